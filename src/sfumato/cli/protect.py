@@ -28,6 +28,9 @@ def command(
     arb: Annotated[
         Path | None, typer.Option("--arb", help="A batch file of τ-ARGUS (.arb), instead of a plan.")
     ] = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="Of a batch file and its files; UTF-8 or Windows-1252 by default.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print report.json.")] = False,
 ) -> int:
@@ -40,9 +43,11 @@ def command(
     if arb is not None and plan is not None:
         raise PlanError("a batch file and a plan were named.", "Run one after the other.", "usage")
     if arb is not None:
-        return _batch(arb, out, quiet, as_json)
+        return _batch(arb, out, encoding, quiet, as_json)
     if plan is None or out is None:
         raise PlanError("a plan and --out are needed.", "Or a batch file: sfumato protect --arb FILE.", "usage")
+    if encoding is not None:
+        raise PlanError("--encoding goes with --arb.", "Write it in the plan: table.encoding.", "usage")
     check_free(out)
     made = read_table_plan(plan)
     with progress(quiet) as tell, interruption() as asked:
@@ -55,11 +60,11 @@ def command(
     return 0 if protected.holds else 1
 
 
-def _batch(path: Path, out: Path | None, quiet: bool, as_json: bool) -> int:
+def _batch(path: Path, out: Path | None, encoding: str | None, quiet: bool, as_json: bool) -> int:
     """Run a batch file."""
     from sfumato.pipelines.tables.batch.run import run_batch
 
-    done = run_batch(path, out)
+    done = run_batch(path, out, encoding)
     if as_json or not quiet:
         written = [str(one) for one in done.written]
         text = "\n".join([*done.log, *(f"Written: {one}" for one in written)]) + "\n"

@@ -70,7 +70,7 @@ def encoding_of(name: str) -> str:
         "".encode(name)  # base64 and the like are codecs, but of bytes
     except (LookupError, ValueError):
         raise PlanError(
-            f'data.encoding: "{name}" is no encoding.', "For example utf-8, latin-1, cp1252.", "encoding"
+            f'encoding: "{name}" is no encoding.', "For example utf-8, latin-1, cp1252.", "encoding"
         ) from None
     return codec.name
 

@@ -49,6 +49,7 @@ def damaged(path: Path) -> DataError:
 def wrong_encoding(encoding: str) -> DataError:
     """The error for text that is not in the encoding it should be in."""
     do = (
-        "Save it as UTF-8, or say which encoding it has: --encoding cp1252 (Windows, Western Europe), or data.encoding."
+        "Save it as UTF-8, or say which encoding it has: --encoding cp1252 (Windows, Western Europe), "
+        "or data.encoding in its plan, table.encoding in that of a table."
     )
     return DataError(f"the file is not {encoding.upper()}.", do, "encoding")

@@ -6,6 +6,7 @@ promises of a class, and so must those who shared a history and are no longer th
 (Xiao & Tao 2007, https://doi.org/10.1145/1247480.1247556) without invented rows: who cannot be placed is withheld.
 """
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -90,3 +91,67 @@ def _with_company(groups: list[list[str]], gone: list[str], keeps: Keeps) -> tup
                 else (others, [*gone, *largest])
             )
     return others, [*gone, *largest]
+
+
+def with_erased(groups: Mapping[History, int], erased: Sequence[Mapping[Hashable, int]], k: int) -> Counter[History]:
+    """The groups of persons who share a history, with rows that are published still though their persons were erased.
+
+    Nobody knows any more whose these rows are, but a reader sees them as before. A group that erasures made smaller
+    than k is filled up with such rows, each of which is taken once: those of its classes; and somebody who was erased
+    in some releases alone goes back to those whom the other releases show alike.
+
+    Args:
+        groups: How many persons share each history, the class in each release being the rows of a person.
+        erased: For each release, how often each row is left by persons who were erased.
+
+    >>> history = (("c",), ("d",))
+    >>> [with_erased({history: 2}, rows, 3)[history] for rows in ([{"c": 1}, {"d": 1}], [{"c": 1}, {}])]
+    [3, 2]
+    """
+    sizes, left = Counter(groups), [Counter(rows) for rows in erased]
+    for history in _smaller(sizes, k):
+        fellows = _fellows(history, sizes, left)
+        if fellows is not None:
+            _take(_apart(fellows, history), sizes[history], left)
+            sizes[fellows] += sizes.pop(history)
+    for history in _smaller(sizes, k):
+        number = min(k - sizes[history], _available(history, left))
+        _take(history, number, left)
+        sizes[history] += number
+    return sizes
+
+
+def _smaller(sizes: Mapping[History, int], k: int) -> list[History]:
+    return sorted((history for history, size in sizes.items() if size < k), key=repr)
+
+
+def _fellows(history: History, sizes: Mapping[History, int], left: Sequence[Counter[Hashable]]) -> History | None:
+    """A history that differs from one in nothing but releases that have rows of erased persons in its stead."""
+    for other in sorted(sizes, key=repr):
+        alike = all(mine is None or mine == theirs for mine, theirs in zip(history, other, strict=True))
+        if alike and other != history and _available(_apart(other, history), left) >= sizes[history]:
+            return other
+    return None
+
+
+def _apart(history: History, other: History) -> History:
+    """What a history has where another has nothing."""
+    return tuple(mine if theirs is None else None for mine, theirs in zip(history, other, strict=True))
+
+
+def _available(history: History, left: Sequence[Counter[Hashable]]) -> int:
+    """How many persons of a history the rows of erased ones are enough for."""
+    numbers = [
+        rows[row] // times
+        for rows, state in zip(left, history, strict=True)
+        if isinstance(state, tuple)
+        for row, times in Counter(state).items()
+    ]
+    return min(numbers, default=0)
+
+
+def _take(history: History, number: int, left: Sequence[Counter[Hashable]]) -> None:
+    """Use up rows of erased persons for so many of a history."""
+    for rows, state in zip(left, history, strict=True):
+        if isinstance(state, tuple):
+            rows.subtract({row: times * number for row, times in Counter(state).items()})

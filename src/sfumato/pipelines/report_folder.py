@@ -16,6 +16,7 @@ from sfumato.microdata.measures.telling import Tell
 from sfumato.microdata.outcome import ClassFigures, LossFigure, Report, Seconds, figures
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.verdict import Promise
+from sfumato.pipelines.stages.sealing import check_single
 from sfumato.report.release.dossier import Dossier
 
 # Names under which a browser that prints is installed, the likeliest first.
@@ -32,7 +33,9 @@ def read_dossier(folder: Path) -> Dossier:
 
     Raises:
         DataError: It is no release folder.
+        PlanError: It is one of several files.
     """
+    check_single(folder)
     try:
         content = json.loads((folder / "report.json").read_text(encoding="utf-8"))
         report = _report(content)

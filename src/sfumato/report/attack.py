@@ -37,6 +37,8 @@ def text(figures: Mapping[str, Any]) -> str:
 
 
 def _line(attack: Mapping[str, Any]) -> str:
+    if not _comparable(attack):
+        return f"nothing    {attack['attack']} ({attack['variant']}): not comparable: there was nothing to try"
     mark = (
         "REACHED  " if attack["evidence"] and attack["counted"] else "reached  " if attack["evidence"] else "failed   "
     )
@@ -48,6 +50,11 @@ def _line(attack: Mapping[str, Any]) -> str:
         f"baseline {attack['baseline']['rate']:.1%}; risk {attack['risk']:.1%} [{low:.1%}, {high:.1%}]{certain}"
         + ("" if attack["evidence"] else ": attack failed, no evidence")
     )
+
+
+def _comparable(attack: Mapping[str, Any]) -> bool:
+    """Whether anything could be tried; reports of earlier versions do not say so."""
+    return bool(attack.get("comparable", attack["attempts"] or attack["certain"]))
 
 
 def verdict(figures: Mapping[str, Any], words: Words) -> str:
@@ -117,6 +124,7 @@ def attack_words(attack: Mapping[str, Any], words: Words) -> tuple[str, ...]:
     low, high = attack["risk_interval"]
     certain = words["attack.certain"].format(count=words.count(attack["certain"])) if attack["certain"] else ""
     said = "succeeded" if attack["evidence"] and attack["counted"] else "beside" if attack["evidence"] else "failed"
+    said = said if _comparable(attack) else "nothing"
     return (
         f"{_name(attack['attack'], words)}: {words.sentence(attack['variant'])}",
         words["attack.of"].format(share=words.percent(attack["rate"]), attempts=words.count(attack["attempts"])),

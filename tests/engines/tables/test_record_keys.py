@@ -109,3 +109,12 @@ def test_a_record_without_a_name_is_refused(people, tmp_path):
             sf.tabulate(data, ["sex"], record="id", secret=SECRET)
     with pytest.raises(DataError, match="without a key"):
         sf.tabulate(people.assign(own_key="x"), ["sex"], record="own_key")
+
+
+def test_a_record_that_stands_twice_is_refused(people, tmp_path):
+    twice = pandas.concat([people, people[:3]])
+    twice.to_csv(tmp_path / "twice.csv", index=False)
+    for data in (twice, tmp_path / "twice.csv"):
+        with pytest.raises(DataError, match="names 3 records as another one is named"):
+            sf.tabulate(data, ["sex"], record="id", secret=SECRET)
+        assert len(sf.tabulate(data, ["sex"], record="own_key")) == 3

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from sfumato import datasets
-from sfumato.errors import PlanError
+from sfumato.errors import DataError, PlanError
 from sfumato.pipelines.attacks.attack import attack
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.report_folder import read_dossier
@@ -132,12 +132,14 @@ def test_minimality(tmp_path) -> None:
         "method": {"name": "optimal", "suppression": 0.0},
     }
     folder = anonymize(path, asked).save(tmp_path / "release")
-    report = attack(folder, path, control=path)
+    others = tmp_path / "others.csv"
+    others.write_text("\n".join([lines[0], *lines[5:]]) + "\n")
+    report = attack(folder, path, control=others)
     leak = next(one for one in report.attacks if one.name == "minimality")
     assert leak.evidence and leak.certain >= 2
 
 
-def test_two_releases_with_a_difference(raw, tmp_path) -> None:
+def test_two_releases_with_a_difference(raw, control, tmp_path) -> None:
     same = plan(method={"name": "optimal", "suppression": 0.0})
     later = anonymize(raw, same)
     path = tmp_path / "later.csv"
@@ -145,7 +147,7 @@ def test_two_releases_with_a_difference(raw, tmp_path) -> None:
     lines = path.read_text().splitlines()
     earlier = tmp_path / "earlier.csv"
     earlier.write_text("\n".join([lines[0], *lines[2:]]) + "\n")
-    report = attack(path, raw, control=raw, plan=same, earlier=earlier, attempts=50)
+    report = attack(path, raw, control=control, plan=same, earlier=earlier, attempts=50)
     difference = next(one for one in report.attacks if one.name == "differences")
     assert difference.evidence and difference.certain == 1
 
@@ -229,3 +231,92 @@ def test_the_report_in_words(raw, control) -> None:
 def test_files_without_a_common_column_are_refused(raw) -> None:
     with pytest.raises(PlanError):
         attack(raw, pl.DataFrame({"other": ["1"]}), control=raw)
+
+
+MONEY = {
+    "version": 1,
+    "data": {"source": "raw.csv", "separator": ";", "decimal": ","},
+    "columns": {
+        "name": {"role": "identifier"},
+        "plz": {"role": "quasi-identifier", "hierarchy": {"type": "digits", "length": 5}, "min_level": 2},
+        "lohn": {"role": "insensitive"},
+    },
+    "privacy": [{"model": "k-anonymity", "k": 2}],
+}
+
+
+def money(path, seed: int, mark: str = ",", separator: str = ";", rows: int = 60):
+    """Persons with a wage, written with a decimal mark."""
+    random = np.random.default_rng(seed)
+    lines = [separator.join(("name", "plz", "lohn"))]
+    for place in range(rows):
+        wage = f"{random.integers(1000, 9000)}{mark}{random.integers(1, 9)}5"
+        lines.append(separator.join((f"n{seed}-{place}", f"{10000 + place % 4 * 1000 + place}", wage)))
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.mark.parametrize(("mark", "separator"), [(",", ";"), (".", ";"), (".", ",")])
+def test_a_register_is_compared_whatever_its_decimal_mark(mark, separator, tmp_path) -> None:
+    raw, others = money(tmp_path / "raw.csv", 1), money(tmp_path / "others.csv", 2)
+    (tmp_path / "plan.yaml").write_text(json.dumps(MONEY))
+    folder = anonymize(raw, tmp_path / "plan.yaml").save(tmp_path / "release")
+    lines = money(tmp_path / "known.csv", 1, mark, separator).read_text().splitlines()
+    register = tmp_path / "register.csv"
+    register.write_text("\n".join(line.split(separator, 1)[1] for line in lines) + "\n")
+    report = attack(folder, raw, control=others, register=register, attempts=50)
+    linked = next(one for one in report.attacks if one.variant == "register")
+    assert (linked.attack.successes, linked.attack.attempts) == (60, 60)
+
+
+@pytest.mark.parametrize("mark", [",", "."])
+def test_a_file_is_compared_whatever_its_decimal_mark(mark, tmp_path) -> None:
+    raw, others = money(tmp_path / "raw.csv", 1), money(tmp_path / "others.csv", 2)
+    report = attack(money(tmp_path / "published.csv", 1, mark), raw, control=others, attempts=50)
+    single = next(one for one in report.attacks if one.variant == "one column")
+    assert single.attack.successes == 50 and "lohn" in single.details["columns"]
+
+
+def test_a_register_of_strangers_is_not_comparable(tmp_path) -> None:
+    raw, others = money(tmp_path / "raw.csv", 1), money(tmp_path / "others.csv", 2)
+    report = attack(raw, raw, control=others, register=money(tmp_path / "register.csv", 3), attempts=50)
+    linked = next(one for one in report.attacks if one.variant == "register")
+    assert not linked.comparable and linked.verdict == "not comparable: there was nothing to try"
+    assert "(register): not comparable" in text(report.to_dict())
+    assert "nicht vergleichbar" in section(report.to_dict(), words_in("de"))
+
+
+@pytest.mark.parametrize("empty", ["release", "raw", "control", "register"])
+def test_files_without_rows_are_refused(empty, tmp_path) -> None:
+    names = {name: money(tmp_path / f"{name}.csv", seed) for seed, name in enumerate(("release", "raw", "control"))}
+    names["register"] = money(tmp_path / "register.csv", 0)
+    names[empty].write_text("name;plz;lohn\n")
+    with pytest.raises(DataError, match="no rows"):
+        attack(names["release"], names["raw"], control=names["control"], register=names["register"], attempts=20)
+
+
+@pytest.mark.parametrize("part", [1.0, 0.5])
+def test_raw_rows_are_no_control(part, raw) -> None:
+    with pytest.raises(PlanError, match="no control"):
+        attack(raw, raw, control=raw.sample(fraction=part, shuffle=True, seed=1), attempts=20)
+
+
+@pytest.mark.parametrize("how", ["floored", "rounded", "noisy"])
+def test_the_order_is_found_by_numbers_that_were_changed(how) -> None:
+    random = np.random.default_rng(1)
+    ages, wages = random.integers(0, 100, 300), random.integers(1000, 9000, 300)
+    others = pl.DataFrame({"age": random.integers(0, 100, 300), "wage": random.integers(1000, 9000, 300)})
+    shown = {
+        "floored": (ages // 20 * 20, wages // 1000 * 1000),
+        "rounded": ((ages / 10).round().astype(int) * 10, (wages / 500).round().astype(int) * 500),
+        "noisy": (ages, wages + random.integers(-60, 60, 300)),
+    }[how]
+    published, strings = pl.DataFrame(dict(zip(("age", "wage"), shown, strict=True))), pl.all().cast(pl.String)
+    raw = pl.DataFrame({"age": ages, "wage": wages})
+    tables = [frame.with_columns(strings) for frame in (published, raw, others)]
+    report = attack(tables[0], tables[1], control=tables[2], quasi_identifiers=["age", "wage"], attempts=20)
+    order = next(one for one in report.attacks if one.name == "order")
+    assert order.evidence and order.variant == "that of the raw file" and order.attack.share > 0.9
+    mixed = tables[0].sample(fraction=1, shuffle=True, seed=5)
+    report = attack(mixed, tables[1], control=tables[2], quasi_identifiers=["age", "wage"], attempts=20)
+    assert not next(one for one in report.attacks if one.name == "order").evidence

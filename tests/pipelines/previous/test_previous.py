@@ -1,6 +1,7 @@
 """A register that changes, released month by month: by comparing nobody is told apart; without `previous` somebody."""
 
 import json
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from sfumato import datasets
 from sfumato.errors import PlanError
 from sfumato.microdata.attacks.differences import attack_histories
+from sfumato.microdata.histories import with_erased
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.attacks.attack import attack
 from sfumato.pipelines.attacks.persons import compared_by_persons
@@ -145,3 +147,29 @@ def test_an_erased_person_has_no_history(tmp_path, sfumato) -> None:
     assert answer.code == 0 and "published" in answer.out
     third = released(tmp_path, 2, [first, second])
     assert verify(third).holds
+
+
+def test_a_chain_is_judged_with_the_rows_of_erased_persons(house, tmp_path, sfumato) -> None:
+    """Groups of k that lose a person from the record are still k to a reader: the rows are published."""
+    folders = [tmp_path / folder.name for folder in house[:3]]
+    for old, new in zip(house, folders, strict=False):
+        shutil.copytree(old, new)
+    persons = pl.read_csv(house[0].parent / "month0.csv", separator=";")["person"].to_list()
+    everywhere, at_first, at_last = persons[:3], persons[3:6], persons[6:9]
+    for person in everywhere:
+        erase(person, folders)
+    for person in at_first:
+        erase(person, folders[:1])
+    for person in at_last:
+        erase(person, folders[1:])
+    answer = sfumato("verify", *map(str, folders), "--json")
+    together = json.loads(answer.out)["together"]
+    assert answer.code == 0 and together["erased_rows"] > 0 and together["smallest_group"] >= K
+    assert "erased persons are published still" in sfumato("verify", *map(str, folders)).out
+
+
+def test_erasures_hide_no_group_that_is_too_small() -> None:
+    group, other = (("c",), ("d",)), (("e",), ("d",))
+    assert with_erased({group: 2}, [{"c": 5}, {}], 3) == {group: 2}
+    assert with_erased({group: 1, other: 3}, [{}, {"d": 1}], 3) == {group: 1, other: 3}
+    assert with_erased({(None, ("d",)): 1, group: 2}, [{"c": 1}, {}], 3) == {group: 3}

@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import sfumato as sf
 from sfumato.cli.main import run
 from sfumato.errors import DataError, PlanError, UnattainableError
+from sfumato.pipelines.pseudonyms.keys import new_key
 
 AGES = {"type": "intervals", "start": 0, "end": 99, "widths": [25, 50]}
 ANY = {"type": "any"}
@@ -270,3 +272,66 @@ def test_dates_of_persons_are_shifted_in_one_file_too(tmp_path: Path) -> None:
     assert len(set(moved)) > 5
     with pytest.raises(PlanError):
         sf.anonymize(pandas.DataFrame(rows), plan | {"columns": columns | {"who": {"role": "identifier"}}})
+
+
+def as_written(folder: Path, separators: dict[str, str]) -> Path:
+    """The files with separators of their own, and a plan that names none."""
+    write(folder, tables(3))
+    for name, separator in separators.items():
+        path = folder / f"{name}.csv"
+        path.write_text(path.read_text(encoding="utf-8").replace(",", separator), encoding="utf-8")
+    (folder / "plan.yaml").write_text(json.dumps(plan_of()))
+    return folder / "plan.yaml"
+
+
+@pytest.mark.parametrize("separators", [dict.fromkeys(("patients", "visits", "lab"), ";"), {"visits": ";"}])
+def test_separators_that_were_found_out_are_known_to_verify(separators, tmp_path) -> None:
+    plan = as_written(tmp_path, separators)
+    folder = sf.anonymize_files(None, plan).save(tmp_path / "released")
+    assert sf.verify(folder).holds
+    written = json.dumps(yaml.safe_load((folder / "plan.yaml").read_text())["data"])
+    assert ('"separator": ";"' in written) == (len(separators) == 3)
+
+
+def test_reports_of_several_files_are_the_house_s_own(tmp_path) -> None:
+    folder = sf.anonymize_files(None, as_written(tmp_path, {})).save(tmp_path / "released")
+    private = {path.name for path in folder.iterdir() if not stat.S_IMODE(path.stat().st_mode) & 0o077}
+    assert private == {"plan.yaml", "report.json", "report.html", "recoding.json", "keys.json"}
+
+
+@pytest.mark.parametrize(
+    "arguments", [("attack",), ("attack", "--raw", "patients.csv"), ("check", "--policy", "ema-0070"), ("report",)]
+)
+def test_commands_for_one_file_say_what_to_name(arguments, tmp_path, sfumato, monkeypatch) -> None:
+    folder = sf.anonymize_files(None, as_written(tmp_path, {})).save(tmp_path / "released")
+    monkeypatch.chdir(tmp_path)
+    answer = sfumato(arguments[0], str(folder), *arguments[1:])
+    assert answer.code == 2 and "released/patients.csv" in answer.err, answer.err
+
+
+def test_keys_of_the_house_are_the_same_in_every_release(tmp_path) -> None:
+    write(tmp_path, tables(4))
+    key = new_key(tmp_path / "house.key", "study")
+    files = plan_of()["files"]
+    stable = plan_of(files=files | {"patients": files["patients"] | {"key_file": "house.key"}})
+    (tmp_path / "plan.yaml").write_text(json.dumps(stable))
+    releases = [sf.anonymize_files(None, tmp_path / "plan.yaml") for _ in range(2)]
+    first, second = (release.keys for release in releases)
+    assert first["patients"] == second["patients"] and first["visits"] != second["visits"]
+    assert "no promise is about that" in " ".join(releases[0].figures["remarks"])
+    folder = releases[0].save(tmp_path / "released")
+    assert sf.verify(folder).holds
+    texts = "".join(path.read_text(encoding="utf-8") for path in folder.iterdir())
+    assert key.secret.hex() not in texts
+    (tmp_path / "house.key").unlink()
+    new_key(tmp_path / "house.key", "study")
+    assert sf.anonymize_files(None, tmp_path / "plan.yaml").keys["patients"] != first["patients"]
+    (tmp_path / "house.key").unlink()
+    with pytest.raises(PlanError, match="no key file"):
+        sf.anonymize_files(None, tmp_path / "plan.yaml")
+
+
+def test_a_key_file_needs_a_key(tmp_path) -> None:
+    files = plan_of()["files"]
+    with pytest.raises(PlanError, match="key_file"):
+        sf.anonymize_files({}, plan_of(files=files | {"lab": files["lab"] | {"key_file": "house.key"}}))

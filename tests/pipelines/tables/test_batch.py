@@ -258,7 +258,9 @@ def test_bad_records_are_said_with_line_and_column(folder):
     with pytest.raises(DataError, match=r"micro\.asc, line 4, column 5: the line ends before Region"):
         run_batch(folder / "good.arb", folder / "out")
     (folder / "micro.asc").write_text("\n".join([*whole[:3], whole[3].replace(whole[3][3:5], "zz", 1)]) + "\n")
-    with pytest.raises(DataError, match="codes that"):
+    with pytest.raises(
+        DataError, match=r"micro\.asc, line 4, column 3: the hierarchy of Region does not have this code"
+    ):
         run_batch(folder / "good.arb", folder / "out")
 
 
@@ -283,3 +285,74 @@ def test_linked_tables_are_attacked_by_single_respondents(tmp_path) -> None:
         published = {record[0]: record[1] for record in csv.reader(stream)}
     masked = {code for code, value in published.items() if value == "x"}
     assert {"a", "b"} < masked
+
+
+def test_batch_files_are_read_in_their_encoding(folder, sfumato):
+    text = START + '<SUPPRESS> GH(1)\n<WRITETABLE> (1, 3, QU-, "große.txt")\n'
+    micro = (folder / "micro.asc").read_text().replace("s1", "ß1")
+    for name, content in {"all.arb": text, "micro.asc": micro, "region.hrc": "N\n@n1\n@n2\nS\n@ß1\n@s2\n@s3\n"}.items():
+        (folder / name).write_text(content, encoding="cp850")
+    ran = sfumato("protect", "--arb", folder / "all.arb", "--out", folder / "out", "--encoding", "cp850")
+    assert ran.code == 0, ran.err
+    assert any(row[1] == "ß1" for row in rows_of(folder / "out" / "große.txt"))
+    refused = sfumato("protect", folder / "plan.yaml", "--out", folder / "new", "--encoding", "cp850")
+    assert refused.code == 2 and "table.encoding" in refused.err
+
+
+COMMAS = """<OPENMICRODATA> "c.asc"
+<OPENMETADATA> "c.rda"
+<SPECIFYTABLE> "Region""Size"|"Value"||
+<SAFETYRULE> FREQ(2,20)
+<READMICRODATA>
+<SUPPRESS> OPT(1)
+<WRITETABLE> (1, 5, QU-, "c.txt")
+"""
+TAGS = ("<RECODEABLE>", "<RECODEABLE>\n<TOTCODE> T", "<NUMERIC>", "<RECORDKEY>\n<DECIMALS> 2")
+FIXED = ('Region 1 2 "09"', 'Size 3 1 "9" "8"', 'Value 4 6 "999,9"', "Key 10 4")
+FREE = ('<SEPARATOR> ";"\nRegion 2 09', 'Size 1 "9" "8"', 'Value 6 "999,9"', "Key")
+
+
+def commas(folder, kind, change=lambda lines: lines):
+    rows = [
+        ("a1", "1", "12,5", "0.25"),
+        ("a2", "1", "7,25", "0.5"),
+        ("a1", "2", "3.5", "0.75"),
+        ("09", "2", "10", "0.1"),
+    ]
+    rows = [row for row in rows for _ in range(3)]
+    width = "{:>2}{:>1}{:>6}{:>4}"
+    lines = [width.format(*row) if kind == "fixed" else ";".join(row) for row in rows]
+    (folder / "c.asc").write_text("\n" + "\n".join(change(lines)) + "\n")
+    named = zip(FIXED if kind == "fixed" else FREE, TAGS, strict=True)
+    (folder / "c.rda").write_text("".join(f"{variable}\n{tag}\n" for variable, tag in named))
+    (folder / "c.arb").write_text(COMMAS)
+    run_batch(folder / "c.arb", folder / "out")
+    return {tuple(row[:2]): row[2:] for row in rows_of(folder / "out" / "c.txt", ";")}
+
+
+@pytest.mark.parametrize("kind", ["fixed", "free"])
+def test_records_with_decimal_commas_and_quoted_codes_of_missing_values(folder, kind):
+    cells = commas(folder, kind)
+    assert cells["a2", "1"][:2] == ["21.75", "3"] and cells["Total", "T"][0] == "99.75"
+    assert ("09", "2") in cells and ("9", "2") not in cells
+
+
+@pytest.mark.parametrize(
+    ("kind", "old", "new", "where"),
+    [
+        ("fixed", "a11  12,5", "a11  1x,5", "line 2, column 4: a number for Value is expected"),
+        ("free", "a1;1;12,5", "a1;1;1x,5", "line 2, column 6: a number for Value is expected"),
+        ("fixed", "a11  12,5", "a11      ", "line 2, column 4: the value of Value is missing"),
+        ("free", "a1;1;12,5", "a1;1;999,9", "line 2, column 6: the value of Value is missing"),
+        ("free", "a1;1;", "a1;;", "line 2, column 4: the code of Size is missing"),
+        ("fixed", "a11", "a1 ", "line 2, column 3: the code of Size is missing"),
+        ("free", "a1;1;", "a1;T;", "line 2, column 4: the code of Size is that of a total"),
+        ("free", ";0.25", ";key", "line 2, column 11: this is no key of a record"),
+    ],
+)
+def test_what_is_wrong_with_a_record_is_said_with_line_and_column(folder, kind, old, new, where):
+    def change(lines):
+        return [lines[0].replace(old, new), *lines[1:]]
+
+    with pytest.raises(DataError, match=where):
+        commas(folder, kind, change)

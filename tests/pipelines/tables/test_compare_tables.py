@@ -96,3 +96,23 @@ def test_no_time_no_proposals(folder):
 
     found = redesign(plan, read_source(plan), within(0.8))
     assert found.tried <= found.possible
+
+
+def test_one_table_of_microdata_is_compared(folder):
+    rows = [f"{area},{size}" for (area, size), n in INNER.items() for _ in range(n)]
+    (folder / "people.csv").write_text("\n".join(["area,size", *rows]) + "\n")
+    plan = (
+        (folder / "plan.yaml").read_text().replace("source: cells.csv, value: n", "microdata: people.csv, value: count")
+    )
+    (folder / "micro.yaml").write_text(plan)
+    ways = {"methods": ("optimal", "controlled", "cell-key"), "redesign_seconds": 0}
+    one, other = (compare_tables(folder / name, **ways) for name in ("plan.yaml", "micro.yaml"))
+    figures = [[(run.masked, run.unsafe_exact, run.mean_change) for run in each.runs[:2]] for each in (one, other)]
+    assert figures[0] == figures[1] and one.unsafe == other.unsafe > 0
+    several = plan.replace(
+        "dimensions: {area: {column: area}, size: {column: size}}",
+        "tables: [{name: a, dimensions: {area: {column: area}}}, {name: b, dimensions: {size: {column: size}}}]",
+    )
+    (folder / "several.yaml").write_text(several)
+    with pytest.raises(PlanError, match="of one table"):
+        compare_tables(folder / "several.yaml")

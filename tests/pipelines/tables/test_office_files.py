@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.errors import PlanError
+from sfumato.errors import DataError, PlanError
 from sfumato.pipelines.tables.table_source import columns_from
 from sfumato.tables.batch.office_protection import mask_office
 from sfumato.tables.cells.dimensions import Tree
@@ -307,3 +307,93 @@ def test_files_of_masks_do_not_go_with_changed_numbers():
     plan |= {"method": {"name": "cell-key"}, "output": {"files": ["sbs"]}}
     with pytest.raises(PlanError, match="sbs cannot be written"):
         read_table_plan(plan)
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp850", "utf-16"])
+def test_tables_are_read_in_their_encoding(encoding, tmp_path):
+    rows = ["area,n", "Total,24", "Süd,11", "süd1,2", "süd2,9", "Østfold,13"]
+    tree = "Süd\n@süd1\n@süd2\nØstfold\n"
+    plan = plan_for("n", source="t.csv", encoding=encoding) | {
+        "dimensions": {"area": {"column": "area", "hierarchy": "t.hrc"}}
+    }
+    (tmp_path / "t.csv").write_text("\n".join(rows) + "\n", encoding=encoding)
+    (tmp_path / "t.hrc").write_text(tree, encoding=encoding)
+    done = sf.protect(plan=read_table_plan(plan, tmp_path))
+    assert done.external.text("area")[1:] == ("Süd", "süd1", "süd2", "Østfold")
+    # What is published is UTF-8: the audit reads it by the same plan.
+    done.save(tmp_path / "out")
+    assert sf.audit(tmp_path / "out" / "table-external.csv", tmp_path / "out" / "plan.yaml").passed
+    people = [line.replace(",", ";") for row in rows[3:] for line in [row] * int(row.split(",")[1])]
+    (tmp_path / "m.csv").write_text("\n".join(["area;x", *people]) + "\n", encoding=encoding)
+    micro = plan | {"table": {"microdata": "m.csv", "value": "count", "encoding": encoding}}
+    crossed = sf.protect(plan=read_table_plan(micro, tmp_path))
+    assert crossed.tables["table"].external.texts["count_published"] == done.external.texts["n_published"]
+    table = sf.tabulate(tmp_path / "m.csv", ["area"], encoding=encoding)
+    assert set(table["area"]) == {"Total", "süd1", "süd2", "Østfold"}
+
+
+def test_office_files_are_read_in_their_encoding(table, tmp_path):
+    codes = {"a": "ä", "b": "ß"}
+    tree = Tree("area", ("Total",), {("ä",): ("Total",), ("ß",): ("Total",), ("c",): ("Total",)})
+    keys = tuple(((codes.get(key[0][0], key[0][0]),), key[1]) for key in table.keys)
+    own = table.with_columns(trees=(tree, SEX), keys=keys, statuses=np.ones(12, int))
+    files = {**written_cells(own, "t"), "t.px": px_text(own)}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="cp850")
+    for name in ("t.tab", "t.px"):
+        plan = read_table_plan(plan_for("n", source=name, encoding="cp850"), tmp_path)
+        assert "ä" in sf.protect(plan=plan).columns.text("area")
+    with pytest.raises(PlanError, match='"klingon" is no encoding'):
+        read_table_plan(plan_for("n", encoding="klingon"))
+    (tmp_path / "c.csv").write_text("area,n\nTotal,5\nä,5\n", encoding="cp850")
+    with pytest.raises(DataError, match="not UTF-8") as caught:
+        sf.protect(
+            tmp_path / "c.csv",
+            value="n",
+            dimensions={"area": {"column": "area"}},
+            method={"name": "rounding", "base": 5},
+        )
+    assert "table.encoding" in caught.value.do
+
+
+def test_audit_reads_every_file_of_a_release_by_the_plan_beside_it(tmp_path):
+    rules = [{"rule": "frequency", "min": 5}, {"rule": "p-percent", "p": 30}]
+    plan = {"table": {"microdata": "firms.csv", "value": "turn"}, "primary": rules}
+    done, out = saved(tmp_path, plan | {"output": {"files": list(get_args(OfficeFile))}})
+    masked = done.report["masked"]
+    others = {"house/table.hst", "house/table.rda", "plan.yaml", "report.html", "report.json", "house"}
+    names = {str(path.relative_to(out)) for path in out.rglob("*")} - others
+    assert len(names) == 12
+    dimensions = {name: {"column": name} for name in ("region", "sector")}
+    for own in (out / "plan.yaml", read_table_plan({"version": 1, "dimensions": dimensions, **plan}, tmp_path)):
+        for name in names:
+            audit = sf.audit(out / name, own)
+            assert audit.passed and audit.checked == masked, name
+    # Cells of few respondents that are published after all are seen.
+    leak = (out / "house" / "table.tab").read_text().replace(";5\n", ";1\n")
+    (out / "house" / "table.tab").write_text(leak)
+    assert not sf.audit(out / "house" / "table.tab", out / "plan.yaml").passed
+    with pytest.raises(PlanError, match=r"table\.hst is an a priori file, no table"):
+        sf.audit(out / "house" / "table.hst", out / "plan.yaml")
+
+
+def test_audit_reads_intermediate_files(table, tmp_path):
+    done = mask_office(
+        table.with_columns(frequency=table.values, largest=(table.values, table.values)), "optimal", within(10)
+    )
+    for options in ({}, {"AR": True, "QU": False}):
+        (tmp_path / "t.txt").write_text(output_text(done, 5, options))
+        plan = plan_for("n", frequency="people", contributions=["first"])
+        assert sf.audit(tmp_path / "t.txt", plan).checked == 4
+        assert columns_from(tmp_path / "t.txt", read_table_plan(plan), True).numbers("first")[0] == 37
+    (tmp_path / "t.txt").write_text(output_text(done, 5, {}).replace(";2;2;5;", ";2;two;5;"))
+    with pytest.raises(DataError, match=r"t\.txt, line \d+, column \d: a number is expected"):
+        sf.audit(tmp_path / "t.txt", plan)
+
+
+def test_withheld_cells_of_sdmx_with_their_values_are_masked(table, tmp_path):
+    (tmp_path / "t.csv").write_text(sdmx_text(mask_office(table, "optimal", within(10)).table, house=True))
+    assert sf.audit(tmp_path / "t.csv", plan_for("n")).checked == 4
+    flagged = (tmp_path / "t.csv").read_text().splitlines()
+    (tmp_path / "t.csv").write_text("\n".join(line.rpartition(",")[0] for line in flagged) + "\n")
+    assert sf.audit(tmp_path / "t.csv", plan_for("n")).checked == 4

@@ -211,3 +211,17 @@ def test_labels_and_recodings(tmp_path):
         (tmp_path / "t.grc").write_text(text)
         with pytest.raises(DataError, match=where):
             read_recoding(tmp_path / "t.grc", ["1", "2"])
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "what"),
+    [("x;;3;2;1", 3, "v"), ("x;5;;2;1", 5, "f"), ("x;5;3;;1", 7, "m")],
+)
+def test_a_cell_of_which_nothing_is_said_is_not_zero(line, column, what, tmp_path):
+    lines = ['<SEPARATOR> ";"', "a", "<RECODEABLE>", "v", "<NUMERIC>", "f", "<FREQUENCY>", "m", "<MAXSCORE>"]
+    metadata = parse_metadata([*lines, "s", "<STATUS>"])
+    (tmp_path / "t.tab").write_text(f"Total;5;3;2;1\n{line}\n")
+    with pytest.raises(DataError, match=f"line 2, column {column}: a number for {what} is expected"):
+        read_cells(tmp_path / "t.tab", metadata)
+    (tmp_path / "t.tab").write_text("Total;5;3;2;1\nx;5;3;2;1\ny;;;;14\n")
+    assert read_cells(tmp_path / "t.tab", metadata).values.tolist() == [5, 5, 0]

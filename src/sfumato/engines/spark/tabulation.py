@@ -21,11 +21,13 @@ def grouped_rows(
 
     value, weight = (F.expr(f"try_cast(`{name}` as double)") if name else F.lit(1.0) for name in factors)
     amount = value * weight
-    codes = [F.coalesce(F.trim(F.col(f"`{name}`").cast("string"), F.lit(BLANKS)), F.lit("")) for name in keys]
-    named = [code.alias(f"_code{place}") for place, code in enumerate(codes)]
+    named = [_text(name).alias(f"_code{place}") for place, name in enumerate(keys)]
     columns = [value.alias("_value"), weight.alias("_weight"), amount.alias("_amount")]
     if records is not None:
         columns.append(record_key(records).alias("_key"))
+    if records is not None and records.secret is not None:
+        twins = F.count(F.lit(1)) - F.countDistinct(_text(records.column))
+        records.refuse_twins(int(frame.select(twins).first()[0]))
     base = frame.select(*named, *columns)
     groups = [f"_code{place}" for place in range(len(keys))]
     broken = F.sum(F.when(F.col("_amount").isNull() | F.isnan("_amount"), 1).otherwise(0))
@@ -47,11 +49,18 @@ def grouped_rows(
     return rows
 
 
+def _text(name: str) -> Any:
+    """A column as text without blanks at its ends, empty where missing."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    return F.coalesce(F.trim(F.col(f"`{name}`").cast("string"), F.lit(BLANKS)), F.lit(""))
+
+
 def record_key(records: RecordKeys) -> Any:
     """The key of a record as a decimal number; null where it has none."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    text = F.coalesce(F.trim(F.col(f"`{records.column}`").cast("string"), F.lit(BLANKS)), F.lit(""))
+    text = _text(records.column)
     if records.secret is not None:
         digest = F.sha2(F.concat(F.lit(records.prefix), text), 256)
         key = F.conv(F.substring(digest, 1, 16), 16, 10).cast("decimal(20,0)")

@@ -46,12 +46,34 @@ class RecordKeys:
         if self.secret is not None:
             if "" in texts:
                 raise self.fault()
+            self.refuse_twins(len(texts) - len(set(texts)))
             prefix = self.prefix
             return [int(hashlib.sha256((prefix + text).encode()).hexdigest()[:16], 16) for text in texts]
         keys = [self._read(text) for text in texts]
         if any(key is None for key in keys):
             raise self.fault()
         return [key for key in keys if key is not None]
+
+    def refuse_twins(self, twins: int) -> None:
+        """Refuse records that have the name of another one: noise would follow the name, not the records.
+
+        Args:
+            twins: How many there are.
+
+        Raises:
+            DataError: There are some, and keys are made of names.
+        """
+        if twins and self.secret is not None:
+            raise DataError(
+                f'column "{self.column}" names {twins} records as another one is named.',
+                "Name a column that has another value in every record, or leave out records that stand twice.",
+                "record-twice",
+                column=self.column,
+            )
+
+    def twins_in_sql(self, text: str) -> str:
+        """How many records have the name of another one, for a text expression."""
+        return f"count(*) - count(distinct {text})"
 
     def _read(self, text: str) -> int | None:
         if text.isascii() and text.isdigit():

@@ -10,7 +10,6 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from sfumato.delimited.dialect import DecimalMark
 from sfumato.engines import sql
 from sfumato.engines.frames import sources as frames
 from sfumato.engines.names import check_header
@@ -85,7 +84,7 @@ def base_of(
     weight: str | None,
     holding: str | None,
     top: int,
-    decimal: DecimalMark = ".",
+    reading: DataPlan | None = None,
     records: RecordKeys | None = None,
 ) -> Base:
     """Microdata counted at the finest codes; with the sums of the records' keys, where they have some.
@@ -95,7 +94,7 @@ def base_of(
         DataError: A value or weight is no number, or a record has no key.
     """
     if isinstance(data, str | Path):
-        return _counted(Path(data), names, (value, weight, holding), top, decimal, records)
+        return _counted(Path(data), names, (value, weight, holding), top, reading or DataPlan(), records)
     if is_spark_frame(data):
         return _counted_in_spark(data, names, (value, weight, holding), top, records)
     columns = columns_of(data)
@@ -152,18 +151,21 @@ def _counted(
     names: Sequence[str],
     special: tuple[str | None, str | None, str | None],
     top: int,
-    decimal: DecimalMark,
+    reading: DataPlan,
     records: RecordKeys | None = None,
 ) -> Base:
     """One group-by in DuckDB: only the largest contributions, or one for each holding, leave the engine."""
     from sfumato.engines.duckdb.engine import DuckDBEngine
 
     value, weight, holding = special
-    with closing(DuckDBEngine(path, DataPlan(decimal=decimal))) as engine:
+    with closing(DuckDBEngine(path, reading)) as engine:
         own = [] if records is None else [records.column]
         _check_columns([*names, *filter(None, special), *own], engine.columns)
         keys = names if holding is None else [*names, holding]
         rows = engine.ask(_grouping(engine.source.table, keys, (value, weight), 0 if holding else top, records))
+        if records is not None and records.secret is not None:
+            twins = records.twins_in_sql(_trimmed(records.column))
+            records.refuse_twins(int(engine.ask(f"select {twins} from {engine.source.table}")[0][0]))
     return _checked_base(rows, names, special, top, records)
 
 
@@ -206,12 +208,9 @@ def _grouping(
     table: str, keys: Sequence[str], factors: Sequence[str | None], top: int, records: RecordKeys | None = None
 ) -> str:
     """Keys, the sum of record keys, broken amounts, rows, sum, and each group's largest values with their weights."""
-    blanks = " || ".join(f"chr({ord(blank)})" for blank in BLANKS)
-    trimmed = [f"coalesce(trim(cast({sql.name(name)} as varchar), {blanks}), '')" for name in keys]
-    texts = sql.listed(trimmed)
+    texts = sql.listed(map(_trimmed, keys))
     if records is not None:
-        own = f"coalesce(trim(cast({sql.name(records.column)} as varchar), {blanks}), '')"
-        texts = f"{texts}, {records.sum_in_sql(own)}"
+        texts = f"{texts}, {records.sum_in_sql(_trimmed(records.column))}"
     value, weight = (f"try_cast({sql.name(name)} as double)" if name else "1.0" for name in factors)
     amount = f"{value} * {weight}"
     places = sql.listed(str(place + 1) for place in range(len(keys)))
@@ -220,6 +219,12 @@ def _grouping(
     broken = f"count(*) filter (where not coalesce(isfinite({amount}), false))"
     chosen = f"{texts}, {broken}, count(*), sum({amount}), {largest}"
     return f"select {chosen} from {table} group by {places} order by {places}"
+
+
+def _trimmed(name: str) -> str:
+    """A column as text without blanks at its ends, empty where missing."""
+    blanks = " || ".join(f"chr({ord(blank)})" for blank in BLANKS)
+    return f"coalesce(trim(cast({sql.name(name)} as varchar), {blanks}), '')"
 
 
 def _base(rows: Sequence[tuple[Any, ...]], names: Sequence[str], with_holdings: bool, top: int) -> Base:

@@ -1,30 +1,35 @@
-"""Compiled loops of neighbors: the published rows that are nearest to a target, and what they say."""
+"""Compiled loops of neighbors: the published rows that are nearest to a target, and what they say.
+
+Distances are whole numbers, `ONE` between what has nothing in common: so sums are exact whatever their order, rows are
+equally near or not, and the distance by all columns but one is the whole less that one.
+"""
 
 import numpy as np
 
-from sfumato.loops.arrays import Halves2, Ints, Reals, Reals2
+from sfumato.loops.arrays import Halves2, Ints, Ints2
 from sfumato.loops.compiled import compiled
+
+ONE = 1 << 32
+_FAR = 1 << 62
 
 
 @compiled
-def _distance(kinds, starts, widths, tables, labels, low, values, numbers, target, row):
-    """The sum of distances between a target and a published row, over the columns.
+def _gap(kinds, starts, widths, tables, labels, low, values, numbers, target, row, column):
+    """The distance between a target and a published row by a column.
 
     kinds: 0 a table of distances, 1 numbers (already divided by their range), 2 equality; starts, widths: where the
-    table of each column begins and how wide it is; labels, low: (columns, rows) codes and numbers of published rows;
-    values, numbers: (columns, targets) those of targets.
+    table of each column begins and how wide it is; labels, low: (rows, columns) codes and numbers of published rows;
+    values, numbers: (targets, columns) those of targets.
     """
-    total = 0.0
-    for column in range(len(kinds)):
-        kind = kinds[column]
-        if kind == 0:
-            total += tables[starts[column] + labels[column, row] * widths[column] + values[column, target]]
-        elif kind == 1:
-            gap = abs(low[column, row] - numbers[column, target])
-            total += min(gap, 1.0)
-        elif labels[column, row] != values[column, target]:
-            total += 1.0
-    return total
+    kind = kinds[column]
+    if kind == 0:
+        return tables[starts[column] + labels[row, column] * widths[column] + values[target, column]]
+    if kind == 1:
+        apart = abs(low[row, column] - numbers[target, column])
+        return min(apart, ONE)
+    if labels[row, column] != values[target, column]:
+        return ONE
+    return 0
 
 
 @compiled
@@ -32,11 +37,11 @@ def nearest(
     kinds: Ints,
     starts: Ints,
     widths: Ints,
-    tables: Reals,
+    tables: Ints,
     labels: Halves2,
-    low: Reals2,
+    low: Ints2,
     values: Halves2,
-    numbers: Reals2,
+    numbers: Ints2,
     order: Ints,
     begins: Ints,
     count: int,
@@ -45,52 +50,98 @@ def nearest(
 
     order: (rows,) the rows in an order of chance; begins: (targets,) where in it the look of each target begins.
     """
-    targets, rows = values.shape[1], labels.shape[1]
+    targets, rows = values.shape[0], labels.shape[0]
     chosen = np.full((targets, count), -1, np.int64)
-    far = np.empty(count, np.float64)
+    far = np.empty(count, np.int64)
     for target in range(targets):
         for place in range(count):
-            far[place] = np.inf
+            far[place] = _FAR
         for step in range(rows):
             turn = begins[target] + step
             row = order[turn if turn < rows else turn - rows]
-            gap = _distance(kinds, starts, widths, tables, labels, low, values, numbers, target, row)
-            if gap >= far[count - 1]:
+            total = 0
+            for column in range(len(kinds)):
+                total += _gap(kinds, starts, widths, tables, labels, low, values, numbers, target, row, column)
+                if total >= far[count - 1]:
+                    break
+            if total >= far[count - 1]:
                 continue
             place = count - 1
-            while place > 0 and gap < far[place - 1]:
+            while place > 0 and total < far[place - 1]:
                 far[place] = far[place - 1]
                 chosen[target, place] = chosen[target, place - 1]
                 place -= 1
-            far[place] = gap
+            far[place] = total
             chosen[target, place] = row
     return chosen
 
 
 @compiled
-def votes(
+def guesses(
     kinds: Ints,
     starts: Ints,
     widths: Ints,
-    tables: Reals,
+    tables: Ints,
     labels: Halves2,
-    low: Reals2,
+    low: Ints2,
     values: Halves2,
-    numbers: Reals2,
-    content: Ints,
-    size: int,
+    numbers: Ints2,
+    slots: Ints,
+    offsets: Ints,
 ):
-    """For each target, how often each value (code below `size`) stands in the published rows that are nearest."""
-    targets, rows = values.shape[1], labels.shape[1]
-    counts = np.zeros((targets, size), np.int64)
+    """For each target and each column that is guessed: what most rows say that are nearest by all other columns.
+
+    slots: (columns,) which of the guessed columns it is, -1 for one that is not; offsets: (guessed + 1,) where counts
+    of the labels of each begin.
+    """
+    targets, rows, columns = values.shape[0], labels.shape[0], len(kinds)
+    guessed = len(offsets) - 1
+    answers = np.zeros((targets, guessed), np.int64)
+    counts = np.zeros(offsets[guessed], np.int64)
+    stamps = np.full(offsets[guessed], -1, np.int64)
+    epochs = np.zeros(guessed, np.int64)
+    best = np.empty(guessed, np.int64)
+    own = np.zeros(guessed, np.int64)
+    epoch = 0
     for target in range(targets):
-        best = np.inf
+        for slot in range(guessed):
+            best[slot] = _FAR
+        worst = _FAR
         for row in range(rows):
-            gap = _distance(kinds, starts, widths, tables, labels, low, values, numbers, target, row)
-            if gap < best:
-                best = gap
-                for value in range(size):
-                    counts[target, value] = 0
-            if gap == best:
-                counts[target, content[row]] += 1
-    return counts
+            total = 0
+            near = True
+            for column in range(columns):
+                gap = _gap(kinds, starts, widths, tables, labels, low, values, numbers, target, row, column)
+                total += gap
+                if slots[column] >= 0:
+                    own[slots[column]] = gap
+                # No column is further than ONE: without any of them the row stays too far.
+                if total - ONE > worst:
+                    near = False
+                    break
+            if not near:
+                continue
+            worst = 0
+            for column in range(columns):
+                slot = slots[column]
+                if slot < 0:
+                    continue
+                rest = total - own[slot]
+                if rest < best[slot]:
+                    best[slot] = rest
+                    epoch += 1
+                    epochs[slot] = epoch
+                if rest == best[slot]:
+                    place = offsets[slot] + labels[row, column]
+                    if stamps[place] != epochs[slot]:
+                        stamps[place] = epochs[slot]
+                        counts[place] = 0
+                    counts[place] += 1
+                worst = max(worst, best[slot])
+        for slot in range(guessed):
+            most = 0
+            for place in range(offsets[slot], offsets[slot + 1]):
+                if stamps[place] == epochs[slot] and counts[place] > most:
+                    most = counts[place]
+                    answers[target, slot] = place - offsets[slot]
+    return answers

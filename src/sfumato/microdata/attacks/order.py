@@ -2,7 +2,8 @@
 
 The attacker takes an order in which the rows may have been written: that of the raw file, its reverse, sorted by a raw
 column, or shuffled by a seed that he knows or tries; then he reads both files side by side. He is right about a row
-when the published one fits the raw one. Where rows were left out, he goes on to the next raw row that fits. The
+when the published one fits the raw one: its label stands for the raw value; numbers that were rounded or changed stand
+at the same place among all of them. Where rows were left out, he goes on to the next raw row that fits. The
 baseline is the same with an order of chance.
 """
 
@@ -14,14 +15,18 @@ from random import Random
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata.attacks.labels import Text, numbers_in
+from sfumato.microdata.attacks.labels import Floats, Text, numbers_in
 from sfumato.microdata.attacks.outcome import Attack, Rate
-from sfumato.microdata.attacks.rows import AttackRows
+from sfumato.microdata.attacks.rows import AttackColumn, AttackRows
 
 NAME = "order"
 Order = npt.NDArray[np.int64]
 # Where rows were left out, so many published ones are read.
 _LOOKED_AT = 200
+# Numbers of which fewer differ, or of which fewer are exactly those of raw rows, were rounded or changed.
+_ROUNDED_SHARE, _EXACT_SHARE = 0.5, 0.8
+# Where noise may have moved a number among all of them, as a share of the rows.
+_SLACK = 0.02
 # Seeds that people use, besides the one of the plan.
 SEEDS = (*range(11), 42, 123, 1234, 2023, 2024, 2025, 2026, 20260101, 1337, 31337)
 
@@ -38,10 +43,11 @@ def attack_order(
     dropped = max(number - published, 0) / max(number, 1)
     published = published if published == number else min(published, _LOOKED_AT)
     fits = _Fits(rows)
-    chance = float(np.mean([_matched(fits, random.permutation(number), published, dropped) for _ in range(8)]))
+    table = None if published == number else fits.first_rows(published, number)
+    chance = float(np.mean([_matched(fits, table, random.permutation(number), dropped) for _ in range(8)]))
     best, variant, tried = 0, "none", 0
     for name, order in _orders(rows, others, seeds, number):
-        matched = _matched(fits, order, published, dropped)
+        matched = _matched(fits, table, order, dropped)
         tried += 1
         if matched > best:
             best, variant = matched, name
@@ -66,8 +72,15 @@ class _Fits:
     """Whether a published row fits a raw row, column by column."""
 
     def __init__(self, rows: AttackRows) -> None:
-        self.columns = [column for column in rows.shown if not column.is_large]
-        self.large = [column for column in rows.shown if column.is_large]
+        changed = [column for column in rows.shown if _is_changed(column)]
+        self.columns = [column for column in rows.shown if not column.is_large and column not in changed]
+        self.large = [column for column in rows.shown if column.is_large and column not in changed]
+        self.ranks = [_Ranks(column) for column in changed]
+
+    def first_rows(self, published: int, raw: int) -> npt.NDArray[np.bool_]:
+        """Whether each of the first published rows fits each raw row."""
+        whole = np.arange(raw)
+        return np.array([self.pairs(np.full(raw, row), whole) for row in range(published)]).reshape(published, raw)
 
     def pairs(self, published: Order, raw: Order) -> npt.NDArray[np.bool_]:
         """For pairs of a published and a raw row, whether one fits the other."""
@@ -76,14 +89,56 @@ class _Fits:
             holds &= column.covers[column.published[published], column.raw[raw]]
         for column in self.large:
             holds &= column.label_places[column.raw[raw]] == column.published[published]
+        for ranks in self.ranks:
+            holds &= ranks.pairs(published, raw)
         return holds
 
 
-def _matched(fits: _Fits, order: Order, published: int, dropped: float) -> int:
+def _is_changed(column: AttackColumn) -> bool:
+    """Whether numbers are published rounded, coded or with noise: not as they are, and under no label that says so."""
+    if column.numbers is None or column.ladder is not None:
+        return False
+    of_labels, of_values = len(column.labels), len(np.unique(column.raw))
+    return of_labels < _ROUNDED_SHARE * of_values or float(_is_exact(column).mean()) < _EXACT_SHARE
+
+
+def _is_exact(column: AttackColumn) -> npt.NDArray[np.bool_]:
+    """For each label, whether a raw row has that number."""
+    assert column.numbers is not None
+    labels, values = column.numbers
+    exact: npt.NDArray[np.bool_] = np.isin(labels, values[column.raw])
+    return exact
+
+
+class _Ranks:
+    """Numbers that were changed: a published one fits the raw ones that stand where it stands among all of them."""
+
+    def __init__(self, column: AttackColumn) -> None:
+        assert column.numbers is not None
+        labels, values = column.numbers
+        self.published = _standing(labels[column.published])
+        self.raw = _standing(values[column.raw])
+
+    def pairs(self, published: Order, raw: Order) -> npt.NDArray[np.bool_]:
+        """For pairs of a published and a raw row, whether their shares of lesser numbers meet."""
+        low, high = (end[published] for end in self.published)
+        least, most = (end[raw] for end in self.raw)
+        meet: npt.NDArray[np.bool_] = (least <= high + _SLACK) & (most >= low - _SLACK)
+        return meet
+
+
+def _standing(numbers: Floats) -> tuple[Floats, Floats]:
+    """For each row the share of rows with a lesser number, and of those with one that is not greater."""
+    ordered = np.sort(numbers)
+    size = max(len(numbers), 1)
+    return np.searchsorted(ordered, numbers, "left") / size, np.searchsorted(ordered, numbers, "right") / size
+
+
+def _matched(fits: _Fits, table: npt.NDArray[np.bool_] | None, order: Order, dropped: float) -> int:
     """How many published rows fit the raw rows in an order, read side by side; rows that were left out are skipped."""
-    if len(order) == published and published > 0:
-        return int(fits.pairs(np.arange(published), order).sum())
-    return _in_turn(fits, order, published, dropped)
+    if table is None:
+        return int(fits.pairs(np.arange(len(order)), order).sum())
+    return _in_turn(table, order, dropped)
 
 
 def _longest_gap(dropped: float) -> int:
@@ -95,21 +150,21 @@ def _longest_gap(dropped: float) -> int:
     return ceil(log(1e-3) / log(min(max(dropped, 1e-6), 0.9)))
 
 
-def _in_turn(fits: _Fits, order: Order, published: int, dropped: float) -> int:
-    """The published rows that are met while going through raw rows once, where a share of these was left out."""
-    matched, at, spare = 0, 0, len(order)
+def _in_turn(fits: npt.NDArray[np.bool_], order: Order, dropped: float) -> int:
+    """The published rows that are met while going through raw rows once, where a share of these was left out.
+
+    Args:
+        fits: Whether each published row fits each raw row.
+    """
+    matched, at = 0, 0
     window = _longest_gap(dropped) + 1
-    for row in range(published):
-        ahead = order[at : at + window]
-        if not len(ahead):
+    for row in fits:
+        hits = row[order[at : at + window]]
+        if not len(hits):
             break
-        hits = np.flatnonzero(fits.pairs(np.full(len(ahead), row), ahead))
-        if len(hits) and hits[0] <= spare:
-            matched += 1
-            spare -= int(hits[0])
-            at += int(hits[0]) + 1
-        else:
-            at += 1
+        first = int(hits.argmax())
+        matched += bool(hits[first])
+        at += first + 1 if hits[first] else 1
     return matched
 
 

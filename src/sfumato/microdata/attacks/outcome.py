@@ -17,6 +17,7 @@ CONFIDENCE = 0.95
 # So often may a sound release be accused by any of all attacks together.
 FAMILYWISE_ERROR = 0.01
 FAILED = "attack failed, no evidence"
+NOTHING_TRIED = "not comparable: there was nothing to try"
 SUCCEEDED = "attack succeeded: evidence, measured and not proved"
 
 
@@ -95,7 +96,14 @@ class Attack:
         return _risk(low[0], high[1]), _risk(low[1], high[0])
 
     @property
+    def comparable(self) -> bool:
+        """Whether anything could be tried."""
+        return self.attack.attempts > 0 or self.certain > 0
+
+    @property
     def verdict(self) -> str:
+        if not self.comparable:
+            return NOTHING_TRIED
         return SUCCEEDED if self.evidence else FAILED
 
     def judged(self, tests: int) -> "Attack":
@@ -112,6 +120,7 @@ class Attack:
             "variant": self.variant,
             "verdict": self.verdict,
             "evidence": self.evidence,
+            "comparable": self.comparable,
             "counted": self.counted,
             "risk": self.risk,
             "risk_interval": list(self.risk_interval),

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.hierarchies.bounds import in_order
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.microdata.attacks.labels import MOST_PAIRS, Floats, Meaning, Text, meaning_of, numbers_in
 
@@ -62,6 +63,25 @@ class AttackColumn:
         """Labels and values as numbers, where they all are."""
         labels, values = numbers_in(self.labels), numbers_in(self.values)
         return None if labels is None or values is None else (labels, values)
+
+    @cached_property
+    def label_numbers(self) -> Floats:
+        """Labels in the order of the values they stand for, so that trees can divide them."""
+        if self.numbers is not None:
+            return np.asarray(self.numbers[0])
+        if self.is_large:
+            return np.arange(len(self.labels), dtype=float)
+        labels = in_order([label for label in self.labels if label is not None])
+        ranks = {label: rank for rank, label in enumerate(labels)}
+        return np.array([np.nan if label is None else float(ranks[label]) for label in self.labels])
+
+    @cached_property
+    def narrowest_labels(self) -> npt.NDArray[np.int64]:
+        """For each value the narrowest label that stands for it, -1 where none does."""
+        if self.is_large:
+            return self.label_places
+        width = np.where(self.covers, self.covers.sum(axis=1)[:, None], np.iinfo(np.int64).max)
+        return np.where(self.covers.any(axis=0), width.argmin(axis=0), -1)
 
     @cached_property
     def is_hidden(self) -> bool:

@@ -22,6 +22,7 @@ COLUMNS_AT_ONCE = 3
 # So many random predicates are tried for each that is wanted.
 _TRIES = 10
 _ENOUGH = 1 << 30
+_OPS = ("=", ">=", "<=")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,35 +84,33 @@ def _tells(label: str | None) -> bool:
 
 def _drawn(columns: Sequence[AttackColumn], attempts: int, random: np.random.Generator) -> list[Predicate]:
     """Values of a published row in some columns, which no other published row has."""
-    size, number = min(COLUMNS_AT_ONCE, len(columns)), len(columns[0].published)
-    medians = [_median(column) for column in columns]
-    drawn: dict[Predicate, None] = {}
-    for _ in range(attempts * _TRIES):
-        row = int(random.integers(number))
-        places = sorted(random.choice(len(columns), size, replace=False).tolist())
-        exact = random.random(size) < 0.5
-        drawn[
-            tuple(
-                _condition(columns[place], place, row, None if equal else medians[place])
-                for place, equal in zip(places, exact.tolist(), strict=True)
-            )
-        ] = None
-    predicates = list(drawn)
+    size, number, tries = min(COLUMNS_AT_ONCE, len(columns)), len(columns[0].published), attempts * _TRIES
+    rows = random.integers(number, size=tries)
+    places = np.sort(random.random((tries, len(columns))).argpartition(size - 1, axis=1)[:, :size], axis=1)
+    exact = random.random((tries, size)) < 0.5
+    labels = np.stack([column.published for column in columns])[places, rows[:, None]]
+    kinds = np.where(exact, 0, _directions(columns)[places, rows[:, None]])
+    keys = np.concatenate([places, labels, kinds], axis=1)
+    _, first = np.unique(keys, axis=0, return_index=True)
+    predicates = [
+        tuple(Condition(place, label, _OPS[kind]) for place, label, kind in zip(*parts, strict=True))
+        for parts in zip(*(part[np.sort(first)].tolist() for part in (places, labels, kinds)), strict=True)
+    ]
     alone = _count(columns, predicates, "published") == 1
     return [predicates[place] for place in np.flatnonzero(alone).tolist()][:attempts]
 
 
-def _median(column: AttackColumn) -> float | None:
-    if column.numbers is None:
-        return None
-    return float(np.nanmedian(column.numbers[0][column.published]))
-
-
-def _condition(column: AttackColumn, place: int, row: int, median: float | None) -> Condition:
-    label = int(column.published[row])
-    if median is None or column.numbers is None or np.isnan(column.numbers[0][label]):
-        return Condition(place, label)
-    return Condition(place, label, ">=" if column.numbers[0][label] >= median else "<=")
+def _directions(columns: Sequence[AttackColumn]) -> npt.NDArray[np.int64]:
+    """For each column and published row, which condition on a number goes away from the middle; 0 where none does."""
+    rows = []
+    for column in columns:
+        if column.numbers is None:
+            rows.append(np.zeros(len(column.published), np.int64))
+            continue
+        numbers = column.numbers[0][column.published]
+        above = np.where(numbers >= np.nanmedian(numbers), 1, 2)
+        rows.append(np.where(np.isnan(numbers), 0, above))
+    return np.stack(rows)
 
 
 def _attack(

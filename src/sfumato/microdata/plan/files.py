@@ -15,11 +15,16 @@ class FilePlan:
     Attributes:
         key: The column that names its rows; a parent needs one, and its children have a column of that name.
         parent: The file that its rows belong to; the one file without is that of the persons.
+        key_file: A key of the house, by which its keys are drawn: they are the same in every release made with it.
+            Without it they are drawn anew for each release.
     """
 
     source: Annotated[str | None, Note("the file, relative to the plan")] = None
     key: Annotated[str | None, Note("the column that names its rows; its children have one of the same name")] = None
     parent: Annotated[str | None, Note("the file that its rows belong to; that of the persons has none")] = None
+    key_file: Annotated[
+        str | None, Note("a key of the house, by which keys are the same in every release; anew for each without it")
+    ] = None
 
 
 def key_columns(files: Mapping[str, FilePlan], name: str) -> tuple[str, ...]:
@@ -61,6 +66,10 @@ def file_faults(files: Mapping[str, FilePlan]) -> list[Fault]:
             faults.append(Fault(f"files.{file.parent}.key", "is missing: other files belong to its rows.", "Name it."))
         if file.parent is None and file.key is None:
             faults.append(Fault(f"{at}.key", "is missing: it names the persons.", "Name the column."))
+        if file.key_file is not None and file.key is None:
+            faults.append(
+                Fault(f"{at}.key_file", "is of no use: the file has no key.", "Name its key, or leave it out.")
+            )
         if _in_circle(files, name):
             faults.append(Fault(f"{at}.parent", "leads back to the file itself.", "Name the file of the persons."))
     return faults

@@ -20,10 +20,10 @@ from sfumato.microdata.attacks.outcome import FAMILYWISE_ERROR, Absence, Attack,
 from sfumato.microdata.attacks.rows import AttackRows, Columns, coded_rows
 from sfumato.microdata.attacks.singling_out import single_out
 from sfumato.microdata.plan.model import Plan
-from sfumato.pipelines.attacks.control import SHARE, released_again
+from sfumato.pipelines.attacks.control import SHARE, check_control, check_rows, released_again
 from sfumato.pipelines.attacks.minimality import minimality
 from sfumato.pipelines.attacks.persons import compared_by_persons
-from sfumato.pipelines.attacks.published import Target, in_one_text, ladders_of, target_of, texts_of
+from sfumato.pipelines.attacks.published import Target, in_one_text, ladders_of, others_texts, target_of, texts_of
 from sfumato.version import __version__
 
 ATTEMPTS = 1000
@@ -105,7 +105,9 @@ def attack(
     """
     random = np.random.default_rng(seed)
     target = target_of(release, plan)
+    check_rows(target.rows, "the release")
     whole = texts_of(raw, target.plan)
+    check_rows(whole, "the raw file")
     roles = _roles(target, whole, quasi_identifiers, sensitive)
     published, kept, others = _compared(target, whole, control, random)
     rows = _coded(target, published, kept, others, roles)
@@ -170,7 +172,9 @@ def _compared(
 ) -> tuple[Columns, Columns, Columns]:
     """Published, raw and control rows."""
     if control is not None:
-        return target.rows, raw, texts_of(control, target.plan)
+        others = texts_of(control, target.plan)
+        check_control(raw, others)
+        return target.rows, raw, others
     if target.plan is None:
         raise PlanError(
             "without a plan the release cannot be made again for a control.",
@@ -200,15 +204,17 @@ def _register(target: Target, register: Any, raw: Columns, absences: list[Absenc
     if register is None:
         absences.append(Absence("linking with a register", "none was given."))
         return []
-    known = texts_of(register, None)
-    shared = [name for name in target.rows if name in known]
-    own = [name for name in known if name in raw and name not in shared] or shared
+    plan = target.plan
+    read = others_texts(register, plan)
+    check_rows(read, "the register")
+    typed = in_one_text(read, plan)
+    shared = [name for name in target.rows if name in typed]
+    own = [name for name in typed if name in raw and name not in shared] or shared
     if not shared:
         raise PlanError("the register shares no column with the release.", "Name its columns alike.", "columns")
-    members = {*zip(*(raw[name] for name in own), strict=True)}
-    inside = np.array([person in members for person in zip(*(known[name] for name in own), strict=True)], bool)
-    plan = target.plan
-    typed = in_one_text(known, plan)
+    persons = in_one_text({name: raw[name] for name in own if name in raw}, plan)
+    members = {*zip(*persons.values(), strict=True)}
+    inside = np.array([person in members for person in zip(*(typed[name] for name in persons), strict=True)], bool)
     rows = coded_rows(target.rows, typed, typed, shared, (), (), ladders_of(plan, typed))
     places = np.arange(len(inside), dtype=np.int32)
     return [link_register(rows, places[inside], places[~inside])]

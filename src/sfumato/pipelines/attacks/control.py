@@ -1,6 +1,7 @@
 """The control: rows that were never published; without any, the plan is run again on a part of the raw rows."""
 
 import csv
+from collections import Counter
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -8,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from sfumato.errors import PlanError
+from sfumato.errors import DataError, PlanError
 from sfumato.microdata.attacks.labels import Text
 from sfumato.microdata.attacks.rows import Columns
 from sfumato.microdata.data_plan import DataPlan
@@ -16,6 +17,39 @@ from sfumato.microdata.plan.model import Plan
 from sfumato.pipelines.release import anonymize
 
 SHARE = 0.8
+# Where more raw rows than this share differ from each other, the same rows are the same persons.
+DISTINCT_SHARE = 0.5
+
+
+def check_rows(columns: Columns, what: str) -> None:
+    """Refuse rows that are none.
+
+    Raises:
+        DataError: There is no row.
+    """
+    if not any(map(len, columns.values())):
+        raise DataError(f"{what} has no rows.", "Give the file with its rows.", "no-rows")
+
+
+def check_control(raw: Columns, control: Columns) -> None:
+    """Refuse a control that is no control: its rows must be of others than the raw ones.
+
+    Raises:
+        DataError: It has no rows.
+        PlanError: Its rows are the raw ones, or some of them.
+    """
+    check_rows(control, "the control")
+    names = [name for name in raw if name in control]
+    own = Counter(zip(*(raw[name] for name in names), strict=True))
+    others = Counter(zip(*(control[name] for name in names), strict=True))
+    # Of few columns rows of others are alike, too: then only a copy of all of them is none.
+    distinct = len(own) > DISTINCT_SHARE * own.total()
+    if names and (others == own or (distinct and others <= own)):
+        raise PlanError(
+            "the rows of the control are raw rows themselves: what is learned of them is no control.",
+            "Give rows of others, which were never published; or none: then the plan is run again on a part.",
+            "control",
+        )
 
 
 def released_again(plan: Plan, raw: Columns, random: np.random.Generator) -> tuple[Columns, Columns, Columns]:

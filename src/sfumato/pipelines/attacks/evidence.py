@@ -12,6 +12,7 @@ from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.attacks.attack import AttackReport, attack
 from sfumato.pipelines.release_folder import HANDED_OUT, Release
+from sfumato.pipelines.stages import sealing
 from sfumato.report.attack import outside, placed, section, summary
 from sfumato.texts.words import words_in
 
@@ -58,6 +59,7 @@ def raw_of(release: Path) -> Path:
     """
     if not (release / "plan.yaml").exists():
         raise PlanError(f"{release.name} is no release folder.", "Give the raw rows behind it: --raw FILE.", "raw")
+    sealing.check_single(release)
     return source_of(read_plan(release / "plan.yaml"))
 
 

@@ -1,12 +1,15 @@
 """What is attacked: published rows with the plan behind them, where there is one, and raw rows as texts."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from sfumato.delimited.decimal_marks import with_points
+from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import PublishedRows
 from sfumato.engines.opening import open_engine, open_frame
 from sfumato.hierarchies.ladder import Ladder
@@ -18,6 +21,10 @@ from sfumato.microdata.plan.model import Plan, located
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release_folder import Release
 from sfumato.pipelines.stages import sealing
+
+# Numbers with a decimal comma; and such that cannot have one, for their point is no mark between thousands.
+_COMMA = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+),\d+")
+_POINT = re.compile(r"[+-]?\d+\.(?:\d{1,2}|\d{4,})")
 
 
 @dataclass(frozen=True)
@@ -42,23 +49,68 @@ def target_of(release: Any, plan: Any = None) -> Target:
         return Target(rows, release.plan if plan is None else read_plan(plan), release.report.to_dict())
     path = Path(release) if isinstance(release, str | Path) else None
     if path is None or not (path / "plan.yaml").exists():
-        return Target(texts_of(release if path is None else path), None if plan is None else read_plan(plan))
+        asked = None if plan is None else read_plan(plan)
+        return Target(others_texts(release if path is None else path, asked), asked)
     own = read_plan(path / "plan.yaml") if plan is None else read_plan(plan)
+    sealing.check_single(path)
     report = json.loads((path / "report.json").read_text(encoding="utf-8"))
-    return Target(texts_of(sealing.data_of(path)), own, report, path)
+    return Target(others_texts(sealing.data_of(path), own), own, report, path)
+
+
+def others_texts(data: Any, plan: Plan | None = None) -> dict[str, list[Text]]:
+    """All rows of a file that others wrote, or a release: perhaps not as the plan's source is written.
+
+    The plan's separator is taken where the file has it, or else found out.
+    """
+    if not isinstance(data, str | Path):
+        return _in_points(_read(open_frame(data)), plan)
+    reading = DataPlan(header=True, separator=_separator(Path(data), plan))
+    return _in_points(_read(DuckDBEngine(Path(data), reading)), plan)
 
 
 def texts_of(data: Any, plan: Plan | None = None) -> dict[str, list[Text]]:
     """All rows of a file or frame as texts, column by column; read as a plan says, where one is about them."""
-    if isinstance(data, str | Path):
-        from sfumato.engines.duckdb.engine import DuckDBEngine
+    if plan is None:
+        return others_texts(data)
+    path = Path(data) if isinstance(data, str | Path) else None
+    engine = open_engine(data, plan) if path is None else DuckDBEngine(path, plan.data, tuple(plan.columns))
+    return _in_points(_read(engine), plan)
 
-        reading = DataPlan(header=True) if plan is None else plan.data
-        engine: Any = DuckDBEngine(Path(data), reading, tuple(plan.columns) if plan is not None else ())
-    else:
-        engine = open_frame(data) if plan is None else open_engine(data, plan)
+
+def _read(engine: Any) -> dict[str, list[Text]]:
     with closing(engine):
         return {name: list(engine.texts(name)) for name in engine.columns}
+
+
+def _separator(path: Path, plan: Plan | None) -> str | None:
+    """The plan's separator, where the first line of a file has it."""
+    wanted = None if plan is None else plan.data.separator
+    if wanted is None or not path.is_file():
+        return None
+    with path.open("rb") as stream:
+        return wanted if wanted.encode() in stream.readline() else None
+
+
+def _in_points(columns: dict[str, list[Text]], plan: Plan | None) -> dict[str, list[Text]]:
+    """Columns with a point in their numbers, whatever mark the file has, so that files of both kinds are compared.
+
+    Values that a plan reads with their commas are left: its hierarchies have them so.
+    """
+    left = () if plan is None or plan.data.decimal == "," else plan.quasi_identifiers
+    return {name: texts if name in left else _with_points(texts) for name, texts in columns.items()}
+
+
+def _with_points(texts: list[Text]) -> list[Text]:
+    """A column with a point in its numbers, where they are written with a comma.
+
+    >>> _with_points(["3,5", "1.234,5", "7", None]), _with_points(["3,5", "3.5"])
+    (['3.5', '1234.5', '7', None], ['3,5', '3.5'])
+    """
+    distinct = [text for text in dict.fromkeys(texts) if text is not None]
+    if not any(map(_COMMA.fullmatch, distinct)) or any(map(_POINT.fullmatch, distinct)):
+        return texts
+    places: dict[Text, Text] = dict(zip(distinct, with_points(distinct), strict=True))
+    return [places.get(text) for text in texts]
 
 
 def in_one_text(columns: Columns, plan: Plan | None) -> dict[str, Sequence[Text]]:

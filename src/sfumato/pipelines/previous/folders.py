@@ -1,6 +1,7 @@
 """Earlier release folders: which persons stood in which classes, by the house's record of persons."""
 
 import json
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ class EarlierRelease:
     Attributes:
         plan: Behind it; levels: of its columns; secret: by which keys of its persons were drawn.
         classes: The class of each person by key: the labels of the person's rows; values: what was published besides
-            about columns under promises.
+            about columns under promises; erased: how often rows are of persons who were erased since.
     """
 
     folder: Path
@@ -36,6 +37,7 @@ class EarlierRelease:
     secret: str
     classes: Mapping[str, Hashable]
     values: Mapping[str, tuple[Values, ...]]
+    erased: Mapping[Hashable, int]
 
 
 def read_release(folder: Path, quasi_identifiers: Sequence[str], promised: Sequence[str]) -> EarlierRelease:
@@ -61,13 +63,14 @@ def read_release(folder: Path, quasi_identifiers: Sequence[str], promised: Seque
     report = sealing.read_mapping(folder / "report.json") or {}
     recoding = json.loads((folder / "recoding.json").read_text(encoding="utf-8"))
     secret = recoding.get("person_secret") or recoding.get("secret") or f"seed {plan.seed}"
-    classes, values = _persons(folder, quasi_identifiers, promised)
-    return EarlierRelease(folder, plan, report.get("levels", {}), secret, classes, values)
+    classes, values, erased = _persons(folder, quasi_identifiers, promised)
+    return EarlierRelease(folder, plan, report.get("levels", {}), secret, classes, values, erased)
 
 
 def _persons(
     folder: Path, names: Sequence[str], promised: Sequence[str]
-) -> tuple[dict[str, Hashable], dict[str, tuple[Values, ...]]]:
+) -> tuple[dict[str, Hashable], dict[str, tuple[Values, ...]], Counter[Hashable]]:
+    """The class of each person, its values, and the rows of erased ones by their class."""
     with closing(DuckDBEngine(sealing.data_of(folder), DataPlan(header=True))) as engine:
         engine.attach_persons(folder / PERSONS_FILE)
         keys = engine.texts(PERSON)
@@ -75,13 +78,17 @@ def _persons(
         values = [engine.texts(name) for name in promised if name in engine.columns]
     rows: dict[str, list[Values]] = {}
     contents: dict[str, list[Values]] = {}
+    erased: Counter[Hashable] = Counter()
     for place, key in enumerate(keys):
-        if key is not None and not key.startswith(ERASED):
+        if key is not None and key.startswith(ERASED):
+            erased[tuple(column[place] for column in labels)] += 1
+        elif key is not None:
             rows.setdefault(key, []).append(tuple(column[place] for column in labels))
             contents.setdefault(key, []).append(tuple(column[place] for column in values))
     return (
         {key: tuple(sorted(entries, key=repr)) for key, entries in rows.items()},
         {key: tuple(entries) for key, entries in contents.items()},
+        erased,
     )
 
 

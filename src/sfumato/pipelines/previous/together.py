@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import PlanError
+from sfumato.microdata.histories import with_erased
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.verdict import Verdict
@@ -21,6 +22,7 @@ class JointVerdict:
     Attributes:
         verdicts: On each release, by its folder; k: what is asked of groups, the greatest k of all.
         persons, groups, smallest: Persons in any release, groups of one history, the persons of the smallest.
+        erased_rows: Published rows of persons who were erased from the records: groups count them where they fit.
         fault: Why they cannot be judged together, where they cannot.
     """
 
@@ -30,6 +32,7 @@ class JointVerdict:
     groups: int = 0
     smallest: int = 0
     below_k: int = 0
+    erased_rows: int = 0
     fault: str = ""
 
     @property
@@ -48,6 +51,7 @@ class JointVerdict:
                 "groups": self.groups,
                 "smallest_group": self.smallest,
                 "persons_below_k": self.below_k,
+                "erased_rows": self.erased_rows,
                 "fault": self.fault,
             },
         }
@@ -59,6 +63,7 @@ class JointVerdict:
         seen = self.fault or (
             f"{self.persons:,} persons in {self.groups:,} groups of one history, the smallest of {self.smallest:,} "
             f"(asked {self.k}); {self.below_k:,} can be told apart by comparing releases"
+            + (f"; {self.erased_rows:,} rows of erased persons are published still" if self.erased_rows else "")
         )
         return "\n".join([*lines, f"{mark}  together: {seen}"]) + "\n"
 
@@ -73,6 +78,8 @@ def verify_together(folders: Sequence[str | Path]) -> JointVerdict:
         releases = read_chain(paths, plans[0].quasi_identifiers, plans[0].promise_columns)
     except PlanError as error:
         return JointVerdict(verdicts, k, fault=str(error))
-    sizes = Counter(histories_by_person(releases).values())
+    whole = Counter(histories_by_person(releases).values())
+    sizes = with_erased(whole, [release.erased for release in releases], k)
+    erased = sum(sum(release.erased.values()) for release in releases)
     below = sum(size for size in sizes.values() if size < k)
-    return JointVerdict(verdicts, k, sizes.total(), len(sizes), min(sizes.values(), default=0), below)
+    return JointVerdict(verdicts, k, sizes.total(), len(sizes), min(sizes.values(), default=0), below, erased)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from sfumato.engines.engine import FrameHolder, PublishedRows
-from sfumato.folders import Scratch, link, staged, write_text
+from sfumato.folders import Scratch, link, staged
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.write import plan_dict, plan_text
 from sfumato.pipelines.pseudonyms.keys import write_private
@@ -57,9 +57,9 @@ class FilesRelease:
                 target = stage / f"{name}.{self.plan.output.format}"
                 _write(rows, target, self.plan)
                 seals[name] = sha256(target.read_bytes()).hexdigest()
-            write_text(stage / "plan.yaml", plan_text(self.plan, place))
-            write_text(stage / "report.json", json.dumps({**self.figures, "sha256": seals}, indent=2) + "\n")
-            write_text(stage / "report.html", html(self.plan, self.figures))
+            write_private(stage / "plan.yaml", plan_text(self.plan, place))
+            write_private(stage / "report.json", json.dumps({**self.figures, "sha256": seals}, indent=2) + "\n")
+            write_private(stage / "report.html", html(self.plan, self.figures))
             write_private(stage / "recoding.json", json.dumps(self._recoding(place), indent=1) + "\n")
             write_private(stage / KEYS_FILE, json.dumps(self.keys, indent=1, ensure_ascii=False) + "\n")
         return place

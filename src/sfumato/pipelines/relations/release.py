@@ -6,6 +6,7 @@ and judged as a reader would.
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -15,6 +16,7 @@ import numpy as np
 from sfumato.engines.engine import PublishedRows, Reading
 from sfumato.engines.opening import EngineName
 from sfumato.engines.order import text_hash
+from sfumato.engines.written.formulas import separator_of
 from sfumato.errors import InternalError
 from sfumato.folders import Scratch
 from sfumato.hierarchies.ladder import make_ladder
@@ -26,6 +28,7 @@ from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.recoding.recoding import ClassRecoding, Handling
 from sfumato.microdata.relations.rows import Relations
 from sfumato.microdata.relations.search import Placement, Search
+from sfumato.pipelines.pseudonyms.keys import read_key
 from sfumato.pipelines.relations.folder import FilesRelease
 from sfumato.pipelines.relations.judging import JoinedVerdict, judge_joined
 from sfumato.pipelines.relations.reading import OpenFile, open_files, relations_of
@@ -34,6 +37,10 @@ from sfumato.version import __version__
 
 # A greater share of rows that a column besides the quasi-identifiers makes unique is warned about.
 MOST_UNIQUE = 0.5
+STABLE_KEYS = (
+    "The keys of {files} are the same in every release made with their key file: whoever has several joins them and "
+    "follows persons; no promise is about that."
+)
 
 
 def anonymize_files(
@@ -55,6 +62,7 @@ def anonymize_files(
     resolved = read_plan(plan).with_secret()
     with ExitStack() as stack:
         opened = open_files(data, resolved, engine)
+        resolved = _with_separator(resolved, opened)
         for file in opened:
             stack.callback(file.engine.close)
         relations = relations_of(opened, resolved)
@@ -82,6 +90,14 @@ def anonymize_files(
     return FilesRelease(resolved, published, figures, keys, scratch)
 
 
+def _with_separator(plan: Plan, opened: Sequence[OpenFile]) -> Plan:
+    """The plan with the separator that its files have, where it was found out: they are written with it, too."""
+    separators = {separator_of(file.engine, plan.data.separator) for file in opened}
+    if plan.data.separator is not None or len(separators) != 1:
+        return plan
+    return replace(plan, data=replace(plan.data, separator=separators.pop()))
+
+
 def _search(plan: Plan, relations: Relations) -> Search:
     columns = [_column(plan, *level) for level in relations.columns]
     tops = [ladder.height - 1 for ladder in relations.ladders]
@@ -106,11 +122,23 @@ def _column(plan: Plan, file: str, name: str) -> Any:
 
 def _random_keys(opened: tuple[OpenFile, ...], plan: Plan) -> dict[str, dict[str, str]]:
     """For each file with a key, what each of its keys is published as: the same in all files."""
-    return {
-        file.name: {str(text): text_hash(text, f"{plan.secret}:key:{file.name}:") for text in file.texts(file.file.key)}
-        for file in opened
-        if file.file.key is not None
-    }
+    keys = {}
+    for file in opened:
+        if file.file.key is not None:
+            secret = f"{_key_secret(file, plan)}:key:{file.name}:"
+            keys[file.name] = {str(text): text_hash(text, secret) for text in file.texts(file.file.key)}
+    return keys
+
+
+def _key_secret(file: OpenFile, plan: Plan) -> str:
+    """What the keys of a file are drawn by: the release's own secret, or a key of the house.
+
+    Raises:
+        PlanError: The key file is none.
+    """
+    if file.file.key_file is None:
+        return plan.secret
+    return read_key(plan.folder / file.file.key_file).part(f"keys of {file.name}", 32).hex()
 
 
 def _publish(
@@ -267,8 +295,14 @@ def _figures(
         "seed": plan.seed,
         "integrity": verdict.integrity,
         "unique_rows": unique,
-        "remarks": [*order_remarks(plan), *_telling(unique, verdict.rows)],
+        "remarks": [*order_remarks(plan), *_stable_keys(plan), *_telling(unique, verdict.rows)],
     }
+
+
+def _stable_keys(plan: Plan) -> list[str]:
+    """A warning where keys are the same in other releases."""
+    names = [name for name, file in plan.files.items() if file.key_file is not None]
+    return [STABLE_KEYS.format(files=", ".join(names))] if names else []
 
 
 def _unique_rows(opened: Sequence[OpenFile], published: Mapping[str, PublishedRows]) -> dict[str, int]:

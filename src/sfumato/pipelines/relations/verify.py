@@ -48,5 +48,5 @@ def _joined(folder: Path, plan: Plan) -> JoinedVerdict:
 
 
 def _as_written(plan: Plan) -> DataPlan:
-    """How the files of a release are read, whatever the raw ones were."""
-    return DataPlan(separator=plan.data.separator or ",", missing=plan.data.missing)
+    """How the files of a release are read, whatever the raw ones were; each was written with its own separator."""
+    return DataPlan(separator=plan.data.separator, header=True, missing=plan.data.missing)

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.engines.order import PERSONS_FILE
-from sfumato.errors import DataError
+from sfumato.errors import DataError, PlanError
 from sfumato.microdata.outcome import Report
 from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.verdict import Verdict
 
 DATA = ("data.csv", "data.parquet")
@@ -27,15 +28,33 @@ FIGURES = ("rows", "suppressed_rows", "published_rows", "classes", "levels")
 NO_REFERENCE = "recoding.json is missing or no recoding: what the promises compare with is not known."
 
 
+def check_single(folder: Path) -> None:
+    """Refuse the folder of a release of several files, where one is looked at.
+
+    Raises:
+        PlanError: It is one.
+    """
+    plan = read_plan(folder / "plan.yaml") if (folder / "plan.yaml").exists() else None
+    if plan is not None and plan.files:
+        names = [f"{name}.{plan.output.format}" for name in plan.files]
+        raise PlanError(
+            f"{folder.name} is a release of several files: {', '.join(names)}.",
+            f"sfumato verify judges them together; for all else name one of them: {folder.name}/{names[0]}.",
+            "files",
+        )
+
+
 def data_of(folder: Path) -> Path:
     """The published rows in a release folder.
 
     Raises:
         DataError: There are none.
+        PlanError: There are several files.
     """
     for name in DATA:
         if (folder / name).exists():
             return folder / name
+    check_single(folder)
     raise DataError(f"{folder.name} holds no data.csv or data.parquet.", "Give a release folder or a file.", "no-file")
 
 

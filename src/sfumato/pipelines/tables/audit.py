@@ -8,6 +8,7 @@ from typing import Any
 from sfumato.errors import PlanError
 from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTable
 from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
+from sfumato.pipelines.tables.several import of_crossed
 from sfumato.pipelines.tables.table_source import columns_from
 from sfumato.tables.attack.findings import Audit
 from sfumato.tables.build.joint import Sheet
@@ -53,12 +54,22 @@ def audit(
         table, plan = table.columns, plan or table.plan
     if plan is None:
         raise PlanError("the audit needs the plan.", "Name it: it says which cells add up.", "no-plan")
-    attacked = _attacked_by(read_table_plan(plan), integer, own_contribution)  # type: ignore[arg-type]
+    attacked = _attacked_by(_plan_for(table, read_table_plan(plan)), integer, own_contribution)  # type: ignore[arg-type]
     columns = table if isinstance(table, Columns) else columns_from(table, attacked, published=True)
     reading = read_published(columns, attacked)
     if attacked.perturbation is not None:
         return review_perturbed(columns, attacked, reading)
     return review(columns, attacked, reading)
+
+
+def _plan_for(table: Any, plan: TablePlan) -> TablePlan:
+    """The plan for what is attacked: a `.jj` file has cells, relations and promises of its own."""
+    if isinstance(table, str | Path) and Path(table).suffix.lower() == ".jj" and plan.table.cells is None:
+        path = str(Path(table).resolve())
+        return replace(
+            read_table_plan({"version": 1, "table": {"cells": path, "relations": path}}), attackers=plan.attackers
+        )
+    return plan if plan.table.microdata is None else of_crossed(plan)
 
 
 def _several(tables: Sequence[Any], plan: Any, integer: bool | None, own_contribution: bool | None) -> Audit:

@@ -14,6 +14,7 @@ from sfumato.errors import PlanError, SfumatoError
 from sfumato.folders import staged, write_text
 from sfumato.pipelines.tables.perturbation.perturb import change
 from sfumato.pipelines.tables.protect import run
+from sfumato.pipelines.tables.several import plan_of, sheets_of
 from sfumato.pipelines.tables.table_source import columns_from, source_columns
 from sfumato.report.tables.comparison import html, text
 from sfumato.tables.cells.columns import Columns
@@ -77,13 +78,10 @@ def compare_tables(
         PlanError: The plan is of several tables, or a method is unknown.
     """
     check_installed()
-    made = read_table_plan(plan)
-    if not made.alone:
-        raise PlanError("a comparison is of one table.", "Take one with a source and dimensions.", "compare-tables")
+    made, columns = _one_table(read_table_plan(plan), table)
     unknown = [name for name in methods if name not in METHODS]
     if unknown:
         raise PlanError(f"{unknown[0]} is not compared.", "Valid: " + ", ".join(METHODS) + ".", "compare-tables")
-    columns = source_columns(made) if table is None else columns_from(table, made)
     parts = perturbed_parts(replace(made, perturbation=None), columns)
     base, keyed = _base(made, parts), _with_keys(columns, made, parts)
     runs = []
@@ -94,6 +92,21 @@ def compare_tables(
     unsafe = sum(int(part.table.unsafe.sum()) for part in parts)
     proposals = _proposals(made, columns, redesign_seconds)
     return TableComparison(len(columns), unsafe, tuple(runs), proposals, made.output.language)
+
+
+def _one_table(plan: TablePlan, table: Any) -> tuple[TablePlan, Columns]:
+    """The plan of one table of cells, and its columns; crossed from microdata where the plan is of such.
+
+    Raises:
+        PlanError: There are several tables, or releases of before.
+    """
+    if plan.previous or len(plan.tables) > 1:
+        do = "Take one with its dimensions, and nothing that was published before."
+        raise PlanError("a comparison is of one table.", do, "compare-tables")
+    if plan.alone:
+        return plan, source_columns(plan) if table is None else columns_from(table, plan)
+    crossed, sheets = sheets_of(plan, table)
+    return plan_of(crossed, 0), sheets[0].columns
 
 
 def _base(plan: TablePlan, parts: Sequence[Any]) -> float:

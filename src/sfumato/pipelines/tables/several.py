@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from sfumato.errors import PlanError, PromiseError
+from sfumato.microdata.data_plan import DataPlan
 from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
 from sfumato.tables.build.joint import Sheet
 from sfumato.tables.cells.columns import Columns, read_columns
@@ -78,7 +79,7 @@ def sheets_of(plan: TablePlan, table: Any = None) -> tuple[TablePlan, list[Sheet
             _crossed(plan, crossing, plan.folder / plan.table.microdata if plan.table.microdata else table)
             for crossing in crossings
         ]
-        plan = _of_microdata(plan)
+        plan = of_crossed(plan)
     else:
         columns = [_read(plan, crossing, table) for crossing in crossings]
     placed = [{key: part.placed(plan.folder) for key, part in crossing.dimensions.items()} for crossing in crossings]
@@ -105,11 +106,11 @@ def _crossed(plan: TablePlan, crossing: Crossing, data: Any) -> Columns:
     dimensions = {key: part.placed(plan.folder) for key, part in crossing.dimensions.items()}
     names = [name for part in dimensions.values() for name in (part.levels or (part.column or "",))]
     records, requests = _records(plan), requests_of(plan)
+    dialect = source.dialect
+    reading = DataPlan(separator=dialect.separator, decimal=dialect.decimal, encoding=dialect.encoding)
 
     def cross(value: str | None, holding: str | None) -> dict[str, list[Any]]:
-        base = base_of(
-            data, [*names, *requests], value, source.weight, holding, TOP if value else 0, source.decimal, records
-        )
+        base = base_of(data, [*names, *requests], value, source.weight, holding, TOP if value else 0, reading, records)
         return table_of(base, dimensions, value, TOP, with_holdings=holding is not None, requests=requests)
 
     # The contributions that the rules look at are those of the shadow, where there is one.
@@ -154,7 +155,7 @@ def _records(plan: TablePlan) -> Any:
 COUNT = "count"
 
 
-def _of_microdata(plan: TablePlan) -> TablePlan:
+def of_crossed(plan: TablePlan) -> TablePlan:
     """The plan for tables that were crossed from microdata: it names the columns that crossing writes."""
     if plan.table.value == COUNT:
         return plan

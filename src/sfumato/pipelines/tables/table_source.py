@@ -1,5 +1,6 @@
 """The cells of a table from wherever they lie: CSV, office files, workbooks, Parquet, JSON, frames; crosstabs too."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,8 @@ from sfumato.tables.build.build import read_source
 from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.formats.crosstab_file import as_cells
 from sfumato.tables.formats.headerless_file import cells_without_header, with_statuses
-from sfumato.tables.formats.office_columns import office_columns, with_masks
+from sfumato.tables.formats.office_columns import office_columns, refuse_others, with_masks, with_names
+from sfumato.tables.office.faults import likely_encoding
 from sfumato.tables.plan.plan import TablePlan
 
 # Files that an engine reads.
@@ -24,7 +26,7 @@ def source_columns(plan: TablePlan) -> Columns:
     name = plan.table.source
     if name is not None and Path(name).suffix.lower() in BY_ENGINE:
         return columns_from(plan.folder / name, plan)
-    return as_cells(read_source(plan), plan)
+    return as_cells(with_names(with_masks(read_source(plan)), plan.table), plan)
 
 
 def columns_from(table: Any, plan: TablePlan, published: bool = False) -> Columns:
@@ -40,11 +42,20 @@ def columns_from(table: Any, plan: TablePlan, published: bool = False) -> Column
     if not isinstance(table, str | Path):
         return as_cells(Columns(columns_of(table)), plan)
     path = Path(table)
+    refuse_others(path)
     if path.suffix.lower() in BY_ENGINE:
         return as_cells(Columns(columns_of_file(path)), plan)
     described = None if plan.table.metadata is None else plan.folder / plan.table.metadata
-    office = office_columns(path, plan.table.value, described, published)
-    return _plain_columns(path, plan, published) if office is None else office
+    if published:
+        plan = _in_its_encoding(plan, path)
+    office = office_columns(path, plan.table.value, described, published, plan.table.encoding)
+    return _plain_columns(path, plan, published) if office is None else with_names(office, plan.table)
+
+
+def _in_its_encoding(plan: TablePlan, path: Path) -> TablePlan:
+    """The plan for a file that was published: what we write is UTF-8, whatever the table came in."""
+    encoding = likely_encoding(path, plan.table.encoding)
+    return replace(plan, table=replace(plan.table, encoding=encoding))
 
 
 def _plain_columns(path: Path, plan: TablePlan, published: bool) -> Columns:
@@ -53,4 +64,4 @@ def _plain_columns(path: Path, plan: TablePlan, published: bool) -> Columns:
     # What is to be protected needs a header, which says what is what; what others published may have none.
     cells = cells_without_header(path, names, plan.table.value, plan.table.dialect) if published and names else None
     columns = with_masks(read_columns(path, plan.table.dialect)) if cells is None else cells
-    return with_statuses(as_cells(columns, plan), plan.table.value, published)
+    return with_statuses(as_cells(with_names(columns, plan.table), plan), plan.table.value, published)

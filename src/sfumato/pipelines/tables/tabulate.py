@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sfumato.delimited.dialect import DecimalMark, check_decimal
+from sfumato.delimited.dialect import DecimalMark, check_decimal, encoding_of
 from sfumato.errors import PlanError
+from sfumato.microdata.data_plan import DataPlan
 from sfumato.tables.tabulate import shaped, table_of
 
 
@@ -17,6 +18,7 @@ def tabulate(
     holding: str | None = None,
     top: int = 2,
     decimal: DecimalMark = ".",
+    encoding: str | None = None,
     record: str | None = None,
     secret: str | None = None,
     digits: int | None = None,
@@ -31,6 +33,7 @@ def tabulate(
         weight: A column that says how many respondents of its value a record stands for; the count is of records.
         holding: The column that says which holding a record belongs to.
         decimal: The decimal mark of a CSV file.
+        encoding: Of a CSV file; UTF-8 by default.
         record: For the cell key method: the column that names a record, from which with the secret its key is made; or,
             without a secret, the column that holds the records' keys.
         secret: What keys are made of, the same for all tables; it stays in the house.
@@ -60,6 +63,7 @@ def tabulate(
     if secret == "":
         raise PlanError("the secret is empty: anybody could compute the keys.", "Give a long random text.", "secret")
     records = None if record is None else RecordKeys(record, secret, digits)
+    reading = DataPlan(decimal=check_decimal(decimal), encoding=encoding_of(encoding or DataPlan().encoding))
     marks = [] if request is None else [request]
-    base = base_of(data, [*names, *marks], value, weight, holding, top if value else 0, check_decimal(decimal), records)
+    base = base_of(data, [*names, *marks], value, weight, holding, top if value else 0, reading, records)
     return frame_of(data, table_of(base, made, value, top, with_holdings=holding is not None, requests=marks))

@@ -1,20 +1,21 @@
 """From records to an office's table with all its totals."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from sfumato.tables.batch.safety import Requests
-from sfumato.tables.cells.cells import Mask, Numbers
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.cells import Mask
 from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.cells.hrc_lines import unknown_code
 from sfumato.tables.formats.batch_file import Specification
 from sfumato.tables.formats.cells_file import labels_of, tree_of
 from sfumato.tables.formats.hrc import hrc_text
 from sfumato.tables.formats.metadata import Metadata, Variable
 from sfumato.tables.formats.recoding_file import Recoding
+from sfumato.tables.formats.records_file import Records
 from sfumato.tables.office.office_table import OfficeTable
 from sfumato.tables.office.statuses import CellStatus
 from sfumato.tables.plan.plan import Dimension
@@ -35,7 +36,7 @@ class Crossed:
 
 
 def cross(
-    records: Columns,
+    records: Records,
     metadata: Metadata,
     wanted: Specification,
     folder: Path,
@@ -63,7 +64,8 @@ def cross(
     codes, trees = {}, []
     for one in variables:
         own = list(records.text(one.name))
-        tree = _with_missing(tree_of(one, own, folder), one, own)
+        tree = _with_missing(tree_of(one, own, folder, metadata.encoding), one, own)
+        _check_codes(records, one, tree)
         recoding = (recodings or {}).get(one.name.lower())
         if recoding is not None:
             own, tree = _recoded(own, tree, recoding)
@@ -72,7 +74,7 @@ def cross(
     response = None if wanted.response.lower() == FREQUENCY else metadata.named(wanted.response)
     base = _base(records, metadata, codes, response, weighted, by_holding)
     cells = table_of(base, _dimensions(trees, scratch), response.name if response else None, TOP, with_holdings=True)
-    table = _table(cells, trees, response, labels_of(variables, folder), base)
+    table = _table(cells, trees, response, labels_of(variables, folder, metadata.encoding), base)
     missing = np.array(
         [any(code[0] in one.missing for code, one in zip(key, variables, strict=True)) for key in table.keys], bool
     )
@@ -103,7 +105,7 @@ def _open_code(code: str, tree: Tree, kept: Tree) -> str:
 
 
 def _base(
-    records: Columns,
+    records: Records,
     metadata: Metadata,
     codes: dict[str, tuple[str, ...]],
     response: Variable | None,
@@ -111,11 +113,11 @@ def _base(
     by_holding: bool,
 ) -> Base:
     size = len(records)
-    values = np.ones(size) if response is None else _numbers(records, response)
+    values = np.ones(size) if response is None else records.numbers(response)
     weights = np.ones(size)
     own = metadata.flagged("WEIGHT")
     if weighted and own:
-        weights = _numbers(records, own[0])
+        weights = records.numbers(own[0])
     holding = metadata.flagged("HOLDING")
     # Without holdings a record stands for itself: its number tells who contributes most.
     names = records.text(holding[0].name) if by_holding and holding else tuple(str(place) for place in range(size))
@@ -125,19 +127,51 @@ def _base(
         names = tuple(names[place] for place in owners)
     key = metadata.flagged("RECORDKEY")
     digits = int(key[0].option("DECIMALS", "0")) if key else 0
-    keys = tuple(_record_key(text, digits) for text in records.text(key[0].name)) if key else ()
+    keys = _record_keys(records, key[0], digits) if key else ()
     modulus = 10 ** min(digits, 18) if digits else WORD
     return Base(codes, weights if weighted else np.ones(size), values * weights, owners, amounts, names, keys, modulus)
 
 
-def _record_key(text: str, digits: int) -> int:
-    if not digits:
-        return int(text)
-    return int(text.partition(".")[2].ljust(digits, "0")[: min(digits, 18)] or "0")
+def _record_keys(records: Records, one: Variable, digits: int) -> tuple[int, ...]:
+    """The keys of records: whole numbers of 64 bits, or decimal fractions."""
+    keys = []
+    for place, text in enumerate(records.text(one.name)):
+        whole, _, rest = text.replace(",", ".").partition(".")
+        decimal = rest.isascii() and rest.isdigit() and whole in ("", "0")
+        if not (decimal if digits else whole.isascii() and whole.isdigit() and not rest and int(whole) < WORD):
+            do = "Write a fraction such as 0.25." if digits else f"Write a whole number from 0 to below {WORD}."
+            raise records.fault(one, place, "this is no key of a record", do, "key")
+        keys.append(int(rest.ljust(digits, "0")[: min(digits, 18)]) if digits else int(whole))
+    return tuple(keys)
 
 
-def _numbers(records: Columns, one: Variable) -> Numbers:
-    return records.numbers(one.name)
+def _check_codes(records: Records, one: Variable, tree: Tree) -> None:
+    """Refuse records without a code, with one that the hierarchy does not have, or with that of a total.
+
+    Raises:
+        DataError: One has; the text says in which line and column.
+    """
+    above, do = _totals(tree, records.text(one.name)), f"Give it a code of {one.name}, or leave the record out."
+    for place, text in enumerate(records.text(one.name)):
+        if not text:
+            raise records.fault(one, place, f"the code of {one.name} is missing", do, "no-code")
+        if (text,) in above:
+            what = f"the code of {one.name} is that of a total"
+            raise records.fault(one, place, what, "Give it a code below, of which there is no part.", "inner-code")
+        if (text,) not in tree.parents:
+            what = f"the hierarchy of {one.name} does not have this code"
+            raise records.fault(one, place, what, unknown_code(text, tree.parents, do), "unknown-code")
+
+
+def _totals(tree: Tree, codes: Iterable[str]) -> set[Code]:
+    """The total of all, and codes that are the totals of others among some codes."""
+    totals = {tree.root}
+    for text in set(codes):
+        code = tree.parents.get((text,), tree.root)
+        while code not in totals:
+            totals.add(code)
+            code = tree.parents[code]
+    return totals
 
 
 def _dimensions(trees: Sequence[Tree], scratch: Path) -> dict[str, Dimension]:
@@ -179,7 +213,7 @@ def _table(
 
 
 def _requests(
-    cells: Mapping[str, list[object]], records: Columns, metadata: Metadata, names: Sequence[str]
+    cells: Mapping[str, list[object]], records: Records, metadata: Metadata, names: Sequence[str]
 ) -> Requests | None:
     """The request code of the largest contributor of each cell; of a holding, that of its first record."""
     own = metadata.flagged("REQUEST")

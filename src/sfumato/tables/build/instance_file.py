@@ -142,7 +142,7 @@ def _column(columns: Columns, name: str, default: Numbers) -> Numbers:
 def _relations(plan: TablePlan, places: dict[str, int]) -> Relations:
     path = plan.folder / (plan.table.relations or "")
     if path.suffix.lower() == ".jj":
-        return read_jj(path).relations()
+        return read_jj(path, plan.table.encoding).relations()
     columns = read_columns(path, plan.table.dialect)
     rows: dict[str, dict[int, float]] = {}
     coefs = columns.numbers("coef")

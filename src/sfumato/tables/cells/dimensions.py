@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.lines import read_lines
-from sfumato.delimited.opening import open_text
 from sfumato.errors import DataError, EngineError, PlanError
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.hrc_lines import parents_in, unknown_code
+from sfumato.tables.office.faults import likely_encoding, lines_of
 
 Code = tuple[str, ...]
 
@@ -97,7 +98,7 @@ def flat_tree(name: str, codes: Iterable[str], total: str) -> Tree:
     return Tree(name, (total,), {(code,): (total,) for code in dict.fromkeys(codes) if code != total})
 
 
-def file_tree(name: str, path: Path, total: str, codes: Iterable[str]) -> Tree:
+def file_tree(name: str, path: Path, total: str, codes: Iterable[str], encoding: str | None = None) -> Tree:
     """The tree in a file: τ-ARGUS `.hrc` (depth as leading @) or one line `child,parent` for each code.
 
     Raises:
@@ -105,7 +106,8 @@ def file_tree(name: str, path: Path, total: str, codes: Iterable[str]) -> Tree:
         DataError: The table has a code that the file does not.
     """
     try:
-        parents = (_hrc if path.suffix.lower() == ".hrc" else _child_parent)(path)
+        read = _hrc if path.suffix.lower() == ".hrc" else _child_parent
+        parents = read(path, encoding or likely_encoding(path))
     except (DataError, EngineError) as error:
         raise PlanError(f"the hierarchy {error.what}", error.do, "hierarchy") from None
     below: dict[Code, Code] = {(child,): (parent or total,) for child, parent in parents.items() if child != total}
@@ -123,13 +125,12 @@ def file_tree(name: str, path: Path, total: str, codes: Iterable[str]) -> Tree:
     return Tree(name, (total,), below)
 
 
-def _hrc(path: Path) -> dict[str, str]:
-    with open_text(path) as stream:
-        return parents_in(stream.read().splitlines(), path.name)
+def _hrc(path: Path, encoding: str) -> dict[str, str]:
+    return parents_in(lines_of(path, encoding), path.name)
 
 
-def _child_parent(path: Path) -> dict[str, str]:
-    rows = [[field.strip() for field in line.fields] for line in read_lines(path)]
+def _child_parent(path: Path, encoding: str) -> dict[str, str]:
+    rows = [[field.strip() for field in line.fields] for line in read_lines(path, Dialect(encoding=encoding))]
     if rows and [field.lower() for field in rows[0]] == ["child", "parent"]:
         rows = rows[1:]
     if any(len(row) != 2 for row in rows) or len({row[0] for row in rows}) < len(rows):

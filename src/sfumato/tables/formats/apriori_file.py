@@ -49,7 +49,12 @@ class _Columns:
 
 
 def apply_apriori(
-    path: Path, table: OfficeTable, separator: str = ",", ignore_errors: bool = False, expand_trivial: bool = False
+    path: Path,
+    table: OfficeTable,
+    separator: str = ",",
+    ignore_errors: bool = False,
+    expand_trivial: bool = False,
+    encoding: str | None = None,
 ) -> Applied:
     """The table with what an a priori file says.
 
@@ -59,6 +64,7 @@ def apply_apriori(
         separator: What stands between fields.
         ignore_errors: Whether lines that are wrong are passed over.
         expand_trivial: Whether what is said of a cell counts for totals of which it is the only part, and their parts.
+        encoding: Of the file; found out where it is not said.
 
     Raises:
         DataError: A line is wrong, and errors are not ignored.
@@ -67,7 +73,7 @@ def apply_apriori(
     columns = _Columns(table)
     twins = _twins(table) if expand_trivial else {}
     passed_over = []
-    for number, line in enumerate(lines_of(path), start=1):
+    for number, line in enumerate(lines_of(path, encoding), start=1):
         if not line.strip():
             continue
         try:

@@ -52,13 +52,13 @@ class Call:
     rest: str = ""
 
 
-def read_batch(path: Path) -> list[Command]:
+def read_batch(path: Path, encoding: str | None = None) -> list[Command]:
     """The commands of a batch file.
 
     Raises:
         DataError: A line has no command, or one that is unknown.
     """
-    return parse_batch(lines_of(path), path.name)
+    return parse_batch(lines_of(path, encoding), path.name)
 
 
 def parse_batch(lines: Sequence[str], name: str = "the text") -> list[Command]:

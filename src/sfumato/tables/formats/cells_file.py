@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.errors import DataError
-from sfumato.tables.cells.cells import Numbers
+from sfumato.tables.cells.cells import Mask, Numbers
 from sfumato.tables.cells.dimensions import Code, Tree, flat_tree
 from sfumato.tables.cells.precision import step_of
 from sfumato.tables.cells.relations import Key
@@ -40,25 +40,32 @@ def read_cells(
     response = response_of(metadata, value)
     wanted = None if spanning is None else {metadata.named(name).name for name in spanning}
     chosen = [one for one in metadata.variables if one.spanning and (wanted is None or one.name in wanted)]
-    trees = tuple(tree_of(one, _texts(lines, metadata, one), path.parent) for one in chosen)
+    trees = tuple(tree_of(one, _texts(lines, metadata, one), path.parent, metadata.encoding) for one in chosen)
     keys = tuple(_key(line, metadata, chosen, trees, path.name) for line in lines)
+
+    statuses = _statuses(lines, metadata, path.name)
+    empty = np.isin(statuses, (CellStatus.EMPTY, CellStatus.EMPTY_NON_STRUCTURAL))
 
     def numbers(flag: str) -> Numbers | None:
         own = metadata.flagged(flag)
-        return _numbers(lines, metadata, own[0], path.name) if own else None
+        return column(own[0], flag in ("LOWERPL", "UPPERPL")) if own else None
+
+    def column(one: Variable, optional: bool = False) -> Numbers:
+        # Of an empty cell nothing need be said, nor where there is no level of protection; else nothing is not 0.
+        return _numbers(lines, metadata, one, path.name, empty | optional)
 
     return OfficeTable(
         value=response.name,
         trees=trees,
         keys=keys,
-        values=_required(_numbers(lines, metadata, response, path.name)),
-        statuses=_statuses(lines, metadata, path.name),
+        values=column(response),
+        statuses=statuses,
         frequency=numbers("FREQUENCY"),
-        largest=tuple(_required(_numbers(lines, metadata, one, path.name)) for one in metadata.flagged("MAXSCORE")),
+        largest=tuple(column(one, place > 0) for place, one in enumerate(metadata.flagged("MAXSCORE"))),
         lower=numbers("LOWERPL"),
         upper=numbers("UPPERPL"),
         costs=numbers("COSTVAR"),
-        labels=labels_of(chosen, path.parent),
+        labels=labels_of(chosen, path.parent, metadata.encoding),
         decimals=int(response.option("DECIMALS", "0")),
     )
 
@@ -82,7 +89,9 @@ def response_of(metadata: Metadata, value: str | None) -> Variable:
 def _lines(path: Path, metadata: Metadata) -> list[_Line]:
     separator = metadata.separator or ";"
     lines = [
-        (number, fields_in(line, separator)) for number, line in enumerate(lines_of(path), start=1) if line.strip()
+        (number, fields_in(line, separator))
+        for number, line in enumerate(lines_of(path, metadata.encoding), start=1)
+        if line.strip()
     ]
     if not lines:
         raise wrong(path.name, 1, 1, "there is no cell", "The file is empty or cut off.", "truncated")
@@ -105,18 +114,20 @@ def _texts(lines: list[_Line], metadata: Metadata, one: Variable) -> list[str]:
     return [fields[place][0] for _, fields in lines]
 
 
-def tree_of(one: Variable, codes: list[str], folder: Path) -> Tree:
+def tree_of(one: Variable, codes: list[str], folder: Path, encoding: str | None = None) -> Tree:
     """The hierarchy of a variable: of a file, by digits, or flat."""
     if "HIERCODELIST" in one.options:
-        return read_hrc(folder / one.option("HIERCODELIST"), one.name, one.total, one.option("HIERLEADSTRING", "@"))
+        lead = one.option("HIERLEADSTRING", "@")
+        return read_hrc(folder / one.option("HIERCODELIST"), one.name, one.total, lead, encoding)
     if "HIERLEVELS" in one.options:
         return digits_tree(one.name, codes, [int(text) for text in one.options["HIERLEVELS"]], one.total)
     return flat_tree(one.name, codes, one.total)
 
 
-def labels_of(variables: list[Variable], folder: Path) -> Mapping[str, Mapping[str, str]]:
+def labels_of(variables: list[Variable], folder: Path, encoding: str | None = None) -> Mapping[str, Mapping[str, str]]:
     """The labels of codes, by variable."""
-    return {one.name: read_labels(folder / one.option("CODELIST")) for one in variables if "CODELIST" in one.options}
+    named = [one for one in variables if "CODELIST" in one.options]
+    return {one.name: read_labels(folder / one.option("CODELIST"), None, encoding) for one in named}
 
 
 def _key(line: _Line, metadata: Metadata, chosen: list[Variable], trees: tuple[Tree, ...], name: str) -> Key:
@@ -130,19 +141,14 @@ def _key(line: _Line, metadata: Metadata, chosen: list[Variable], trees: tuple[T
     return tuple(key)
 
 
-def _numbers(lines: list[_Line], metadata: Metadata, one: Variable, name: str) -> Numbers:
+def _numbers(lines: list[_Line], metadata: Metadata, one: Variable, name: str, empty: Mask) -> Numbers:
+    """A column as numbers; where it says nothing, and may, 0."""
     place = metadata.variables.index(one)
-    return np.array(
-        [
-            number_in(fields[place][0] or "0", name, number, fields[place][1], f"a number for {one.name}")
-            for number, fields in lines
-        ],
-        np.float64,
-    )
-
-
-def _required(numbers: Numbers | None) -> Numbers:
-    return np.zeros(0) if numbers is None else numbers
+    numbers = []
+    for (number, fields), optional in zip(lines, empty, strict=True):
+        text, start = fields[place]
+        numbers.append(number_in(text or ("0" if optional else ""), name, number, start, f"a number for {one.name}"))
+    return np.array(numbers, np.float64)
 
 
 def _statuses(lines: list[_Line], metadata: Metadata, name: str) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":

@@ -1,5 +1,6 @@
 """Crosstabs as files have them, codes of one dimension down and of the other across, as one row for each cell."""
 
+from sfumato.errors import DataError
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.plan.plan import TablePlan
 
@@ -10,6 +11,9 @@ def as_cells(columns: Columns, plan: TablePlan) -> Columns:
     A table is a crosstab where the plan has two dimensions of one column each, of which the file has no column for the
     second, nor one for the values: its first column holds the codes of the first dimension, its header those of the
     second. A cell without a text is none.
+
+    Raises:
+        DataError: It would be a crosstab without a cell.
     """
     names = [dimension.column for dimension in plan.dimensions.values()]
     if len(names) != 2 or None in names or plan.table.value in columns or names[1] in columns or not len(columns):
@@ -22,4 +26,7 @@ def as_cells(columns: Columns, plan: TablePlan) -> Columns:
         for head in across
         if (text := columns.text(head)[place])
     ]
+    if not rows:
+        what = f"the table has neither a column {plan.table.value} nor cells across."
+        raise DataError(what, "Name the column with the values in table.value, or give another file.", "no-cells")
     return Columns(dict(zip((down, over, plan.table.value), zip(*rows, strict=True), strict=True)))

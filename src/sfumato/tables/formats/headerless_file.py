@@ -2,7 +2,8 @@
 
 A code-value line has the codes, the value (`x` where it is masked, `-` where the cell is empty) and, where asked for,
 the status from 1 to 14. An SBS line has the codes, the value, the number of respondents, a flag (A, B, C, D for masked
-cells, V for published ones) and, from τ-ARGUS itself, a last field about dominance.
+cells, V for published ones) and, from τ-ARGUS itself, a last field about dominance. An intermediate line tells
+everything that is known of a cell.
 """
 
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ import numpy as np
 from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.lines import read_lines
 from sfumato.tables.cells.columns import Columns
-from sfumato.tables.office.faults import wrong
+from sfumato.tables.office.faults import number_in, wrong
 from sfumato.tables.office.statuses import CellStatus, masked_of, status_in
 from sfumato.tables.published.reading import MASKS
 
@@ -45,6 +46,8 @@ def cells_without_header(
         DataError: A status or flag is none; the text says in which line.
     """
     lines = [(line.number, [text.strip() for text in line.fields]) for line in read_lines(path, dialect)]
+    if lines and (place := _intermediate(lines, len(names))) is not None:
+        return _known_cells(lines, names, value, place, path.name)
     fields = _FIELDS.get(len(lines[0][1]) - len(names), ()) if lines else ()
     if not fields or not _is_cell(lines[0][1], len(names), fields):
         return None
@@ -54,6 +57,34 @@ def cells_without_header(
     statuses = [_status(texts, len(names), fields, path.name, number) for number, texts in lines]
     texts = Columns({**codes, value: further["value"], "Status": tuple(statuses)})
     return Columns({**texts.texts, "Freq": further["count"]}) if "count" in further else texts
+
+
+def _intermediate(lines: Sequence[tuple[int, list[str]]], start: int) -> int | None:
+    """Where the status stands in lines of the intermediate kind, counted from the end; None in any others.
+
+    Such a line has the codes, value, respondents, largest contributions, status, both protection levels and, where they
+    were asked for, both ends of the attacker's range.
+    """
+    for place, least in ((-3, 5), (-5, 7)):
+        texts = [fields[place] if len(fields) >= start + least else "" for _, fields in lines]
+        if all(status_in(text, {}) is not None and text.isdigit() for text in texts):
+            return place
+    return None
+
+
+def _known_cells(
+    lines: Sequence[tuple[int, list[str]]], names: Sequence[str], value: str, place: int, name: str
+) -> Columns:
+    start, columns = len(names), list(zip(*(texts for _, texts in lines), strict=True))
+    for number, fields in lines:
+        for column in (start, *range(start + 2, len(fields) + place)):
+            number_in(fields[column], name, number, column + 1)
+    largest = columns[start + 2 : place]
+    texts: dict[str, tuple[str, ...]] = dict(zip(names, columns, strict=False))
+    texts |= {value: columns[start], "Status": columns[place]}
+    if all(columns[start + 1]):
+        texts["Freq"] = columns[start + 1]
+    return Columns(texts | {f"Top{rank}": column for rank, column in enumerate(largest, start=1)})
 
 
 def _is_cell(texts: Sequence[str], start: int, fields: Sequence[str]) -> bool:

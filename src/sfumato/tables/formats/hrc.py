@@ -14,13 +14,13 @@ from sfumato.tables.cells.hrc_lines import parents_in
 from sfumato.tables.office.faults import lines_of, wrong
 
 
-def read_hrc(path: Path, name: str, total: str, lead: str = "@") -> Tree:
+def read_hrc(path: Path, name: str, total: str, lead: str = "@", encoding: str | None = None) -> Tree:
     """The tree of a `.hrc` file.
 
     Raises:
         DataError: A line is deeper than the one before it by more than one, has no code, or one that stands twice.
     """
-    return parse_hrc(lines_of(path), path.name, name, total, lead)
+    return parse_hrc(lines_of(path, encoding), path.name, name, total, lead)
 
 
 def parse_hrc(lines: Sequence[str], file: str, name: str, total: str, lead: str = "@") -> Tree:

@@ -5,17 +5,18 @@ from pathlib import Path
 from sfumato.tables.office.faults import lines_of, wrong
 
 
-def read_labels(path: Path, codes: set[str] | None = None) -> dict[str, str]:
+def read_labels(path: Path, codes: set[str] | None = None, encoding: str | None = None) -> dict[str, str]:
     """The labels of codes.
 
     Args:
         codes: The codes that there are; None where any may stand.
+        encoding: Of the file; found out where it is not said.
 
     Raises:
         DataError: A line has no label, or a code that is unknown or stands twice.
     """
     labels: dict[str, str] = {}
-    for number, line in enumerate(lines_of(path), start=1):
+    for number, line in enumerate(lines_of(path, encoding), start=1):
         if not line.strip():
             continue
         code, comma, label = (part.strip().strip('"') for part in line.partition(","))

@@ -71,12 +71,14 @@ class Metadata:
         variables: The columns in their order.
         separator: What stands between fields; None in fixed format.
         marks: Codes in the status column: of safe, unsafe and protected cells.
+        encoding: What it and the files that it describes or names are in; found out where it is not said.
     """
 
     name: str
     variables: tuple[Variable, ...]
     separator: str | None = None
     marks: dict[str, str] = field(default_factory=dict)
+    encoding: str | None = None
 
     def find(self, name: str) -> Variable | None:
         """A variable by its name, whatever its case."""
@@ -99,13 +101,13 @@ class Metadata:
         return tuple(one for one in self.variables if one.has(flag))
 
 
-def read_metadata(path: Path) -> Metadata:
+def read_metadata(path: Path, encoding: str | None = None) -> Metadata:
     """The metadata of a file.
 
     Raises:
         DataError: A tag is unknown, stands before any variable, or lacks what belongs behind it.
     """
-    return parse_metadata(lines_of(path), path.name)
+    return replace(parse_metadata(lines_of(path, encoding), path.name), encoding=encoding)
 
 
 def parse_metadata(lines: Sequence[str], name: str = "the text") -> Metadata:
@@ -113,12 +115,13 @@ def parse_metadata(lines: Sequence[str], name: str = "the text") -> Metadata:
     variables: list[Variable] = []
     marks: dict[str, str] = {}
     separator: str | None = None
+    free = any("<SEPARATOR>" in line.upper() for line in lines)
     for number, line in enumerate(lines, start=1):
         text = line.strip()
         if not text or text.startswith("//"):
             continue
         if not text.startswith("<"):
-            variables.append(_variable(line, number))
+            variables.append(_variable(line, number, free))
             continue
         if not _TAG.search(line):
             raise wrong(name, number, line.index("<") + 1, "the tag has no end", "Write it as <NUMERIC>.", "metadata")
@@ -137,14 +140,15 @@ def parse_metadata(lines: Sequence[str], name: str = "the text") -> Metadata:
     return Metadata(name, tuple(variables), separator, marks)
 
 
-def _variable(line: str, number: int) -> Variable:
+def _variable(line: str, number: int, free: bool) -> Variable:
+    """A column: position and length in fixed format, a length in a free one; then codes of missing values."""
     head, *rest = fields_in(line, None)
-    numbers = [text for text, _ in rest]
-    if len(numbers) >= 2 and numbers[0].isdigit() and numbers[1].isdigit() and '"' not in line:
-        # Fixed format has position and length; a free one a length and the code of missing values.
-        return Variable(head[0], number, int(numbers[0]), int(numbers[1]), tuple(numbers[2:]))
-    length = int(numbers[0]) if numbers and numbers[0].isdigit() and '"' not in line else 0
-    return Variable(head[0], number, 0, length, tuple(numbers[1:] if length else numbers))
+    texts = [text for text, _ in rest]
+    bare = [text.isdigit() and line[start - 1] != '"' for text, start in rest] + [False, False]
+    if bare[0] and bare[1] and not free:
+        return Variable(head[0], number, int(texts[0]), int(texts[1]), tuple(texts[2:]))
+    length = int(texts[0]) if bare[0] else 0
+    return Variable(head[0], number, 0, length, tuple(texts[1:] if bare[0] else texts))
 
 
 def _tags(line: str) -> list[tuple[str, list[str], int]]:
@@ -181,17 +185,6 @@ def _tagged(variable: Variable, tag: str, rest: list[str], name: str, number: in
     return replace(variable, options={**variable.options, tag: tuple(rest)})
 
 
-def as_free(metadata: Metadata) -> Metadata:
-    """The same, where a separator makes the first number of a variable its length, the second a missing value."""
-    if metadata.separator is None:
-        return metadata
-    freed = [
-        replace(one, position=0, length=one.position, missing=(str(one.length), *one.missing)) if one.position else one
-        for one in metadata.variables
-    ]
-    return replace(metadata, variables=tuple(freed))
-
-
 def metadata_text(metadata: Metadata) -> str:
     """Metadata as the text of a file."""
     lines = [] if metadata.separator is None else [f'<SEPARATOR> "{metadata.separator}"']
@@ -199,7 +192,7 @@ def metadata_text(metadata: Metadata) -> str:
     for one in metadata.variables:
         place = [str(one.position)] if one.position else []
         size = [str(one.length)] if one.length else []
-        lines.append(" ".join([one.name, *place, *size, *one.missing]))
+        lines.append(" ".join([one.name, *place, *size, *(f'"{code}"' for code in one.missing)]))
         lines += [f"  <{flag}>" for flag in FLAGS if flag in one.flags]
         for tag, texts in one.options.items():
             bare = tag in (

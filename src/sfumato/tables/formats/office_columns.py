@@ -9,15 +9,28 @@ from sfumato.tables.cells.columns import Columns
 from sfumato.tables.formats.cells_file import check_totals, read_cells
 from sfumato.tables.formats.metadata import read_metadata
 from sfumato.tables.formats.px import read_px
+from sfumato.tables.formats.sdmx import CONFIDENTIAL, HOUSE, OF_FLAG, RESPONDENTS, STATUS, VALUE
 from sfumato.tables.formats.solver_file import plain, read_jj
 from sfumato.tables.office.office_table import OfficeTable
 from sfumato.tables.office.statuses import choices_of, masked_of
+from sfumato.tables.plan.plan import TableSource
 
 SUFFIXES = (".px", ".jj", ".tab")
+# Files that belong to tables, and are none.
+OTHERS = {
+    ".hrc": "a hierarchy",
+    ".rda": "metadata",
+    ".hst": "an a priori file",
+    ".cdl": "a list of labels",
+    ".grc": "a recoding",
+    ".arb": "a batch file",
+}
 _MARKS = ("s", "u", "z")
 
 
-def office_columns(path: Path, value: str, metadata: Path | None = None, published: bool = False) -> Columns | None:
+def office_columns(
+    path: Path, value: str, metadata: Path | None = None, published: bool = False, encoding: str | None = None
+) -> Columns | None:
     """The columns of an office file; None where the file is of another kind.
 
     Args:
@@ -25,6 +38,7 @@ def office_columns(path: Path, value: str, metadata: Path | None = None, publish
         value: What the column with the values is called.
         metadata: The `.rda` file of a `.tab`; beside it, with its name, by default.
         published: Whether what statuses leave to be published is asked for, beside true values.
+        encoding: Of the file and of those that belong to it; found out where it is not said.
 
     Raises:
         PlanError: A `.tab` file has no metadata.
@@ -32,24 +46,58 @@ def office_columns(path: Path, value: str, metadata: Path | None = None, publish
     """
     suffix = path.suffix.lower()
     if suffix == ".px":
-        return _by_codes(read_px(path), value, published)
+        return _by_codes(read_px(path, encoding), value, published)
     if suffix == ".jj":
-        return _by_ids(read_jj(path), value, published)
+        return _by_ids(read_jj(path, encoding), value, published)
     if suffix != ".tab":
         return None
     described = metadata or path.with_suffix(".rda")
     if not described.is_file():
         raise PlanError(f"{path.name} has no metadata.", "Name the .rda file in table.metadata.", "metadata")
-    table = read_cells(path, read_metadata(described), None)
+    table = read_cells(path, read_metadata(described, encoding), None)
     check_totals(table, path.name)
     return _by_codes(table, value, published)
 
 
+def refuse_others(path: Path) -> None:
+    """Refuse a file that belongs to a table and is none.
+
+    Raises:
+        PlanError: It does.
+    """
+    kind = OTHERS.get(path.suffix.lower())
+    if kind is not None:
+        raise PlanError(f"{path.name} is {kind}, no table.", "Give the file with the cells.", "no-table")
+
+
 def with_masks(columns: Columns) -> Columns:
-    """Columns of an SDMX-CSV file with a star where a value is withheld; any others as they are."""
-    if "OBS_VALUE" not in columns or not ("CONF_STATUS" in columns or "OBS_STATUS" in columns):
+    """Columns of an SDMX-CSV file with a star where a value is withheld, and statuses; any others as they are."""
+    if VALUE not in columns or not (CONFIDENTIAL in columns or STATUS in columns):
         return columns
-    return Columns({**columns.texts, "OBS_VALUE": tuple(text or "*" for text in columns.text("OBS_VALUE"))})
+    texts = dict(columns.texts) | {VALUE: tuple(text or "*" for text in columns.text(VALUE))}
+    if CONFIDENTIAL in columns and HOUSE not in columns and "Status" not in columns:
+        flags = [text.upper() for text in columns.text(CONFIDENTIAL)]
+        if all(flag in OF_FLAG for flag in flags):
+            texts["Status"] = tuple(str(int(OF_FLAG[flag])) for flag in flags)
+    return Columns(texts)
+
+
+def with_names(columns: Columns, source: TableSource) -> Columns:
+    """Columns of an office's file under the names that a plan has for them, where the file does not have these."""
+    wanted = {
+        source.value: (VALUE,),
+        "Status": (HOUSE,),
+        **({source.frequency: ("Freq", RESPONDENTS)} if source.frequency else {}),
+        **{name: (f"Top{place}",) for place, name in enumerate(source.contributions, start=1)},
+    }
+    if source.value in columns or f"{source.value}_published" in columns:
+        del wanted[source.value]
+    texts = dict(columns.texts)
+    for name, others in wanted.items():
+        other = next((other for other in others if other in texts), None)
+        if name not in texts and other is not None:
+            texts[name] = texts.pop(other)
+    return Columns(texts)
 
 
 def _by_codes(table: OfficeTable, value: str, published: bool) -> Columns:

@@ -70,13 +70,13 @@ def _shown(table: OfficeTable, cell: int | None, hidden: np.ndarray[tuple[int], 
     return DOTS if hidden[cell] else plain(table.values[cell])
 
 
-def read_px(path: Path) -> OfficeTable:
+def read_px(path: Path, encoding: str | None = None) -> OfficeTable:
     """The table of a `.px` file; masked cells are not a number, with status 3 where nothing else is said.
 
     Raises:
         DataError: The file is cut off, lacks a keyword, or has too few or too many data.
     """
-    return parse_px("\n".join(lines_of(path)), path.name)
+    return parse_px("\n".join(lines_of(path, encoding)), path.name)
 
 
 def parse_px(text: str, name: str = "the text") -> OfficeTable:

@@ -40,14 +40,14 @@ def _below(code: Code, tree: Tree, shut: set[Code]) -> bool:
     return False
 
 
-def read_recoding(path: Path, codes: Iterable[str]) -> Recoding:
+def read_recoding(path: Path, codes: Iterable[str], encoding: str | None = None) -> Recoding:
     """The recoding of a file, for the codes that there are.
 
     Raises:
         DataError: A line is none, names an unknown code, or one that stands in another line.
     """
     order = list(dict.fromkeys(codes))
-    lines = [(number, line.strip()) for number, line in enumerate(lines_of(path), start=1) if line.strip()]
+    lines = [(number, line.strip()) for number, line in enumerate(lines_of(path, encoding), start=1) if line.strip()]
     if not lines:
         raise wrong(path.name, 1, 1, "there is nothing to recode", "Write new: old, old, from-to.", "recoding")
     if lines[0][1].upper() == TREE:

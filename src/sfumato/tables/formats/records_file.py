@@ -1,35 +1,93 @@
 """`.asc` files: microdata of fixed or free format, read by their metadata."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
+from sfumato.errors import DataError
+from sfumato.tables.cells.cells import Numbers
 from sfumato.tables.cells.columns import Columns
-from sfumato.tables.formats.metadata import Metadata, Variable, as_free
+from sfumato.tables.formats.metadata import Metadata, Variable
 from sfumato.tables.office.faults import fields_in, lines_of, number_in, wrong
 
 
-def read_records(path: Path, metadata: Metadata) -> Columns:
+@dataclass(frozen=True, slots=True)
+class Records:
+    """The records of a file, and where each stands in it.
+
+    Attributes:
+        columns: Every value as text.
+        metadata: What they are.
+        name: The name of the file.
+        lines: The number and the text of each record's line.
+    """
+
+    columns: Columns
+    metadata: Metadata
+    name: str
+    lines: tuple[tuple[int, str], ...]
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def text(self, name: str) -> tuple[str, ...]:
+        """A variable as text."""
+        return self.columns.text(name)
+
+    def numbers(self, one: Variable) -> Numbers:
+        """A numeric variable, with a decimal point or comma.
+
+        Raises:
+            DataError: A value is missing, or no number; the text says in which line and column.
+        """
+        return np.array([self.number(one, place, text) for place, text in enumerate(self.text(one.name))], np.float64)
+
+    def number(self, one: Variable, place: int, text: str) -> float:
+        """A text of a record as a number.
+
+        Raises:
+            DataError: It is missing, or none.
+        """
+        if not text or text in one.missing:
+            raise self.fault(one, place, f"the value of {one.name} is missing", "Give it, or leave the record out.")
+        return number_in(text, self.name, self.lines[place][0], self._column(one, place), f"a number for {one.name}")
+
+    def fault(self, one: Variable, place: int, what: str, do: str, code: str = "format") -> DataError:
+        """The error for a variable of a record, with its line and column."""
+        return wrong(self.name, self.lines[place][0], self._column(one, place), what, do, code)
+
+    def _column(self, one: Variable, place: int) -> int:
+        separator = self.metadata.separator
+        if separator is None:
+            return one.position
+        return fields_in(self.lines[place][1], separator)[self.metadata.variables.index(one)][1]
+
+
+def read_records(path: Path, metadata: Metadata) -> Records:
     """The records of a file, every value as text.
 
     Raises:
         DataError: A line is shorter than its variables, or has another number of fields.
     """
-    lines = [(number, line) for number, line in enumerate(lines_of(path), start=1) if line.strip()]
+    numbered = enumerate(lines_of(path, metadata.encoding), start=1)
+    lines = tuple((number, line) for number, line in numbered if line.strip())
     if not lines:
         raise wrong(path.name, 1, 1, "there is no record", "The file is empty or cut off.", "truncated")
-    known = as_free(metadata)
-    rows = [_record(line, number, known, path.name) for number, line in lines]
-    _check_numbers(rows, [number for number, _ in lines], known, path.name)
-    names = [one.name for one in known.variables]
-    return Columns(dict(zip(names, zip(*rows, strict=True), strict=True)))
+    rows = [_record(line, number, metadata, path.name) for number, line in lines]
+    names = [one.name for one in metadata.variables]
+    records = Records(Columns(dict(zip(names, zip(*rows, strict=True), strict=True))), metadata, path.name, lines)
+    _check_numbers(records)
+    return records
 
 
-def _check_numbers(rows: Sequence[Sequence[str]], lines: Sequence[int], metadata: Metadata, name: str) -> None:
+def _check_numbers(records: Records) -> None:
     """Refuse what is no number in a numeric variable, unless it stands for a missing value."""
-    for place, one in enumerate(metadata.variables):
-        for row, line in zip(rows, lines, strict=True) if one.has("NUMERIC") else ():
-            if row[place] not in one.missing and row[place]:
-                number_in(row[place], name, line, one.position or place + 1, f"a number for {one.name}")
+    for one in records.metadata.variables if records else ():
+        for place, text in enumerate(records.text(one.name)) if one.has("NUMERIC") else ():
+            if text and text not in one.missing:
+                records.number(one, place, text)
 
 
 def _record(line: str, number: int, metadata: Metadata, name: str) -> list[str]:

@@ -21,13 +21,13 @@ _TERM = re.compile(r"(\d+)\s*\(\s*(-?[0-9.]+)\s*\)")
 _LETTERS = ("s", "u", "z")
 
 
-def read_jj(path: Path) -> OfficeTable:
+def read_jj(path: Path, encoding: str | None = None) -> OfficeTable:
     """The table of a `.jj` file.
 
     Raises:
         DataError: The file is cut off, a line has another length, or something in it is wrong.
     """
-    return parse_jj(lines_of(path), path.name)
+    return parse_jj(lines_of(path, encoding), path.name)
 
 
 def parse_jj(lines: Sequence[str], name: str = "the text") -> OfficeTable:

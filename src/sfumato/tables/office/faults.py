@@ -22,21 +22,30 @@ def truncated(name: str, line: int, what: str) -> DataError:
     return wrong(name, line, 1, f"the file ends before {what}", "The file is cut off: get it whole.", "truncated")
 
 
-def lines_of(path: Path) -> list[str]:
-    """The lines of a file, without their ends: UTF-8, or where it is not, as programs on Windows write it.
+# What a file is in that is not UTF-8, unless it is said: programs on Windows write so.
+WINDOWS = "cp1252"
+
+
+def lines_of(path: Path, encoding: str | None = None) -> list[str]:
+    """The lines of a file, without their ends.
+
+    Args:
+        path: The file.
+        encoding: What it is in; found out where it is not said.
 
     Raises:
-        DataError: It is not there, or in neither encoding.
+        DataError: It is not there, or in another encoding.
     """
-    with open_text(path, _encoding(path)) as stream:
+    with open_text(path, encoding or likely_encoding(path)) as stream:
         return stream.read().replace("\x1a", "").splitlines()
 
 
-def _encoding(path: Path) -> str:
+def likely_encoding(path: Path, other: str | None = None) -> str:
+    """UTF-8 where a file is in it; else the other, or that of programs on Windows."""
     try:
         path.read_bytes().decode("utf-8")
     except UnicodeDecodeError:
-        return "cp1252"
+        return other or WINDOWS
     except OSError:
         return "utf-8"
     return "utf-8"

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from sfumato.delimited.dialect import DecimalMark, Dialect
+from sfumato.delimited.dialect import DecimalMark, Dialect, encoding_of
 from sfumato.errors import PlanError
 from sfumato.shapes.files import load
 from sfumato.shapes.records import Note, record_of
@@ -39,6 +39,7 @@ Positive = Annotated[float | None, Note(minimum=0)]
 # Names that lead out of no folder.
 _PLAIN = re.compile(r"(?!\.)[\w .()+×-]{1,100}(?<![ .])")
 _STEP = "smallest difference of two values; the last decimal by default"
+_ENCODING = "of its files, hierarchies too; UTF-8 unless given, for office files and hierarchies else Windows-1252"
 _HOLDING = "column of the microdata: which holding, or whoever attacks as one, a record belongs to"
 
 
@@ -51,6 +52,7 @@ class TableSource:
     group_by: Annotated[Texts, Note("columns whose values each make a table of their own")] = ()
     separator: Annotated[str | None, Note("of its files; found out unless given")] = None
     decimal: Annotated[DecimalMark, Note("the decimal mark of its files; what is read has a point")] = "."
+    encoding: Annotated[str | None, Note(_ENCODING)] = None
     frequency: Annotated[str | None, Note("column with the number of respondents")] = None
     contributions: Annotated[Texts, Note("columns with the largest contributions, largest first")] = ()
     respondents: Annotated[Texts, Note("the same of single respondents, where contributions are of holdings")] = ()
@@ -77,7 +79,7 @@ class TableSource:
     @property
     def dialect(self) -> Dialect:
         """How its files are written."""
-        return Dialect(self.separator, decimal=self.decimal)
+        return Dialect(self.separator, decimal=self.decimal, encoding=self.encoding or Dialect().encoding)
 
     @property
     def counts(self) -> bool:
@@ -93,6 +95,7 @@ class Dimension:
     column: Annotated[str | None, Note("the column with the codes, instead of levels")] = None
     hierarchy: Annotated[str | None, Note("file: .hrc, or child,parent")] = None
     total: Annotated[str, Scalar("the code of the total")] = "Total"
+    encoding: Annotated[str | None, Note("of the hierarchy's file; the table's unless given")] = None
     series: Annotated[bool, Note("whether later releases add codes, so that each has a total of its own")] = False
 
     def __post_init__(self) -> None:
@@ -300,12 +303,26 @@ def _make_plan(**entries: Any) -> TablePlan:
     short = {key: entries.pop(key) for key in ("columns", "language") if key in entries}
     if short:
         entries["output"] = replace(entries.get("output", Output()), **short)
+    encoding = entries["table"].encoding
+    if encoding is not None:
+        _encode(entries, encoding_of(encoding))
     if isinstance(entries.get("method"), Perturbation):
         entries["perturbation"] = entries.pop("method")
     insiders = entries["method"].insiders if "method" in entries else None
     if insiders is not None and "attackers" not in entries:
         entries["attackers"] = Attackers(respondents=insiders, holdings=insiders, persons=insiders)
     return TablePlan(**entries)
+
+
+def _encode(entries: dict[str, Any], encoding: str) -> None:
+    """Hierarchies are in the encoding of their table unless it is said otherwise."""
+
+    def encoded(dimensions: Mapping[str, Dimension]) -> dict[str, Dimension]:
+        return {name: replace(one, encoding=one.encoding or encoding) for name, one in dimensions.items()}
+
+    entries["dimensions"] = encoded(entries.get("dimensions", {}))
+    crossings = entries.get("tables", ())
+    entries["tables"] = tuple(replace(one, dimensions=encoded(one.dimensions)) for one in crossings)
 
 
 _PQ = record_of(rules.PriorPosterior)

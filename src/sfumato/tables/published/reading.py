@@ -9,7 +9,7 @@ from sfumato.errors import DataError
 from sfumato.tables.cells.cells import Bounds, Numbers
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.precision import step_of
-from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.plan import TablePlan, TableSource
 from sfumato.tables.words import NAMES, PRIMARY_DASH, Case
 
 # The marks that stand for a masked cell; anything else must be a number or a range.
@@ -32,7 +32,7 @@ class Reading:
         ranges: The published range; not a number where there is none.
         case: The case of a masked cell, where the file tells.
         cases: Whether the file tells cases.
-        valued: Whether the true values stand beside.
+        valued: Whether the true values stand beside, with what the rules look at.
     """
 
     exact: Numbers
@@ -61,7 +61,14 @@ def read_published(columns: Columns, plan: TablePlan) -> Reading:
         ranges = ranges.within(Bounds(columns.optional(names[1]), columns.optional(names[2])))
     cases = names[3] in columns
     marks = columns.text(names[3]) if cases else ("",) * len(exact)
-    return Reading(exact, ranges, marks, cases, valued=plan.table.value in columns)
+    return Reading(exact, ranges, marks, cases, valued=_tells_values(columns, plan.table))
+
+
+def _tells_values(columns: Columns, source: TableSource) -> bool:
+    """Whether true values stand beside, with all that the rules look at: else rules judge what is published."""
+    names = (source.value, source.frequency, source.holdings, source.shadow, *source.contributions)
+    more = (*source.respondents, *source.contributors)
+    return all(name in columns for name in (*names, *more) if name is not None)
 
 
 def read_texts(texts: tuple[str, ...], column: str) -> tuple[Numbers, Bounds]:

@@ -89,23 +89,22 @@ def load(path: Path, said: Mapping[str, Any] | None = None) -> Loaded:
     reading = reading_of(said or {})
     if "encoding" not in reading and (encoding := marked(path)) is not None:
         reading["encoding"] = encoding
-    if "decimal" not in reading and _has_commas(path, reading):
-        reading["decimal"] = ","
     read = read_shape(DATA, dict(reading), "data")
     with closing(DuckDBEngine(path, read)) as engine:
-        suggested = suggest_plan(engine, path.name, **reading)
+        texts = dict(count_texts(engine))
+        if "decimal" not in reading and _has_commas(engine.source.separator, texts, reading):
+            return load(path, {**reading, "decimal": ","})
+        suggested = suggest_plan(engine, path.name, texts=texts, **reading)
         preview = engine.first_rows(PREVIEW_ROWS)
     profiles = suggested.profiles
     columns = tuple(Column(profile.name, dict(profile.counts), profile.missing) for profile in profiles)
     return Loaded(path, profiles[0].rows, columns, preview, suggested.plan, suggested.reasons, read)
 
 
-def _has_commas(path: Path, reading: Mapping[str, Any]) -> bool:
+def _has_commas(separator: str, texts: Mapping[str, Mapping[str | None, int]], reading: Mapping[str, Any]) -> bool:
     """Whether the numbers of a file have decimal commas, as the command line finds out, too."""
-    with closing(DuckDBEngine(path, read_shape(DATA, dict(reading), "data"))) as engine:
-        separator = engine.source.separator
-        asks = bool(separator) and reading.get("separator") != ","
-        return asks and writes_commas(dict(count_texts(engine)), thousands=separator == ",")
+    asks = bool(separator) and reading.get("separator") != ","
+    return asks and writes_commas(texts, thousands=separator == ",")
 
 
 def reading_of(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -121,11 +121,12 @@ def recode(state: BatchState, scratch: Path, number: int, variable: str, recodin
     if one is None or one.name not in job.wanted.spanning or state.records is None:
         raise PlanError(f"table {number} has no variable {variable}.", "Name a spanning variable.", "recode")
     codes = list(state.records.text(one.name))
-    tree = tree_of(one, codes, state.folder)
+    tree = tree_of(one, codes, state.folder, state.encoding)
     if recoding.isdigit() and len(recoding) == 1:
         made = Recoding({}, tuple(code[0] for code in tree.parents if tree.height(code) == int(recoding)))
     else:
-        made = read_recoding(state.folder / recoding, dict.fromkeys([*_codes(tree), *codes]))
+        known = dict.fromkeys([*_codes(tree), *codes])
+        made = read_recoding(state.folder / recoding, known, state.encoding)
     job.recodings[one.name.lower()] = made
     _cross(state, job, state.metadata, scratch)
 

@@ -39,24 +39,25 @@ class BatchRun:
     holds: bool = True
 
 
-def run_batch(path: Path, out: Path | None = None) -> BatchRun:
+def run_batch(path: Path, out: Path | None = None, encoding: str | None = None) -> BatchRun:
     """Run a batch file.
 
     Args:
         path: The file; the files that it names lie beside it.
         out: Where files are written; beside it by default.
+        encoding: What it and its files are in; by default UTF-8, or where one is not, as programs on Windows write it.
 
     Raises:
         DataError: A line is wrong or not supported; the text says which, and what to do.
         UnattainableError: A table cannot be protected.
     """
     check_installed()
-    commands = batch_file.read_batch(path)
+    commands = batch_file.read_batch(path, encoding)
     if not commands:
         raise DataError(f"{path.name} holds no command.", "Write one a line.", "truncated")
     folder = out or path.parent
     folder.mkdir(parents=True, exist_ok=True)
-    state = BatchState(path.parent, folder)
+    state = BatchState(path.parent, folder, encoding)
     with tempfile.TemporaryDirectory(prefix="sfumato-") as scratch:
         for command in commands:
             state.log.append(f"<{command.word}> {command.rest}".strip())
@@ -108,7 +109,7 @@ def _open(command: Command, state: BatchState, tabular: bool) -> None:
 def _metadata(command: Command, state: BatchState) -> None:
     if state.data is None:
         raise PlanError("no data are open.", "OPENMICRODATA or OPENTABLEDATA comes before it.", "order")
-    state.metadata = read_metadata(state.folder / batch_file.file_in(command))
+    state.metadata = read_metadata(state.folder / batch_file.file_in(command), state.encoding)
 
 
 def _last(state: BatchState) -> TableJob:
@@ -135,7 +136,8 @@ def _apriori(command: Command, state: BatchState, name: str) -> None:
     asked = batch_file.apriori_in(command, name)
     job, table = job_of(state, asked.table)
     path = state.folder / asked.file
-    applied = apply_apriori(path, table, asked.separator, asked.ignore_errors, asked.expand_trivial)
+    options = asked.ignore_errors, asked.expand_trivial, state.encoding
+    applied = apply_apriori(path, table, asked.separator, *options)
     job.table, job.done = applied.table, None
     state.log += [f"passed over: {what}" for what in applied.passed_over]
 

@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sfumato.tables.batch.crossing import Crossed
-from sfumato.tables.cells.columns import Columns
 from sfumato.tables.formats.batch_file import Call, Specification
 from sfumato.tables.formats.metadata import Metadata
 from sfumato.tables.formats.outputs import Protected
 from sfumato.tables.formats.recoding_file import Recoding
+from sfumato.tables.formats.records_file import Records
 from sfumato.tables.office.office_table import OfficeTable
 
 
@@ -42,6 +42,7 @@ class BatchState:
     Attributes:
         folder: Where the batch file lies, and the files that it names.
         out: Where files are written.
+        encoding: What the files are in; found out where it is not said.
         data: The file with records or cells.
         tabular: Whether it holds cells.
         metadata: What its columns are.
@@ -56,10 +57,11 @@ class BatchState:
 
     folder: Path
     out: Path
+    encoding: str | None = None
     data: Path | None = None
     tabular: bool = False
     metadata: Metadata | None = None
-    records: Columns | None = None
+    records: Records | None = None
     jobs: list[TableJob] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
     logbook: str | None = None
