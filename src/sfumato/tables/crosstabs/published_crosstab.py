@@ -58,9 +58,9 @@ def read_crosstab(header: Sequence[str], cells: Sequence[Sequence[Text]]) -> Pub
     labels = [place for place in range(len(header)) if place not in numbers]
     rows = tuple(" ".join(str(row[place] or "") for place in labels) for row in cells)
     ranges = tuple((cell.low, cell.high) for place in counts for cell in read[place] if cell.is_range)
-    grids = [_grid([read[place] for place in places], len(cells)) for places in (counts, shares)]
+    shown, rates = (_grid([read[place] for place in places], len(cells)) for places in (counts, shares))
     owners = tuple(_owner(header, place, counts) for place in shares)
-    return PublishedCrosstab(rows, tuple(header[place] for place in counts), *grids, owners, ranges)
+    return PublishedCrosstab(rows, tuple(header[place] for place in counts), shown, rates, owners, ranges)
 
 
 def _number_columns(header: Sequence[str], columns: Sequence[Sequence[Text]]) -> list[int]:
