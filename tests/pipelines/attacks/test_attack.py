@@ -301,6 +301,18 @@ def test_raw_rows_are_no_control(part, raw) -> None:
         attack(raw, raw, control=raw.sample(fraction=part, shuffle=True, seed=1), attempts=20)
 
 
+def test_rows_sorted_by_a_date_that_is_withheld_are_found() -> None:
+    random = np.random.default_rng(3)
+    days = [f"{d}.{m}.{y}" for d, m, y in random.integers((1, 1, 2018), (28, 12, 2023), (400, 3)).tolist()]
+    columns = {name: random.choice(list("abcdefgh"), 400) for name in ("ward", "kind")}
+    raw = pl.DataFrame(columns | {"day": days})
+    others = pl.DataFrame({name: random.choice(list("abcdefgh"), 400) for name in columns})
+    order = sorted(range(400), key=lambda row: [int(part) for part in reversed(days[row].split("."))])
+    report = attack(raw.drop("day")[order], raw, control=others, quasi_identifiers=["ward"], attempts=20)
+    leak = next(one for one in report.attacks if one.name == "order")
+    assert leak.evidence and leak.variant == "sorted by a raw column" and leak.attack.share > 0.9
+
+
 @pytest.mark.parametrize("how", ["floored", "rounded", "noisy"])
 def test_the_order_is_found_by_numbers_that_were_changed(how) -> None:
     random = np.random.default_rng(1)
