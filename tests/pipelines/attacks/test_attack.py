@@ -220,6 +220,13 @@ def test_a_register_is_a_measure_of_its_own(raw, control) -> None:
     assert linked.evidence
 
 
+def test_a_release_of_stars_tells_nothing(raw, control) -> None:
+    stars = raw.with_columns(pl.lit("*").alias(name) for name in raw.columns)
+    report = attack(stars, raw, control=control, register=raw.head(5), sensitive=["salary-class"], attempts=20)
+    assert found(report) == set()
+    assert {"singling-out", "linking", "linking with a register"} <= {one.name for one in report.absences}
+
+
 def test_the_report_in_words(raw, control) -> None:
     figures = attack(raw, raw, control=control, attempts=50).to_dict()
     json.dumps(figures, allow_nan=False)
