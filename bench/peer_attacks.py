@@ -49,7 +49,11 @@ def own(published: str, raw: str, control: str, attempts: int) -> dict[str, list
     report = attack(
         frames[0], frames[1], control=frames[2], quasi_identifiers=known, sensitive=[secret], attempts=attempts
     )
-    variants = {"singling-out": "several columns", "linking": "two sets of columns", "inference": "nearest rows"}
+    variants = {
+        "singling-out": "sensitive values known too",
+        "linking": "two sets of columns",
+        "inference": "nearest rows",
+    }
     return {
         one.name: [one.risk, *one.risk_interval]
         for one in report.attacks

@@ -74,7 +74,7 @@ def walk(page: Any, base: str, target: Path) -> Path:
     _enter(page, "Result")
     page.get_by_role("button", name="Anonymize", exact=True).click()
     page.get_by_text("You may publish this, as promised.").wait_for()
-    page.locator("summary").first.click()
+    page.evaluate("scrollTo(0, 0)")
     _shoot(page, target, "result")
     _views(page, target)
     _enter(page, "Release")

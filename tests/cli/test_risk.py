@@ -46,6 +46,11 @@ def test_it_writes_a_page(sfumato, file, tmp_path):
     assert sfumato("risk", file, "--quasi-identifiers", "sex", "--html", tmp_path / "risk.html").code == 2
 
 
+def test_quiet_leaves_the_result(sfumato, file):
+    told = sfumato("risk", file, "--quasi-identifiers", "sex,age").out
+    assert told and sfumato("risk", file, "--quasi-identifiers", "sex,age", "--quiet").out == told
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -117,3 +118,29 @@ def test_types_that_have_texts_of_their_own_keep_them_beside_row_numbers(tmp_pat
     )
     assert list(map(str, pq.read_table(release.data)["number"].to_pylist())) == ["0.0", "None", "1.5", "0.0"]
     release.close()
+
+
+@pytest.mark.parametrize("order", ["shuffle", "keep"])
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_keys_of_persons_stand_in_the_order_of_the_rows(tmp_path, suffix, order):
+    """Keys are found in a table of persons, where one is made, and belong to the rows that they stand beside."""
+    owners = [f"LB-{place % 40}" if place % 3 else f"lb {place % 40}" for place in range(400)]
+    frame = pl.DataFrame({"owner": owners, "age": [str(20 + place % 7) for place in range(400)], "row": range(400)})
+    source = tmp_path / f"rows.{suffix}"
+    frame.write_parquet(source) if suffix == "parquet" else frame.write_csv(source)
+    columns = {
+        "owner": {"role": "person"},
+        "age": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+        "row": {"role": "insensitive"},
+    }
+    asked = {
+        "version": 1,
+        "columns": columns,
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+        "method": {"name": "local"},
+        "output": {"format": "parquet", "order": order},
+    }
+    anonymize(source, asked).save(tmp_path / "out")
+    rows = pl.read_parquet(tmp_path / "out" / "data.parquet")["row"].cast(pl.Int64).to_list()
+    keys = pl.read_parquet(tmp_path / "out" / "persons.parquet")["sfumato_person"].to_list()
+    assert len({(row % 40, key) for row, key in zip(rows, keys, strict=True)}) == 40 == len({*keys})

@@ -78,6 +78,11 @@ def test_a_key_of_the_house_gives_the_same_pseudonyms_again(rows: Path, tmp_path
     assert all(text[:2].isupper() or text[1] == "-" for text in published(first))
     assert not (first / KEY_FILE).exists()
     assert sorted(sf.reveal(first, published(first), by="ada", reason="a test")) == ids
+    never = next(text for text in (f"Q-{place:06d}" for place in range(99)) if text not in published(first))
+    entries = (tmp_path / "study.key.log").read_text().count("\n")
+    with pytest.raises(DataError, match="no published row"):
+        sf.reveal(first, [published(first)[0], never], by="ada", reason="a test")
+    assert (tmp_path / "study.key.log").read_text().count("\n") == entries
 
 
 def test_a_wrong_key_is_refused(rows: Path, tmp_path: Path) -> None:

@@ -250,6 +250,35 @@ def test_a_survey_has_its_weights_and_households_recognized() -> None:
     assert release.report.risk["sample"]["after"]["households"]["highest"] < 1
 
 
+KEYS = np.arange(300).repeat(2)
+SHARED_WEIGHTS, OWN_WEIGHTS = np.linspace(20, 90, 300).repeat(2).round(1), np.linspace(48, 99, 600).round(1)
+SURVEYS = {
+    "keys of households": ({"haushalt": KEYS}, {"haushalt": "household"}),
+    "kinds of households": ({"haushalt": ["allein", "paar", "kinder"] * 200}, {"haushalt": "quasi-identifier"}),
+    "weights beside households": (
+        {"household": KEYS, "weight": OWN_WEIGHTS},
+        {"household": "household", "weight": "weight"},
+    ),
+    "bodies beside households": (
+        {"hhid": KEYS, "gewicht": OWN_WEIGHTS, "größe": OWN_WEIGHTS[::-1] + 100},
+        {"gewicht": "quasi-identifier", "größe": "quasi-identifier"},
+    ),
+    "weights of households beside heights": (
+        {"haushalt": KEYS, "gewicht": SHARED_WEIGHTS, "groesse": OWN_WEIGHTS[::-1] + 100},
+        {"gewicht": "weight", "groesse": "quasi-identifier"},
+    ),
+    "bodies without households": ({"weight": OWN_WEIGHTS}, {"weight": "quasi-identifier"}),
+    "ages": ({"jahre": np.arange(600) % 70 + 18}, {"jahre": "quasi-identifier"}),
+}
+
+
+@pytest.mark.parametrize(("columns", "roles"), SURVEYS.values(), ids=SURVEYS)
+def test_words_of_surveys_are_understood_by_what_stands_beside_them(columns, roles) -> None:
+    rows = {name: [str(value) for value in values] for name, values in columns.items()}
+    proposed = suggest_for_frame(pl.DataFrame({"sex": ["m", "f", "f"] * 200, **rows})).plan["columns"]
+    assert {name: proposed[name]["role"] for name in roles} == roles
+
+
 def test_one_row_is_not_released(tmp_path):
     (tmp_path / "one.csv").write_text("Name,Alter,Diagnose\nAnna Schmidt,34,Asthma\n", encoding="utf-8")
     with pytest.raises(UnattainableError):

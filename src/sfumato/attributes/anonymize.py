@@ -197,11 +197,25 @@ def _check_meeting(columns: Columns, configuration: Configuration) -> None:
 def _unknown(columns: Columns, configuration: Configuration) -> list[str]:
     configured = {rule.attribute for rule in configuration.rules}
     unknown = [name for name in columns if name not in configured]
-    if unknown and not configuration.pass_through:
+    check_passed(unknown, configuration.pass_through)
+    return unknown
+
+
+def check_passed(unknown: Sequence[str], pass_through: bool) -> None:
+    """Refuse attributes without an operation, unless they may pass unchanged.
+
+    Raises:
+        PlanError: There are some, and they may not.
+    """
+    if unknown and not pass_through:
         shown = ", ".join(f'"{name}"' for name in unknown[:10])
         what = f"no operation is configured for {len(unknown)} attribute(s): {shown}."
         raise PlanError(what, "Configure them, or ask for passThrough to publish them unchanged.", "unknown-attribute")
-    return unknown
+
+
+def passed_warning(unknown: Sequence[str]) -> tuple[str, ...]:
+    """What the receiver should know of attributes that passed unchanged."""
+    return ("Passed through unchanged: " + ", ".join(unknown) + ".",) if unknown else ()
 
 
 def _is_counted(rule: Rule, values: Sequence[Any]) -> bool:
@@ -314,6 +328,4 @@ def _warnings(kpis: Mapping[str, int], unknown: Sequence[str]) -> tuple[str, ...
     warnings = []
     if kpis["kAnonymity"] == 1:
         warnings.append("kAnonymity is 1: at least one record of the answer is the only one of its kind.")
-    if unknown:
-        warnings.append("Passed through unchanged: " + ", ".join(unknown) + ".")
-    return tuple(warnings)
+    return (*warnings, *passed_warning(unknown))

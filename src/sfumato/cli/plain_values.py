@@ -1,5 +1,7 @@
 """Values of the command line that need no work are taken as they stand; Typer loads a large library to find out."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ class PlainValue:
         if kind is Path and isinstance(value, str | Path):
             from typer._param_types import coerce_cli_path
 
-            return coerce_cli_path(value, asked, path_type=Path, param=param, ctx=ctx)
+            return coerce_cli_path(Path(value), asked, path_type=Path, param=param, ctx=ctx)
         from typer._coercion import build_runtime_param
 
         return build_runtime_param(self._described).coerce(value, param=param, ctx=ctx)
@@ -27,9 +29,23 @@ class PlainValue:
 def take_plainly(command: Any) -> None:
     """Have plain values of a command, and of those within it, taken as they stand, where Typer has the parts for it."""
     for parameter in getattr(command, "params", ()):
-        described = getattr(parameter, "type_descriptor", None)
-        single = parameter.nargs == 1 and not getattr(parameter, "multiple", False)
-        if single and described is not None and getattr(parameter, "_runtime_param", parameter) is None:
-            parameter._runtime_param = PlainValue(described)
+        _take(parameter)
+    if hasattr(command, "get_help_option"):
+        command.get_help_option = partial(_taken_help, command.get_help_option)
     for within in getattr(command, "commands", {}).values():
         take_plainly(within)
+
+
+def _taken_help(option: Callable[[Any], Any], context: Any) -> Any:
+    """The option that asks for help, which a command makes when its arguments are read."""
+    made = option(context)
+    if made is not None:
+        _take(made)
+    return made
+
+
+def _take(parameter: Any) -> None:
+    described = getattr(parameter, "type_descriptor", None)
+    single = parameter.nargs == 1 and not getattr(parameter, "multiple", False)
+    if single and described is not None and getattr(parameter, "_runtime_param", parameter) is None:
+        parameter._runtime_param = PlainValue(described)

@@ -66,10 +66,11 @@ def command(
     if rows is not None and report.row_risks is not None:
         lines = (",".join(line) + "\n" for line in report.row_risks.lines())
         write_text(rows, "".join(lines), private=True)
-    _tell(report, html, as_json, quiet)
+    _tell(report, html, as_json, quiet and (html is not None or rows is not None))
 
 
-def _tell(report: Any, html: Path | None, as_json: bool, quiet: bool) -> None:
+def _tell(report: Any, html: Path | None, as_json: bool, elsewhere: bool) -> None:
+    """Hand over the result; it is not printed where it is wanted elsewhere alone."""
     from sfumato.report.risk.page import page_of
     from sfumato.report.risk.report import text
 
@@ -77,5 +78,5 @@ def _tell(report: Any, html: Path | None, as_json: bool, quiet: bool) -> None:
         write_text(html, page_of(report, report.language))
     if as_json:
         sys.stdout.write(json.dumps(report.to_dict(), ensure_ascii=False) + "\n")
-    elif not quiet:
+    elif not elsewhere:
         sys.stdout.write(text(report))

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.delimited.faults import damaged
-from sfumato.engines.frames.sources import frame_of, installed
 from sfumato.engines.names import check_names
 from sfumato.engines.texts import as_text, no_text
 from sfumato.errors import DataError, PlanError, extra_part
@@ -133,6 +132,8 @@ def write_survey(columns: Mapping[str, Texts], labels: SurveyLabels, path: Path)
         PlanError: The ending tells neither.
         DataError: The package takes no such names or values.
     """
+    from sfumato.engines.frames.sources import frame_of, installed
+
     writer = WRITERS.get(path.suffix.lower())
     if writer is None:
         raise PlanError(f'surveys are not written as "{path.suffix}".', f"Known: {', '.join(WRITERS)}.", "format")

@@ -193,6 +193,9 @@ class Release:
         published = cast("FrameHolder", self.published)
         with closing(published.write(target, self.plan.data.separator or ",")) as engine:
             recount(engine, self.prediction)
+        if self.plan.person is None:
+            # Keys of households, by which regions were swapped, are of no use to anybody.
+            (stage / PERSONS_FILE).unlink(missing_ok=True)
 
     def _repr_html_(self) -> str:
         return self.report._repr_html_()

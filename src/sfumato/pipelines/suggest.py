@@ -40,6 +40,7 @@ from sfumato.pipelines.suggesting.first_look import (
     writes_commas,
 )
 from sfumato.pipelines.suggesting.person_columns import FEW_ROWS, one_person, repeated_names
+from sfumato.pipelines.suggesting.survey_weights import with_survey_weights
 from sfumato.pipelines.suggesting.tells import tells_in
 from sfumato.pipelines.suggesting.weighing import better_withheld
 
@@ -122,7 +123,8 @@ def suggest_plan(
     labels = book or CodeBook()
     missing = [*_missing_words(texts), *missing_codes(texts, labels)]
     profiles = {name: _profile(name, counts, missing) for name, counts in texts.items()}
-    first = {name: suggest_labeled(profile, labels) for name, profile in profiles.items()}
+    alone = {name: suggest_labeled(profile, labels) for name, profile in profiles.items()}
+    first = with_survey_weights(engine, alone, profiles)
     suggestions = _one_of_each(select(one_person(engine, first, profiles), profiles, min(K, rows)))
     suggestions = {name: _publishable(one, profiles[name]) for name, one in suggestions.items()}
     reading = ({} if source is None else {"source": source}) | data | ({"missing": missing} if missing else {})

@@ -1,11 +1,12 @@
 """The policies that come with Sfumato: one file each in `presets`, read when they are asked for."""
 
+import math
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
 from sfumato.errors import PlanError, did_you_mean
-from sfumato.policies.policy import SHAPE, Policy
+from sfumato.policies.policy import SHAPE, Clause, Policy
 from sfumato.shapes import files
 from sfumato.shapes.shapes import read
 
@@ -38,7 +39,7 @@ def policy_named(name: str, values: Mapping[str, float] | None = None) -> Policy
     """A policy by its id or an alias, with the user's values for some clauses.
 
     Raises:
-        PlanError: There is no such policy, or it has no such clause, or the clause has no value.
+        PlanError: There is no such policy, or it has no such clause, or a value is none for it.
 
     >>> policy_named("nhs").id
     'nhs-hes'
@@ -52,4 +53,23 @@ def policy_named(name: str, values: Mapping[str, float] | None = None) -> Policy
             raise PlanError(
                 f'{policy.id} has no clause "{key}" with a value.', did_you_mean(key, settable), "no-clause"
             )
+    for clause in policy.clauses:
+        if clause.name in (values or {}):
+            _check_value(clause, (values or {})[clause.name])
     return policy.with_values(dict(values)) if values else policy
+
+
+def _check_value(clause: Clause, value: float) -> None:
+    """Refuse a value that no figure of the clause can have.
+
+    Raises:
+        PlanError: It is negative or no number, or a share above 1.
+    """
+    most = 1.0 if clause.metric.endswith("-risk") else math.inf
+    if not (0 <= value <= most and math.isfinite(value)):
+        span = "between 0 and 1" if most == 1 else "0 or more"
+        raise PlanError(
+            f"the value of {clause.name} must be a number {span}.",
+            f"The policy says {clause.value:g}." if clause.value is not None else "For example 0.05.",
+            "value",
+        )

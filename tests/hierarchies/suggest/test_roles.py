@@ -288,3 +288,32 @@ def test_units_remarks_and_further_languages(name, values, role):
 def test_reasons_name_the_word_that_stands_in_the_name():
     assert '"Geschl" (geschlecht)' in suggest(profile("Geschl.", drawn("m", "w"))).reason
     assert '"Prénom"' in suggest(profile("Prénom", drawn("Camille", "Rémi", "Zoé", "Océane", "Hugo"))).reason
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("ill", drawn("flu", "hiv", "none")),
+        ("c7", drawn("none", "none", "none", "none", "none", "flu", "hiv")),
+        ("x", drawn("Diabetes mellitus Typ 2", "Asthma bronchiale", "Rückenschmerzen")),
+        ("x", drawn("gripe", "cáncer de mama", "diabetes tipo 2", "ninguna")),
+        ("x", drawn("grippe", "asthme", "dépression", "aucune")),
+        ("x", drawn("hipertensão", "enxaqueca", "pneumonia")),
+        ("x", drawn("lunginflammation", "ångest", "utmattningssyndrom")),
+        ("x", drawn("polmonite", "emicrania", "frattura")),
+        ("x", drawn("longontsteking", "beroerte", "hoge bloeddruk")),
+        ("Comorbidades", drawn("A", "B", "C")),
+        ("Sjukdagar", drawn(*range(30))),
+        ("Vencimento", drawn(*range(900, 1200))),
+    ],
+)
+def test_short_names_and_values_speak_of_what_is_private(name, values):
+    assert suggest(profile(name, values)).role == "sensitive"
+
+
+def test_ages_are_told_by_numbers_alone_where_columns_have_no_names():
+    ages = drawn(*range(18, 90), rows=600)
+    assert suggest(profile("c3", ages)).concept == "age"
+    assert suggest(profile("zeta", ages)).concept is None
+    assert suggest(profile("c3", drawn(*range(0, 101, 5), rows=600))).concept is None
+    assert suggest(profile("c3", drawn(*range(150, 200), rows=600))).concept is None

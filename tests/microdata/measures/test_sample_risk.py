@@ -208,3 +208,30 @@ def test_an_office_published_the_same_risks() -> None:
     )
     published = [0.008, 0.004, 0.003, 0.002, 0.002, 0.002, 0.002, 0.001, 0.001, 0.003]
     assert np.round(expected_risks(rows, persons), 3).tolist() == published
+
+
+def rounded(step: float):
+    columns = {name: {"role": "quasi-identifier", "hierarchy": {"type": "any"}} for name in "abc"}
+    columns["w"] = {"role": "weight", "publish": {"round": step}}
+    asked = [{"model": "individual-risk", "threshold": 0.05}]
+    plan = {"version": 1, "columns": columns, "privacy": asked, "output": {"order": "keep"}}
+    return anonymize(frame(), plan), plan
+
+
+def test_rounded_weights_are_those_that_risks_are_promised_by(tmp_path) -> None:
+    release, plan = rounded(10)
+    assert set(release.data["w"]) <= {"10", "20", "40", "50", "90", "120"}
+    assert verify(release.data, plan).holds
+    release.save(tmp_path / "out")
+    assert verify(tmp_path / "out").holds
+    classes = release.data.group_by("a", "b", "c").agg(pl.len(), pl.col("w").cast(float).sum())
+    highest = expected_risks(classes["len"].to_numpy(), classes["w"].to_numpy()).max()
+    assert release.report.to_dict()["models"][0]["reached"] == pytest.approx(highest)
+
+
+def test_weights_that_would_be_rounded_to_nothing_and_other_operations_are_refused() -> None:
+    with pytest.raises(DataError, match="some weights are 0"):
+        rounded(100)
+    columns = {"a": {"role": "quasi-identifier"}, "w": {"role": "weight", "publish": {"top": 20}}}
+    with pytest.raises(PlanError, match="withheld or rounded"):
+        anonymize(frame(), {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}]})

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sfumato.microdata.perturbation.microaggregation import blocks_of, groups_of, information_loss, means_of
+from sfumato.microdata.perturbation.blocks import blocks_of
+from sfumato.microdata.perturbation.microaggregation import groups_of, information_loss, means_of
 
 KNOWN = {
     "census1080": {3: (5.6922, 5.25), 5: (9.0884, 8.21), 10: (14.1559, 12.35)},
@@ -85,8 +86,32 @@ def test_refining_only_gains() -> None:
 
 def test_blocks_hold_every_record_once_and_lose_little_more() -> None:
     values = correlated(20_000)
-    blocks = blocks_of(values, 1_000)
+    blocks = list(blocks_of(values, 1_000))
     assert len(blocks) >= 10
     assert np.sort(np.concatenate(blocks)).tolist() == list(range(len(values)))
     plain = information_loss(values, groups_of(values, 5, refine=False, block=len(values)))
     assert information_loss(values, groups_of(values, 5, block=1_000)) <= 1.1 * plain
+
+
+DRAW = np.random.default_rng(11)
+CENTERS = DRAW.normal(size=(30, 5)) * 8
+SHAPES = {
+    "lognormal": DRAW.lognormal(0, 1.2, (6_000, 5)),
+    "clustered": CENTERS[DRAW.integers(0, 30, 6_000)] + DRAW.normal(size=(6_000, 5)),
+    "heavy tails": DRAW.pareto(2.5, (6_000, 5)),
+    "normal": DRAW.normal(size=(6_000, 5)),
+}
+
+
+@pytest.mark.parametrize("values", SHAPES.values(), ids=SHAPES)
+def test_blocks_lose_hardly_more_than_all_records_together_whatever_their_shape(values) -> None:
+    together = information_loss(values, groups_of(values, 5, refine=False, block=len(values)))
+    groups = groups_of(values, 5, block=500)
+    assert np.bincount(groups).min() >= 5
+    assert information_loss(values, groups) <= 1.03 * together
+
+
+def test_blocks_of_equal_records_and_of_one_direction() -> None:
+    equal = np.tile([[1.0, 2.0], [1.0, 2.0], [5.0, 9.0]], (400, 1))
+    assert np.bincount(groups_of(equal, 4, block=50)).min() >= 4
+    assert information_loss(equal, groups_of(equal, 4, block=50)) < 1

@@ -116,3 +116,58 @@ def test_zeros_that_are_disclosive_are_masked_and_cannot_be_computed() -> None:
     done = suppress(counts, "acro-default")
     assert done.loc["a", "m"] == "*"
     assert (done.iloc[0, :3] == "*").sum() >= 2 and (done.iloc[:3, 0] == "*").sum() >= 2
+
+
+CELLS = [
+    "5*",
+    "(5)",
+    "~5",
+    "≈5",
+    "five",
+    "fünf",
+    "n=5",
+    "5 (r)",
+    "5†",
+    "5 Fälle",
+    "1-3",
+    "5–7",
+    "≤3",
+    "<5",
+    "5+",
+    "3,0",
+]
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_numbers_however_they_are_dressed_are_no_masks(cell, tmp_path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(f"ward;n\na;{cell}\nb;30\n", encoding="utf-8")
+    assert check(path, "cms-11").failed == ("small-cells",)
+
+
+@pytest.mark.parametrize("cell", ["*", "**", ":c", "c", "-", "", "<11", "1-10", "≤10", "suppressed", "1.234", "12*"])
+def test_masks_and_large_numbers_pass(cell, tmp_path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(f"ward;n\na;{cell}\nb;30\n", encoding="utf-8")
+    assert check(path, "cms-11").holds
+
+
+@pytest.mark.parametrize(
+    ("name", "share"), [("percent", "5%"), ("Anteil", "5,0 %"), ("of all", "5 %"), ("mean", "3.2")]
+)
+def test_shares_of_masked_counts_are_seen(name, share, tmp_path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(f"ward;n;{name}\na;*;{share}\nb;190;{share}\n", encoding="utf-8")
+    assert "rates" in check(path, "cms-11").failed
+
+
+def test_columns_of_years_and_ages_are_labels(tmp_path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("ward,age,n\na,5,30\nb,7,35\n", encoding="utf-8")
+    assert check(path, "cms-11").holds
+
+
+@pytest.mark.parametrize("value", [-1.0, 1.5, float("nan"), float("inf")])
+def test_a_risk_that_cannot_be_is_refused(value, tmp_path) -> None:
+    with pytest.raises(PlanError, match="between 0 and 1"):
+        check(file_of("`sex / f ×3`", tmp_path / "x.csv"), "ema-0070", values={"highest-risk": value})

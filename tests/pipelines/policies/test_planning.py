@@ -78,3 +78,15 @@ def test_without_a_policy_columns_and_promises_are_asked_for() -> None:
     with pytest.raises(PlanError) as error:
         read_plan({"version": 1})
     assert [fault.at for fault in error.value.faults] == ["columns", "privacy"]
+
+
+def test_times_as_computers_count_them_are_withheld(tmp_path) -> None:
+    draw = random.Random(2)
+    lines = ["sex,admitted_at,seen,illness"]
+    for place in range(200):
+        illness = draw.choice(["flu", "asthma", "angina"])
+        lines.append(f"{draw.choice('mf')},{1551398400 + 7000 * place},{1551398400000 + place},{illness}")
+    path = tmp_path / "times.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    release = anonymize(path, {"version": 1, "policy": "hipaa-safe-harbor"})
+    assert release.plan.withheld_columns == ("admitted_at", "seen")

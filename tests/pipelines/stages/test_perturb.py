@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from sfumato.engines.frames.engine import FrameEngine
-from sfumato.errors import DataError, InternalError, PlanError
+from sfumato.errors import DataError, InternalError, PlanError, UnattainableError
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.write import plan_dict
 from sfumato.pipelines.apply import apply
@@ -353,3 +353,51 @@ def test_numbers_too_great_are_refused(operation) -> None:
     asked["columns"] = {name: asked["columns"][name] for name in ("sex", "x")}
     with pytest.raises(DataError, match="too great"):
         anonymize(rows, asked)
+
+
+def narrow(column: dict, **more) -> dict:
+    asked = plan(x=column)
+    asked["columns"] = {name: asked["columns"][name] for name in ("sex", "x")} | more
+    return asked
+
+
+def test_microaggregation_of_too_few_rows_is_refused_and_blank_rows_are_told() -> None:
+    rows = pl.DataFrame({"sex": ["m", "f"] * 30, "x": range(60)})
+    with pytest.raises(UnattainableError, match="k = 61"):
+        anonymize(rows, narrow({"microaggregate": 61}))
+    asked = narrow({"microaggregate": {"k": 5, "group": "g"}})
+    asked["columns"]["y"] = asked["columns"]["x"]
+    pair = rows.with_columns(y=pl.when(pl.col("x") < 2).then(None).otherwise(pl.col("x")))
+    assert any(text.startswith("2 rows have no x, y") for text in anonymize(pair, asked).report.remarks)
+
+
+def test_what_was_asked_for_and_not_done_is_told(tmp_path) -> None:
+    rows = pl.DataFrame({"sex": ["m", "f"] * 30, "x": ["7"] * 60})
+    release = anonymize(rows, narrow({"noise": 0.5}) | {"language": "de"})
+    assert any(text.startswith("Nothing of x was changed") for text in release.report.remarks)
+    release.save(tmp_path / "out")
+    assert "An x wurde nichts geändert" in (tmp_path / "out" / "report.html").read_text()
+    alone = pl.DataFrame(
+        {"hh": [str(row // 3) for row in range(90)], "x": ["n", "s"] * 45, "age": list(map(str, range(90)))}
+    ).with_columns(x=pl.Series(["n" if (row // 3) % 2 else "s" for row in range(90)]), sex=pl.Series(["m", "f"] * 45))
+    asked = narrow({"swap_households": {"share": 0.5, "k": 40, "similar": ["age"]}}, hh={"role": "household"})
+    asked["columns"]["age"] = {"role": "insensitive"}
+    remarks = anonymize(alone, asked).report.remarks
+    assert any(text.startswith("30 of 30 households at risk keep their x") for text in remarks)
+
+
+@pytest.mark.parametrize("kind", ["frame", "csv"])
+def test_rows_without_a_household_are_one_each(tmp_path, kind) -> None:
+    """They need not live in one region, each may be swapped, and no file of keys is left behind."""
+    households = [None if row < 20 else "-9" if row < 40 else str(row // 2) for row in range(120)]
+    regions = [("n", "s")[row % 2] if row < 40 else ("n", "s")[row // 2 % 2] for row in range(120)]
+    rows = pl.DataFrame({"hh": households, "x": regions, "sex": ["m", "f"] * 60})
+    asked = narrow({"swap_households": 0.5}, hh={"role": "household"}) | {"data": {"missing": ["-9"]}}
+    path = tmp_path / "rows.csv"
+    rows.write_csv(path)
+    release = anonymize(rows if kind == "frame" else path, asked)
+    part = release.report.details["perturbation"]["operations"][0]
+    assert (part["households"], part["swapped_households"] >= 40) == (80, True)
+    release.save(tmp_path / "out")
+    assert not (tmp_path / "out" / "persons.parquet").exists()
+    assert verify(tmp_path / "out").holds

@@ -46,10 +46,10 @@ class DocumentClass:
             if suffix:
                 yield URIRef(self.addresses[name] + suffix)
 
-    def records(self, graph: Graph) -> list[dict[str, Any]]:
-        """The nodes as records of configured attributes."""
+    def records(self, graph: Graph, nodes: list[Any]) -> list[dict[str, Any]]:
+        """Nodes of the class as records of configured attributes."""
         rules = {rule.attribute: rule for rule in self.configuration.rules}
-        return [_record(graph, node, self, rules) for node in self.nodes(graph)]
+        return [_record(graph, node, self, rules) for node in nodes]
 
     def statements(self, nodes: list[Any], answer: Anonymized) -> Iterator[Statement]:
         """What the operations returned for the nodes."""

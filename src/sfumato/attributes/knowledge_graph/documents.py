@@ -2,7 +2,7 @@
 
 Whatever way a document writes a value, it ends as a statement of the graph, so nothing slips by in a spelling that was
 not foreseen. What hangs on a changed attribute alone goes with it. A node whose class has no configuration is refused
-unless passing through is asked for.
+unless passing through is asked for; an attribute without one passes, is named, and is refused where that is asked for.
 """
 
 import json
@@ -14,23 +14,32 @@ from rdflib import RDF, Graph, Literal, URIRef
 from rdflib.plugins.serializers.jsonld import from_rdf
 from rdflib.plugins.shared.jsonld.context import Context
 
-from sfumato.attributes.anonymize import Anonymized, anonymize_records
+from sfumato.attributes.anonymize import Anonymized, anonymize_records, check_passed, passed_warning
 from sfumato.attributes.knowledge_graph.configurations import read_classes
 from sfumato.attributes.knowledge_graph.document_classes import DocumentClass, document_class
 from sfumato.attributes.knowledge_graph.graph_names import has_named_graphs
+from sfumato.attributes.knowledge_graph.hidden_nodes import hidden_nodes
 from sfumato.attributes.knowledge_graph.names import SOYA, local_name
 from sfumato.attributes.knowledge_graph.parsing import BASE, order_of, parse_document
 from sfumato.attributes.knowledge_graph.place_guard import Places, Statement, check_places
 from sfumato.attributes.remote.contexts import ContextLoader, refuse, with_contexts
 from sfumato.errors import DataError, PlanError
 
+# What says how a document is built, not what a node is like.
+FRAME = frozenset({RDF.type, RDF.first, RDF.rest})
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """How a document is to be anonymized; what is None is as the configuration says."""
+    """How a document is to be anonymized; what is None is as the configuration says.
+
+    Attributes:
+        pass_through: Whether classes and attributes without a configuration are published unchanged; when not given,
+            attributes are and classes are refused.
+    """
 
     buckets: Any = None
-    pass_through: bool = False
+    pass_through: bool | None = None
     seed: int | None = None
 
 
@@ -53,18 +62,19 @@ def anonymize_document(
     if named and not all(isinstance(value, Literal) for _, _, value in places.changed):
         what = "the document names its graphs, and an attribute that is changed may mean one of them."
         raise PlanError(what, "Write the nodes into one graph without a name.", "graph-as-value")
-    hidden = _hanging_on(places)
+    hidden = hidden_nodes(places)
     if not request.pass_through:
         _check_types(places, hidden, declared.attributes.keys())
+    passed = _passed(places, hidden, request.pass_through)
     _check_names(graph, classes)
-    answers, published = _anonymized(graph, classes, request.seed)
+    answers, published = _anonymized(graph, classes, hidden, request.seed)
     for statement in places.changed:
         graph.remove(statement)
     for node in hidden:
         graph.remove((node, None, None))
     _check_nothing_left(graph, classes)
     kpis = _joined(answers)
-    warnings = tuple(dict.fromkeys(warning for answer in answers for warning in answer.warnings))
+    warnings = _warnings(answers, passed, len(places.members & hidden))
     published |= set(_figures(kpis, warnings))
     for statement in published:
         graph.add(statement)
@@ -81,29 +91,6 @@ def _places(graph: Graph, classes: list[DocumentClass]) -> Places:
     return Places(frozenset(graph), frozenset(changed), frozenset(members))
 
 
-def _hanging_on(places: Places) -> set[Any]:
-    """The nodes that hang on changed attributes alone: behind one of them, and named by nobody who is not."""
-    about: dict[Any, list[Any]] = {}
-    named_by: dict[Any, list[Any]] = {}
-    for subject, _, value in places.statements - places.changed:
-        about.setdefault(subject, []).append(value)
-        named_by.setdefault(value, []).append(subject)
-    hidden: set[Any] = set()
-    waiting = [value for _, _, value in places.changed]
-    while waiting:
-        node = waiting.pop()
-        if node in about and node not in hidden and node not in places.members:
-            hidden.add(node)
-            waiting += about[node]
-    waiting = [node for node in hidden if any(one not in hidden for one in named_by.get(node, ()))]
-    while waiting:
-        node = waiting.pop()
-        if node in hidden:
-            hidden.remove(node)
-            waiting += about[node]
-    return hidden
-
-
 def _check_types(places: Places, hidden: set[Any], declared: Set[str]) -> None:
     """Every node must belong to a configured class, or hang on a changed attribute and be of no foreign class."""
     typed = {node for node, name, kind in places.statements if name == RDF.type and str(kind) not in declared}
@@ -116,6 +103,22 @@ def _check_types(places: Places, hidden: set[Any], declared: Set[str]) -> None:
         )
 
 
+def _passed(places: Places, hidden: set[Any], pass_through: bool | None) -> tuple[str, ...]:
+    """The attributes of the nodes that stay which no operation changes, by their names."""
+    kept = (one for one in places.statements - places.changed if one[0] not in hidden and one[1] not in FRAME)
+    names = tuple(sorted({local_name(predicate) for _, predicate, _ in kept}))
+    if pass_through is False:
+        check_passed(names, False)
+    return names
+
+
+def _warnings(answers: list[Anonymized], passed: tuple[str, ...], removed: int) -> tuple[str, ...]:
+    warnings = [warning for answer in answers for warning in answer.warnings]
+    if removed:
+        warnings.append(f"Removed: {removed} node(s) of configured classes that only changed attributes lead to.")
+    return tuple(dict.fromkeys((*warnings, *passed_warning(passed))))
+
+
 def _check_names(graph: Graph, classes: list[DocumentClass]) -> None:
     """No value of the document may stand where an operation publishes its own."""
     for one in classes:
@@ -126,18 +129,19 @@ def _check_names(graph: Graph, classes: list[DocumentClass]) -> None:
 
 
 def _anonymized(
-    graph: Graph, classes: list[DocumentClass], seed: int | None
+    graph: Graph, classes: list[DocumentClass], hidden: set[Any], seed: int | None
 ) -> tuple[list[Anonymized], set[Statement]]:
     """The answer of each class that has nodes, and all they say as statements; the graph itself stays as it is."""
     answers: list[Anonymized] = []
     published: set[Statement] = set()
     for one in classes:
-        nodes = one.nodes(graph)
+        nodes = [node for node in one.nodes(graph) if node not in hidden]
         if nodes:
-            answers.append(anonymize_records(one.records(graph), one.configuration, seed))
+            answers.append(anonymize_records(one.records(graph, nodes), one.configuration, seed))
             published |= set(one.statements(nodes, answers[-1]))
     if not answers:
-        raise DataError("no node of the document belongs to a configured class.", code="empty")
+        what = "no node of the document belongs to a configured class and is a record of its own."
+        raise DataError(what, "Nodes to which only changed attributes lead are removed.", "empty")
     return answers, published
 
 

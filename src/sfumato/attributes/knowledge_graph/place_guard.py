@@ -27,7 +27,7 @@ class Places:
     Attributes:
         statements: All that it says.
         changed: Those of its statements whose value an operation replaces.
-        members: Its nodes of configured classes, which are published in their own right.
+        members: Its nodes of configured classes.
     """
 
     statements: Set[Statement]
@@ -40,18 +40,37 @@ class Places:
         for subject, _, value in self.statements - self.changed:
             onward.setdefault(subject, []).append(value)
         behind = _reached({value for _, _, value in self.changed}, onward)
-        visible = _reached(self.members | (onward.keys() - behind), onward)
+        visible = _reached(onward.keys() - behind, onward)
+        visible |= _reached(self._named_by_themselves(visible), onward)
         return (one for one in self.statements - self.changed if one[0] in visible)
+
+    def _named_by_themselves(self, visible: Set[Any]) -> Iterator[Any]:
+        """The nodes to which no changed attributes lead but their own: their values name them back."""
+        named_by: dict[Any, list[Any]] = {}
+        for subject, _, value in self.statements:
+            named_by.setdefault(value, []).append(subject)
+        holders: dict[Any, set[Any]] = {}
+        for subject, _, value in self.changed:
+            holders.setdefault(value, set()).add(subject)
+        owners = {subject for subject, _, value in self.changed if not isinstance(value, Literal)}
+        for node in owners - visible:
+            if all(holders.get(before, set()) <= {node} for before in _walked([node], named_by)):
+                yield node
 
 
 def _reached(start: Iterable[Any], onward: Mapping[Any, list[Any]]) -> set[Any]:
+    return set(_walked(start, onward))
+
+
+def _walked(start: Iterable[Any], onward: Mapping[Any, list[Any]]) -> Iterator[Any]:
+    """The nodes on all ways from some, one by one: who has seen enough walks no further."""
     reached, waiting = set(), list(start)
     while waiting:
         node = waiting.pop()
         if node not in reached:
             reached.add(node)
+            yield node
             waiting += onward.get(node, ())
-    return reached
 
 
 def check_places(document: Any, places: Places, published: Iterable[Statement]) -> None:

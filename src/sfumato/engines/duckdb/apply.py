@@ -1,6 +1,6 @@
 """What DuckDB applies a recoding with: the texts of values, the rows that stay, and the lists of their entries."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sfumato.engines import sql
@@ -8,6 +8,7 @@ from sfumato.engines.duckdb.entry_lists import INTEGERS, MAX_TEXTS, Picker
 from sfumato.engines.duckdb.sources import Source
 from sfumato.engines.engine import Reading
 from sfumato.engines.lookups import Lookups
+from sfumato.engines.order import PERSON
 from sfumato.engines.texts import WHITE_SPACE
 from sfumato.hierarchies.person_keys import NOISE, SIGNS
 
@@ -77,6 +78,26 @@ class Application(Lookups):
         key, text = sql.text(self.handling.person_key), as_text(person, self.strip)
         plain = text if self.kinds.get(person) in INTEGERS else plain_key_of(text)
         return f"substr(sha256(concat({key}, {plain})), 1, 32)"
+
+    def person_keys(self) -> Iterator[str]:
+        """Make the table of persons, each with the key, where one column is read for nearly nothing.
+
+        A hash costs more than to find a person again, and less than to read a text file once more.
+        """
+        if not self.kinds:
+            return
+        name = sql.name(self.handling.person or "")
+        persons = f"(SELECT DISTINCT s.{name} FROM {self.source.table} AS s)"
+        keys = f"SELECT s.{name} AS person, {self.person_key} AS key FROM {persons} AS s"
+        yield f"CREATE OR REPLACE TEMP TABLE person_keys AS {keys}"
+
+    def with_person_keys(self, rows: str) -> str:
+        """The rows with the keys of their persons; in no order."""
+        if not self.kinds:
+            return f"(SELECT s.*, {self.person_key} AS {PERSON} FROM {rows} AS s)"
+        name = sql.name(self.handling.person or "")
+        found = f"{rows} AS s JOIN person_keys AS q ON s.{name} IS NOT DISTINCT FROM q.person"
+        return f"(SELECT s.*, q.key AS {PERSON} FROM {found})"
 
     @property
     def picks(self) -> bool:

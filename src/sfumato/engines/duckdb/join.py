@@ -18,7 +18,7 @@ import numpy.typing as npt
 from sfumato.engines import sql
 from sfumato.engines.duckdb.apply import Application, as_text, filtered
 from sfumato.engines.duckdb.entry_lists import Picker, packed
-from sfumato.engines.duckdb.writing import copy_statement
+from sfumato.engines.duckdb.writing import copy_statement, keys_statement
 from sfumato.engines.order import PERSON, PERSONS_FILE
 from sfumato.microdata.counts.frequencies import DROPPED
 from sfumato.microdata.recoding.recoding import STAR, Division, numbered
@@ -100,11 +100,12 @@ class Joining:
         if not alone and not persons:
             yield self._copy(f"({self._rows()})", as_texts=True)
             return
+        yield from self.application.person_keys() if persons else ()
         yield f"CREATE OR REPLACE TEMP TABLE published AS {self._rows()}"
         yield from ("SET threads = 1",) if alone else ()
         yield self._copy("published", as_texts=not alone)
         if persons:
-            yield copy_statement(f"SELECT {PERSON} FROM published", self.target.with_name(PERSONS_FILE), "")
+            yield keys_statement(f"SELECT {PERSON} FROM published", self.target.with_name(PERSONS_FILE))
         yield from ("RESET threads",) if alone else ()
         yield "DROP TABLE published"
 
@@ -130,7 +131,7 @@ class Joining:
         handling = self.application.handling
         shown = "" if handling.suppressed == "star" else " WHERE NOT c.hidden"
         values = [f"{value} AS v{place}" for place, value in enumerate(self._columns.values())]
-        keys = [] if handling.person is None else [f"{self.application.person_key} AS {PERSON}"]
+        keys = [] if handling.person is None else [f"s.{PERSON}"]
         named = sql.listed([*values, *keys])
         order = "s.sfumato_row" if handling.order_key is None else _hash(handling.order_key)
         return f"SELECT {named} FROM {self._joined()}{shown} ORDER BY {order}"
@@ -140,7 +141,7 @@ class Joining:
         strip = self.application.strip
         raw = as_text(column, strip=True) if strip else f"s.{sql.name(column)}"
         if column == handling.key_column:
-            return self.application.person_key
+            return f"s.{PERSON}"
         if column in handling.withheld_columns:
             return sql.text(STAR)
         if column in recoding.columns:
@@ -166,6 +167,7 @@ class Joining:
         division = self.application.division
         dropped = filtered(self.application.reading, self.application.strip)
         rows = self._labeled(f"(SELECT * FROM {self.application.source.with_numbers} AS s{dropped})")
+        rows = rows if self.application.handling.person is None else self.application.with_person_keys(rows)
         rows = f"{rows} AS s{self._column_joins()}"
         keys = self._keys()
         if division is None:

@@ -17,7 +17,7 @@ import numpy as np
 from sfumato.engines import sql
 from sfumato.engines.duckdb.apply import Application, as_text, required
 from sfumato.engines.duckdb.entry_lists import MAX_TEXTS, Picker, packed
-from sfumato.engines.duckdb.writing import copy_statement
+from sfumato.engines.duckdb.writing import copy_statement, keys_statement
 from sfumato.engines.order import PERSON
 from sfumato.microdata.counts.frequencies import DROPPED
 from sfumato.microdata.recoding.recoding import STAR, LevelRecoding
@@ -85,7 +85,7 @@ class Stream:
         """Write the keys of the published rows' persons to a file."""
         shown = " WHERE NOT s.sfumato_hidden" if self._drops else ""
         select = f"SELECT {self.application.person_key} AS {PERSON} FROM {self._rows()} AS s{shown}"
-        return copy_statement(select, target, "")
+        return keys_statement(select, target)
 
     @property
     def _drops(self) -> bool:

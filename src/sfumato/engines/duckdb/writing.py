@@ -29,6 +29,11 @@ def copy_statement(select: str, target: Path, separator: str, partition: Sequenc
     return f"COPY ({select}) TO {sql.text(str(target))} ({form})"
 
 
+def keys_statement(select: str, target: Path) -> str:
+    """The statement that writes keys of persons: random texts, which no compression makes worth its time."""
+    return f"COPY ({select}) TO {sql.text(str(target))} (FORMAT parquet, COMPRESSION uncompressed)"
+
+
 def write_coded(
     categories: Mapping[str, Sequence[Cell]],
     chunks: Iterable[Chunk],

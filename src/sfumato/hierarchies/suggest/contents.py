@@ -31,6 +31,9 @@ _UNIT = re.compile(
 _PADDED = re.compile(r"0[0-9]+")
 _MAX_TREE = 300
 _POSTAL_LENGTH = 5
+# Ages of persons: within a life, over some decades, about the middle of it, nearly every year, none in too many rows.
+_LIVES, _MIDDLE = (0, 112), (14, 72)
+_SPAN, _DENSE, _CROWDED_AGE = 30, 0.8, 0.12
 # Keys of a hierarchy whose entries are its levels.
 _LEVEL_KEYS = ("levels", "widths", "bounds", "shown")
 
@@ -180,6 +183,23 @@ def _numbers(profile: Profile, concepts: Collection[str]) -> Content | None:
     if spread.numbers[-1] - spread.numbers[0] < 3:
         return None
     return Content("whole", "whole numbers", ranges.whole_numbers(spread), "integer")
+
+
+def ages_of(profile: Profile) -> Content | None:
+    """The ages that numbers of a column without a name look like: nearly all years of a span of lives, none crowded.
+
+    >>> ages_of(Profile("c5", {str(age): 3 for age in range(18, 80)}, rows=186)).kind
+    'ages'
+    >>> ages_of(Profile("c5", {str(score): 3 for score in range(0, 101, 5)}, rows=63))
+    """
+    spread, whole = _spread(profile)
+    if spread is None or not whole or profile.top_share > _CROWDED_AGE or spread.share_within(*_LIVES) < 1:
+        return None
+    low, high = spread.quantile(0.02), spread.quantile(0.98)
+    inside = spread.numbers[(spread.numbers >= low) & (spread.numbers <= high)]
+    aged = high - low >= _SPAN and _MIDDLE[0] <= spread.quantile(0.5) <= _MIDDLE[1]
+    dense = len(inside) >= _DENSE * (high - low + 1)
+    return _fit(profile.values, Content("ages", "ages", ranges.ages(spread), "integer")) if aged and dense else None
 
 
 def _spread(profile: Profile, type_: ColumnType = "decimal") -> tuple[ranges.Spread | None, bool]:

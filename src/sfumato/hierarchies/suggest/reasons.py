@@ -42,6 +42,7 @@ PHRASES = {
     "belongings": "tells of belongings or where somebody was, which others see",
     "title": "is a title, which others use",
 }
+LIKE_AGES = "Its whole numbers spread as ages of persons do, which relatives, colleagues and registers know."
 TIME = "{what}: who was there, or has the person's papers, knows them."
 REJECTED = " {count} of its values are not of this kind."
 DOUBT = "{what}, the commonest in {share} % of the rows; nothing tells what it is, so others may know it."

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sfumato.hierarchies.suggest import reasons
-from sfumato.hierarchies.suggest.contents import Content, content_of
+from sfumato.hierarchies.suggest.contents import Content, ages_of, content_of
 from sfumato.hierarchies.suggest.formats import format_of
 from sfumato.hierarchies.suggest.key_columns import (
     KEY_SHARE,
@@ -39,6 +39,8 @@ _LONGEST_MARK = 3
 _PROPER_NOUN = re.compile(r"[A-ZÀ-ÖØ-ÞĀ-Ž][^\W\d_]*(?:['’. -]+[^\W\d_]+)*[. ]*")
 _SOME_NAMES = 3
 _LONG_CODE = re.compile(r"(?=(?:.*\d){3}).{5,}")
+# What columns are called that have no names.
+_NAMELESS = re.compile(r"(?i:c|col|column|v|var|x|f|field|spalte|feld|coluna|kolumn|unnamed:?)[ _]?\d+|\d+")
 _NUMERIC = ("ages", "years", "whole", "decimal")
 
 
@@ -220,6 +222,8 @@ def _judge_knowledge(evidence: _Evidence) -> Suggestion | None:
     if by_values:
         what = reasons.by_values(by_values[1], by_values[0].key)
         return _quasi_identifier(content, what, by_values[0].rank, by_values[0].key)
+    if _NAMELESS.fullmatch(evidence.profile.name) and (ages := ages_of(evidence.profile)):
+        return _quasi_identifier(ages, reasons.LIKE_AGES, 0, "age")
     if content.kind in ("dates", "years"):
         what = reasons.TIME.format(what=_capital(content.words))
         return _quasi_identifier(content, what, 1, "date")

@@ -5,24 +5,22 @@ https://doi.org/10.1007/s10618-005-0007-5 (MDAV). Hansen, S., Mukherjee, S. (200
 univariate microaggregation, https://doi.org/10.1109/TKDE.2003.1209020.
 
 Columns are standardized. Groups of MDAV are improved by moving and exchanging records, and by exchanging pairs at a
-loss and settling what is around them. One column alone is partitioned optimally. Many records are first cut into
-blocks, at the middle of their main direction each time; each block is grouped by itself, so that the cost is nearly
-linear.
+loss and settling what is around them. One column alone is partitioned optimally. Many records are grouped in blocks
+(blocks.py).
 """
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata.models.classes import Floats, Mask
+from sfumato.microdata.models.classes import Floats
 from sfumato.microdata.perturbation import mdav_kernels
+from sfumato.microdata.perturbation.blocks import groups_in_blocks
 
 Places = npt.NDArray[np.int64]
 # More records than this are cut into blocks of at most so many.
 MOST_TOGETHER, BLOCK = 5_000, 1_000
-# Groups that are looked at for a record, how often all records are, and kicks: more cost more than they
-# gain. In blocks, of which there are many, few are enough.
+# Groups that are looked at for a record, how often all records are, and kicks: more cost more than they gain.
 NEAR, PASSES, KICKS = 16, 1_000, 800
-BLOCK_NEAR, BLOCK_PASSES = 4, 1
 # Numbers of so many decimals are added as whole numbers, as long as these are exact.
 MOST_DECIMALS, EXACT_SUM = 6, 2.0**53
 
@@ -41,10 +39,8 @@ def groups_of(values: Floats, k: int, refine: bool = True, block: int | None = N
         return _univariate(points[:, 0], k)
     if block is None:
         block = len(points) if len(points) <= MOST_TOGETHER else BLOCK
-    groups, number = np.full(len(points), -1, np.int64), 0
-    for records in blocks_of(points, max(block, 3 * k)):
-        number = _grouped(points, records, k, refine, len(records) < len(points), number, groups)
-    return groups
+    block = max(block, 3 * k)
+    return _together(points, k, refine) if block >= len(points) else groups_in_blocks(points, k, refine, block)
 
 
 def standardized(values: Floats) -> Floats:
@@ -54,41 +50,13 @@ def standardized(values: Floats) -> Floats:
     return np.ascontiguousarray(points)
 
 
-def _grouped(points: Floats, records: Places, k: int, refine: bool, in_blocks: bool, first: int, groups: Places) -> int:
-    """Group some records; the next number of a group."""
-    own = np.ascontiguousarray(points[records])
-    every, part = np.arange(len(own)), np.full(len(own), -1, np.int64)
-    count = mdav_kernels.mdav(own, every, k, 0, part)
+def _together(points: Floats, k: int, refine: bool) -> Places:
+    """Groups of records that are all looked at together."""
+    every, groups = np.arange(len(points)), np.full(len(points), -1, np.int64)
+    count = mdav_kernels.mdav(points, every, k, 0, groups)
     if refine:
-        near, passes, kicks = (BLOCK_NEAR, BLOCK_PASSES, 0) if in_blocks else (NEAR, PASSES, KICKS)
-        mdav_kernels.refine(own, every, k, count, near, passes, kicks, part)
-    groups[records] = first + part
-    return first + int(count)
-
-
-def blocks_of(points: Floats, most: int) -> list[Places]:
-    """Records in blocks of at most so many, cut again and again at the middle of the direction in which they spread."""
-    waiting, blocks = [np.arange(len(points))], []
-    while waiting:
-        records = waiting.pop()
-        if len(records) <= most:
-            blocks.append(records)
-            continue
-        own = points[records] - points[records].mean(axis=0)
-        _, directions = np.linalg.eigh(own.T @ own)
-        below = _lower_half(own @ directions[:, -1])
-        waiting += [records[below], records[~below]]
-    return blocks
-
-
-def _lower_half(values: Floats) -> Mask:
-    """Which half of some values are the lower ones; of equals at the middle the first."""
-    middle = len(values) // 2
-    limit = np.partition(values, middle)[middle]
-    below: Mask = values < limit
-    equals = np.flatnonzero(values == limit)
-    below[equals[: middle - int(below.sum())]] = True
-    return below
+        mdav_kernels.refine(points, every, k, count, NEAR, PASSES, KICKS, groups)
+    return groups
 
 
 def _univariate(points: Floats, k: int) -> Places:

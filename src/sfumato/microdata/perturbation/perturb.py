@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from sfumato.errors import DataError
+from sfumato.errors import DataError, UnattainableError
 from sfumato.microdata.counts.frequencies import value_of
 from sfumato.microdata.counts.tallies import numbers_of as combination_numbers
 from sfumato.microdata.models.classes import Floats, Mask
@@ -45,6 +46,8 @@ STAR = "*"
 # The column of keys of persons beside published rows.
 PERSON_KEY = "sfumato_person"
 Reader = Callable[[str], Texts]
+Households = Callable[[], Sequence[str]]
+Codes = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +90,13 @@ def _shifted(plan: Plan, name: str, operation: ShiftDays, read: Reader) -> Part:
 
 
 def perturb(
-    plan: Plan, read: Reader, household_key: str | None, pseudonyms: Mapping[str, Pseudonyms] | None = None
+    plan: Plan, read: Reader, households: Households | None, pseudonyms: Mapping[str, Pseudonyms] | None = None
 ) -> tuple[Part, ...]:
     """The perturbation of rows.
 
     Args:
         read: Hands over a column of the rows as texts.
-        household_key: The column of keys of households, where these are known.
+        households: Hands over the household of each row, where these are known.
         pseudonyms: What makes the pseudonyms of each column that has some.
     """
     ciphers = pseudonyms or {}
@@ -102,7 +105,7 @@ def perturb(
         if isinstance(operation, Pseudonym)
         else _shifted(plan, names[0], operation, read)
         if isinstance(operation, ShiftDays)
-        else _part(plan, names, operation, read, household_key)
+        else _part(plan, names, operation, read, households)
         for names, operation in jobs_of(plan.perturbations)
     )
 
@@ -124,12 +127,12 @@ def _hidden(plan: Plan, name: str, operation: Pseudonym, read: Reader, pseudonym
 Drawn = Microaggregate | Noise | RankSwap | Pram | SwapHouseholds
 
 
-def _part(plan: Plan, names: tuple[str, ...], operation: Drawn, read: Reader, household_key: str | None) -> Part:
+def _part(plan: Plan, names: tuple[str, ...], operation: Drawn, read: Reader, households: Households | None) -> Part:
     keys = [f"{plan.secret}:{operation.name}:{name}:" for name in names]
     if isinstance(operation, Pram):
         return _categories(plan, names[0], operation, read, keys[0])
     if isinstance(operation, SwapHouseholds):
-        return _households(plan, names, operation, read, household_key, keys[0])
+        return _households(plan, names, operation, read, households, keys[0])
     values = np.column_stack([numbers_of(read(name), name, plan.data.missing) for name in names])
     steps = [None if (publish := plan.columns[name].published) is None else publish.round for name in names]
     if isinstance(operation, Microaggregate):
@@ -203,6 +206,13 @@ def _microaggregated(
         loss += information_loss(part, groups) * len(rows)
         smallest, number = min(smallest, int(np.bincount(groups).min())), number + int(groups.max()) + 1
     grouped = len(values) - blank
+    if blank and not number:
+        raise UnattainableError(
+            f"microaggregation with k = {operation.k} needs so many rows with the same columns of {', '.join(names)}; "
+            f"there are none.",
+            "Ask for a smaller k, or for fewer columns in a group.",
+            "rows",
+        )
     figures = {
         "k": operation.k,
         "refine": operation.refine,
@@ -253,35 +263,41 @@ def _strata(plan: Plan, operation: Pram, read: Reader, present: Mask) -> Iterato
 
 
 def _households(
-    plan: Plan, names: tuple[str, ...], operation: SwapHouseholds, read: Reader, household_key: str | None, key: str
+    plan: Plan, names: tuple[str, ...], operation: SwapHouseholds, read: Reader, households: Households | None, key: str
 ) -> Part:
-    if household_key is None:
+    if households is None:
         raise DataError("the households of the rows are not known.", "Give a column the role household.", "household")
-    households = _codes([read(household_key)])[:, 0]
-    _, households = np.unique(households, return_inverse=True)
+    owners = _codes([households()])[:, 0]
     regions = _codes([read(name) for name in names])
     together = _numbers(regions)
-    first = np.zeros(int(households.max(initial=-1)) + 1, np.int64)
-    first[households.reshape(-1)] = together
-    if (first[households.reshape(-1)] != together).any():
-        raise DataError(
-            f'members of one household have different values of "{names[0]}".',
-            "A household lives in one region: mend the data, or swap another column.",
-            "household",
-            column=names[0],
-        )
+    _check_regions(owners, together, names[0])
     risky = household_swap.risky_rows(together, _codes([read(name) for name in plan.quasi_identifiers]), operation.k)
     similar = _codes([read(name) for name in operation.similar]) if operation.similar else regions[:, :0]
-    partners = household_swap.partners_of(households.reshape(-1), together, similar, risky, operation.share, key)
+    partners = household_swap.partners_of(owners, together, similar, risky, operation.share, key)
     texts, sorted_texts = {}, {}
     for name in names:
         column = read(name)
         texts[name] = [column[row] for row in partners.tolist()]
         sorted_texts[name] = _sorted(column)
-    moved = len(np.unique(households.reshape(-1)[partners != np.arange(len(partners))]))
-    figures = {"share": operation.share, "k": operation.k, "households": int(households.max(initial=-1)) + 1}
-    figures |= {"swapped_households": moved, "risky_rows": int(risky.sum())}
+    swapped = np.unique(owners[partners != np.arange(len(partners))])
+    figures = {"share": operation.share, "k": operation.k, "households": int(owners.max(initial=-1)) + 1}
+    figures |= {"swapped_households": len(swapped), "risky_rows": int(risky.sum())}
+    at_risk = np.unique(owners[risky])
+    figures |= {"risky_households": len(at_risk), "unswapped_risky_households": len(np.setdiff1d(at_risk, swapped))}
     return Part(operation.name, texts, Exact(sorted_texts=sorted_texts), figures)
+
+
+def _check_regions(owners: Codes, regions: Codes, name: str) -> None:
+    """Refuse households that live in several regions."""
+    first = np.zeros(int(owners.max(initial=-1)) + 1, np.int64)
+    first[owners] = regions
+    if (first[owners] != regions).any():
+        raise DataError(
+            f'members of one household have different values of "{name}".',
+            "A household lives in one region: mend the data, or swap another column.",
+            "household",
+            column=name,
+        )
 
 
 def _codes(columns: Sequence[Texts]) -> Any:

@@ -65,11 +65,18 @@ class ColumnPlan:
         aggregated = self.role == "quasi-identifier" and isinstance(self.perturbation, Microaggregate)
         if self.is_pseudonymous and self.role not in ("identifier", "person"):
             raise ValueError(f"a pseudonym belongs to an identifier or person, this column is {self.role}.")
-        fitting = aggregated or self.is_pseudonymous
+        fitting = aggregated or self.is_pseudonymous or (self.role == "weight" and self.published == self._rounded)
         if self.published is not None and self.role not in ("sensitive", "insensitive") and not fitting:
-            raise ValueError(f"publish belongs to a sensitive or insensitive column, this column is {self.role}.")
+            do = " A weight is withheld or rounded." if self.role == "weight" else ""
+            raise ValueError(f"publish belongs to a sensitive or insensitive column, this column is {self.role}.{do}")
         if self.max_level is not None and self.max_level < self.min_level:
             raise ValueError("max_level is below min_level.")
+
+    @property
+    def _rounded(self) -> PublishPlan | None:
+        """What is done to the column where it is rounded and nothing besides."""
+        step = None if self.published is None else self.published.round
+        return None if step is None else PublishPlan(round=step)
 
     @property
     def operations(self) -> PublishPlan | None:

@@ -27,7 +27,7 @@ def measure_table(table: crosstabs.PublishedCrosstab, rule: CellRule) -> dict[st
     """The figures of a table, by metric."""
     unrounded = crosstabs.unrounded(table, rule.low, rule.high, rule.small, rule.base)
     return {
-        "smallest-shown-count": Measurement(crosstabs.smallest_count(table)),
+        "smallest-shown-count": Measurement(crosstabs.smallest_count(table, rule.low, rule.high)),
         "shown-zeros": Measurement(crosstabs.shown_zeros(table)),
         "unrounded-counts": Measurement(unrounded),
         "rates-of-masked-counts": Measurement(crosstabs.rates_of_masked_counts(table)),

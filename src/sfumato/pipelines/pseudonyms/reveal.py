@@ -3,15 +3,20 @@
 import json
 import os
 from collections.abc import Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sfumato.errors import PlanError, did_you_mean
+from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.engine import Reading
+from sfumato.errors import DataError, PlanError, did_you_mean
+from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.pseudonyms.key import PseudonymKey
 from sfumato.microdata.pseudonyms.pseudonyms import pseudonyms_of
 from sfumato.pipelines.pseudonyms.keys import KEY_FILE, PRIVATE, read_key
+from sfumato.pipelines.stages import sealing
 
 LOG_SUFFIX = ".log"
 
@@ -48,10 +53,26 @@ def reveal(
         raise PlanError("this is the key of other pseudonyms.", "Name the key of this release.", "key")
     if not by.strip() or not reason.strip():
         raise PlanError("who asks, and why, must be said.", "Name both: they go into the log.", "reason")
+    if operation.kind == "format":
+        _check_published(folder, name, pseudonyms)
     cipher = pseudonyms_of(secret_key, operation.kind)
     identifiers = [cipher.reveal(text) for text in pseudonyms]
     _log(path, secret_key, folder, name, len(identifiers), by, reason)
     return identifiers
+
+
+def _check_published(folder: Path, column: str, pseudonyms: Sequence[str]) -> None:
+    """Refuse texts that stand in no published row: any text of a format has one behind it, which was never hidden.
+
+    Raises:
+        DataError: One does not.
+    """
+    with closing(DuckDBEngine(sealing.data_of(folder), DataPlan(header=True))) as engine:
+        texts = {*engine.count((column,), Reading()).values[0]}
+    if not texts.issuperset(pseudonyms):
+        raise DataError(
+            "a text is no pseudonym of this release: no published row has it.", "Check the text.", "pseudonym"
+        )
 
 
 def _column(names: Sequence[str], column: str | None) -> str:

@@ -114,12 +114,33 @@ def with_sample(plan: Plan, source: Engine, table: FrequencyTable) -> FrequencyT
     """The table with the weights and households of its rows, where columns of the plan are these."""
     reading = published_reading(plan, source)
     if plan.weight is not None:
-        counted = source.count((*plan.quasi_identifiers, plan.weight), reading)
+        counted = _as_published(plan, source.count((*plan.quasi_identifiers, plan.weight), reading))
         table = with_weights(table, counted, plan.data.missing)
     if plan.household is not None:
         counted = source.count((*plan.quasi_identifiers, plan.household), reading)
         table = with_households(table, counted, plan.data.missing)
     return table
+
+
+def _as_published(plan: Plan, counted: Counted) -> Counted:
+    """Weights, which stand last, as they are published: a reader computes risks by these.
+
+    Raises:
+        DataError: Rounded, some are 0.
+    """
+    rounding = plan.columns[plan.weight or ""].operations
+    if rounding is None:
+        return counted
+    texts = [text or "" for text in counted.values[-1]]
+    shown = [text if label is None else label for text, label in zip(texts, rounding.publish(texts), strict=True)]
+    if any(label == "0" != text for text, label in zip(texts, shown, strict=True)):
+        raise DataError(
+            f'column "{plan.weight}": rounded to {rounding.round:g}, some weights are 0.',
+            "Round to a smaller step, or withhold the weights.",
+            "weight",
+            column=plan.weight,
+        )
+    return replace(counted, values=(*counted.values[:-1], tuple(shown)))
 
 
 def published_weights(plan: Plan, published: Engine) -> dict[Labels, int] | None:

@@ -5,7 +5,7 @@ is so for the published rows.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.engines.engine import PublishedRows
-from sfumato.engines.order import PERSON
+from sfumato.engines.order import PERSON, person_hash
 from sfumato.errors import InternalError
 from sfumato.microdata.counts.tallies import numbers_of as combination_numbers
 from sfumato.microdata.measures.perturbed.figures import figures_of
@@ -30,16 +30,26 @@ PSEUDONYMOUS = (
     "Pseudonymous data stay personal data: whoever holds the key finds the persons behind {names}. Keep the key apart "
     "from the data."
 )
+UNCHANGED = "Nothing of {names} was changed: no row found a partner, or all have one value."
+BLANK = (
+    "{count} rows have no {names}: fewer than {k} rows lack the same columns, and the mean of fewer is not published."
+)
+UNSWAPPED = "{count} of {risky} households at risk keep their {names}: no household like them is left elsewhere."
 # How far a mean may lie from what it was, as a share of the greatest number: machines add with sixteen digits.
 CLOSE = 1e-14
 
 
 @dataclass(frozen=True, slots=True)
 class Perturbed:
-    """Published rows after perturbation, with what the report tells of it."""
+    """Published rows after perturbation, with what the report tells of it.
+
+    Attributes:
+        unchanged: Columns in which every row has what it had.
+    """
 
     engine: PublishedRows
     figures: Mapping[str, Any]
+    unchanged: tuple[str, ...] = ()
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -49,6 +59,7 @@ class Perturbed:
         hidden = [name for part in parts if part["operation"] == "pseudonym" for name in part["columns"]]
         return (
             *(() if not drawn else (PERTURBED.format(names=", ".join(drawn)),)),
+            *_shortfalls(parts, self.unchanged),
             *(() if not hidden else (PSEUDONYMOUS.format(names=", ".join(hidden)),)),
         )
 
@@ -70,7 +81,8 @@ def perturbed(
     """
     read = _Reader(published)
     pseudonyms = {name: pseudonyms_of(key, plan.pseudonyms[name].kind) for name, key in (keys or {}).items()}
-    parts = perturb(plan, read, PERSON if plan.swaps_households else None, pseudonyms)
+    households = _Households(plan, read) if plan.swaps_households else None
+    parts = perturb(plan, read, households, pseudonyms)
     texts = {name: values for part in parts for name, values in part.texts.items()}
     engine = published.replaced(texts, target)
     try:
@@ -78,7 +90,35 @@ def perturbed(
     except BaseException:
         engine.close()
         raise
-    return Perturbed(engine, _figures(plan, parts, keys or {}))
+    unchanged = tuple(name for name, values in texts.items() if _is_unchanged(read(name), values))
+    return Perturbed(engine, _figures(plan, parts, keys or {}), unchanged)
+
+
+def _shortfalls(parts: Sequence[Mapping[str, Any]], unchanged: Sequence[str]) -> Iterator[str]:
+    """What was asked for and could not be done."""
+    if unchanged:
+        yield UNCHANGED.format(names=", ".join(unchanged))
+    for part in parts:
+        names = ", ".join(part["columns"])
+        if part.get("blank_rows"):
+            yield BLANK.format(count=f"{part['blank_rows']:,}", names=names, k=part["k"])
+        if part.get("unswapped_risky_households"):
+            counts = {"count": part["unswapped_risky_households"], "risky": part["risky_households"]}
+            yield UNSWAPPED.format(**{name: f"{count:,}" for name, count in counts.items()}, names=names)
+
+
+class _Households:
+    """The household of each published row; a row that names none is a household of its own."""
+
+    def __init__(self, plan: Plan, read: "_Reader") -> None:
+        key = f"{plan.person_secret or plan.secret}:person:"
+        self._read = read
+        # What engines make of no text: its hash, the hash of nothing, or nothing.
+        self._alone = {None, *(person_hash(text, key) for text in (None, "", *plan.data.missing))}
+
+    def __call__(self) -> list[str]:
+        keys = enumerate(self._read(PERSON))
+        return [f"row {row}" if key in self._alone or key is None else key for row, key in keys]
 
 
 class _Reader:
@@ -117,6 +157,14 @@ def _same(written: Sequence[str | None], meant: Sequence[str | None]) -> bool:
     return all(
         one == (other or None) or (one is not None and other is not None and _number(one) == _number(other))
         for one, other in others
+    )
+
+
+def _is_unchanged(before: Sequence[str | None], after: Sequence[str | None]) -> bool:
+    """Whether every row has what it had; the first that has not decides."""
+    return all(
+        one == other or (one is not None and other is not None and _number(one) == _number(other))
+        for one, other in zip(before, after, strict=True)
     )
 
 

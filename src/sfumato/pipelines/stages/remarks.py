@@ -96,11 +96,15 @@ def _tied_share(source: Engine, plan: Plan, name: str) -> float:
     """The share of households of several rows that a column ties."""
     counted = source.count((plan.household or "", name), reading_of(plan))
     households, values = counted.codes.T
-    sizes = np.bincount(households, weights=counted.counts)
+    # Rows that name no household are one each.
+    named, told = (
+        np.array([value_of(text, plan.data.missing) is not None for text in texts] or [False], bool)
+        for texts in counted.values
+    )
+    several = int((np.bincount(households, weights=counted.counts * named[households]) > 1).sum())
     alone = (np.bincount(households) == 1)[households] & (np.bincount(values) == 1)[values]
-    told = np.array([value_of(text, plan.data.missing) is not None for text in counted.values[1]] or [False], bool)
-    several = int((sizes > 1).sum())
-    return int((alone & told[values] & (counted.counts > 1)).sum()) / several if several else 0.0
+    tied = alone & told[values] & named[households] & (counted.counts > 1)
+    return int(tied.sum()) / several if several else 0.0
 
 
 def risks_of_persons(plan: Plan) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from sfumato.hierarchies.suggest.words.vocabulary import words_of
 
 WORDS = {head[0]: words for head, words in read_sections("words.txt", __package__)}
 # Sections that are no identifiers by themselves.
-_OTHERS = ("things", "persons", "zip", "places", "states", "times", "birth", "age", "no_age", "relatives")
+_OTHERS = ("things", "persons", "zip", "places", "states", "times", "birth", "age", "no_age", "relatives", "contacts")
 _KINDS = {kind: words for kind, words in WORDS.items() if kind not in _OTHERS}
 
 

@@ -7,10 +7,10 @@ from datetime import date
 
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.words.person_names import share_of_full_names, share_of_names
-from sfumato.policies.safe_harbor.column_names import kinds_of_name
+from sfumato.policies.safe_harbor.column_names import WORDS, kinds_of_name, words_speak_of
 from sfumato.policies.safe_harbor.places import place_faults
 from sfumato.policies.safe_harbor.times import age_fault, date_fault
-from sfumato.policies.safe_harbor.values import kinds_of_value, tells_nothing
+from sfumato.policies.safe_harbor.values import is_plain_phone, kinds_of_value, tells_nothing
 
 # Kinds that a name alone does not prove: their values must tell rows apart, or be written like codes.
 _BY_NAME_AND_VALUES = frozenset(
@@ -62,6 +62,8 @@ def column_identifiers(profile: Profile, setting: Setting) -> Iterator[tuple[str
     if not values or profile.name == setting.code_column:
         return
     written = dict.fromkeys(kind for value in values for kind in kinds_of_value(value))
+    if words_speak_of(profile.name, WORDS["contacts"]) and any(map(is_plain_phone, values)):
+        written["telephone-numbers"] = None
     yield from ((kind, "values written so") for kind in written)
     shown = Profile(profile.name, {value: profile.counts[value] for value in values}, profile.rows)
     yield from ((kind, "the name says so") for kind in kinds_of_name(profile.name) if _confirm(kind, shown, written))
@@ -78,9 +80,13 @@ def column_identifiers(profile: Profile, setting: Setting) -> Iterator[tuple[str
 
 def _confirm(kind: str, shown: Profile, written: Mapping[str, None]) -> bool:
     """Whether the values of a column may be what its name says."""
-    flags = {value.strip().lower() for value in shown.values} <= _FLAG
+    lowered = {value.strip().lower() for value in shown.values}
+    # A number that is 1 alone is the first one, not a yes.
+    flags = lowered <= _FLAG and lowered != {"1"}
     if flags or kind in written or (kind == "other-identifiers" and written):
         return False
+    if kind == "names":
+        return any(map(str.isalpha, "".join(shown.values)))
     if kind not in _BY_NAME_AND_VALUES:
         return True
     telling = shown.distinct_share >= _TELLING_SHARE

@@ -8,30 +8,50 @@ from sfumato.hierarchies.bounds import NOTHING, bounds_of
 from sfumato.policies.safe_harbor.column_names import WORDS, words_speak_of
 
 OLDEST_SHOWN = 89
+# Seconds since 1970 of the years 2000 to 2034.
+_EPOCH = (946_684_800, 2_051_222_400)
 _MONTHS = (
     "jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|mär|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?|"
     "sep(?:t(?:ember)?)?|oct(?:ober)?|okt(?:ober)?|nov(?:ember)?|dec(?:ember)?|dez(?:ember)?"
+)
+# May is a verb, too, unless it is written as a name.
+_WHOLE_MONTHS = (
+    "january|januar|jänner|february|februar|march|märz|april|(?-i:May|Mai)|june|juni|july|juli|august|september|"
+    "october|oktober|november|december|dezember|(?:jan|feb|apr|aug|sept?|okt|oct|nov|dez|dec)\\."
 )
 _DATE = re.compile(
     r"(?<![\d.-])\d{4}-(?:0[1-9]|1[0-2])(?:-\d{2})?(?![\d-])|(?<![\d.])\d{1,2}[./]\d{1,2}[./](?:\d{4}|\d{2})(?![\d.])|"
     r"(?<!\d)\d{4}/\d{1,2}(?:/\d{1,2})?(?!\d)|(?<!\d)\d{1,2}-\d{1,2}-\d{4}(?!\d)|(?<!\d)\d{1,2}/\d{4}(?!\d)|"
     rf"(?<!\w)(?:\d{{1,2}}(?:st|nd|rd|th|\.)?[\s-])?(?:{_MONTHS})\.?[\s-]+(?:\d{{1,2}}(?:st|nd|rd|th)?,?\s+)?\d{{2,4}}(?!\w)|"
     rf"(?<!\w)\d{{1,2}}[-\s]?(?:{_MONTHS})[-\s]?\d{{2,4}}(?!\w)|"
+    # A day and a month without their year.
+    rf"(?<![\w.])(?:[12]?\d|3[01])(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(?:{_WHOLE_MONTHS})(?!\w)|"
+    rf"(?<!\w)(?:{_WHOLE_MONTHS})\s+(?:the\s+)?(?:[12]?\d|3[01])(?:st|nd|rd|th)?(?![\w%.])|"
     r"(?<!\d)\d{4}[- ]?(?:Q[1-4]|W\d{2})(?!\d)|(?<!\w)Q[1-4][ /-]?\d{4}(?!\d)|(?<!\d)\d{4}H[12](?!\d)|(?<!\d)\d{6}\*\*",
     re.I,
 )
 _COMPACT = re.compile(r"(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:\d{4,6})?")
+# Days without their century, in either order; and months.
+_SHORT = re.compile(
+    r"\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])|(?:0[1-9]|[12]\d|3[01])(?:0[1-9]|1[0-2])\d{2}|(?:19|20)\d{2}(?:0[1-9]|1[0-2])"
+)
 _PART = re.compile(
     rf"(?:{_MONTHS})|(?:mon|tues|wednes|thurs|fri|satur|sun)day|\d{{1,2}}[./-]\d{{1,2}}\.?|\d{{1,2}}:\d{{2}}.*", re.I
 )
 _YEAR = re.compile(r"(?:1[89]|20)\d{2}")
 _PARTS = frozenset(("month", "monat", "day", "tag", "weekday", "quarter", "week"))
 _OPEN = re.compile(
-    r"(?:>|≥|>=)\s*(\d{1,3})(?:\s*years?)?|(\d{1,3})\s*(?:\+|and (?:over|older|above)|or (?:over|older|more|above)|"
+    r"(?:>=|≥|at least|from|ab|mindestens|>|over|above|older than|more than|über|ueber|älter als|mehr als)\s*"
+    r"(\d{1,3})(?:\s*(?:years?|jahren?|jahre))?|"
+    r"(\d{1,3})\s*(?:\+|and (?:over|older|above)|or (?:over|older|more|above)|"
     r"plus|und (?:älter|mehr)|years? (?:and|or) (?:over|older))",
     re.I,
 )
-_SPAN = re.compile(r"[\[(]?\s*(\d{1,3})\s*(?:-|–|\.\.|to|bis|,)\s*(\d{1,3})\s*[\])]?")
+_INCLUDING = re.compile(r">=|≥|at least|from|ab|mindestens", re.I)
+_OLD_WORDS = re.compile(r"ninety[ -](?:one|two|three|four|five|six|seven|eight|nine)|hundred|undneunzig|hundert", re.I)
+_COMMA = re.compile(r"(\d),(\d)")
+# A comma stands between ends in brackets alone; else it is a decimal one.
+_SPAN = re.compile(r"[\[(]?\s*(\d{1,3})\s*(?:-|–|\.\.|to|bis|(?<=[\[(]\d{2}),|(?<=[\[(]\d{3}),)\s*(\d{1,3})\s*[\])]?")
 _FREE_AGE = re.compile(r"(?<!\d)(\d{2,3})[ -](?:years?|yrs?|y/?o|jahre)(?!\w)", re.I)
 
 
@@ -43,11 +63,37 @@ def date_fault(name: str, values: Sequence[str]) -> str | None:
     """
     timed = words_speak_of(name, WORDS["times"] | WORDS["birth"])
     for value in (value.strip() for value in values):
-        if _DATE.search(value) or (timed and (_COMPACT.fullmatch(value) or _PART.fullmatch(value))):
+        if _DATE.search(value) or (timed and _is_timed(value)):
             return "days or months"
+    if all(_is_epoch(value) or _COMPACT.fullmatch(value.strip()) for value in values) or (
+        words_speak_of(name, WORDS["birth"]) and all(map(_is_day_number, values))
+    ):
+        return "days or months"
     if words_speak_of(name, _PARTS) and values:
         return None if all(_YEAR.fullmatch(value.strip()) for value in values) else "days or months"
     return None
+
+
+def _is_timed(value: str) -> bool:
+    """Whether a value of a column that is named for times tells more than a year."""
+    patterns = (_COMPACT, _SHORT, _PART)
+    return any(pattern.fullmatch(value) for pattern in patterns) or _is_epoch(value)
+
+
+def _is_epoch(value: str) -> bool:
+    """Whether a number is a time as computers count it: seconds, or thousandths or millionths, since 1970.
+
+    >>> [_is_epoch(text) for text in ("1551398400", "1551398400000", "1551398400.25", "30170.44", "20190301", "2019")]
+    [True, True, True, False, False, False]
+    """
+    whole = value.strip().partition(".")[0]
+    digits = {10: 1, 13: 10**3, 16: 10**6}.get(len(whole))
+    return digits is not None and whole.isdecimal() and _EPOCH[0] <= int(whole) // digits < _EPOCH[1]
+
+
+def _is_day_number(value: str) -> bool:
+    """Whether a number may be a day as spreadsheets count it."""
+    return len(value.strip()) == 5 and value.strip().isdecimal()
 
 
 def age_fault(name: str, values: Sequence[str], today: date) -> str | None:
@@ -72,14 +118,18 @@ def _is_too_old(text: str) -> bool:
 
     >>> [_is_too_old(text) for text in ("90+", ">89", "85+", "90-94", "80-89", "91", "≥95")]
     [False, False, False, True, False, True, True]
+    >>> [_is_too_old(text) for text in ("92,5", "über 90", "über 89", "ab 90", "ninety-two", "88,5", "older than 95")]
+    [True, True, False, False, True, False, True]
     """
     label = text.strip()
     if opened := _OPEN.fullmatch(label):
-        least = int(opened[1]) + (0 if label[0] != ">" or "=" in label else 1) if opened[1] else int(opened[2])
+        least = int(opened[1]) + (not _INCLUDING.match(label)) if opened[1] else int(opened[2])
         return least > OLDEST_SHOWN + 1
+    if _OLD_WORDS.search(label):
+        return True
     if span := _SPAN.fullmatch(label):
         return int(span[2]) > OLDEST_SHOWN + (label.endswith(")") and int(span[2]) == OLDEST_SHOWN + 1)
-    bounds = bounds_of(label)
+    bounds = bounds_of(_COMMA.sub(r"\1.\2", label))
     if bounds == NOTHING or bounds[0] is None:
         return False
     return (bounds[0] if bounds[1] is None else bounds[1]) > OLDEST_SHOWN

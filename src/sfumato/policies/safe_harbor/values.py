@@ -15,6 +15,14 @@ _PHONE = re.compile(
     r"(?<![\w.])(?:\+?1[ .-]?)?(?:\(\d{3}\) ?|\d{3}[ .-])\d{3}[ .-]\d{4}(?![\w-])|"
     r"(?<![\w.])\+(?!1\b)\d{1,3}[ ./()-]*\d[\d ./()-]{5,15}\d(?!\w)"
 )
+# Within a country: a zero, the area or network, and the number.
+_LOCAL_PHONE = re.compile(r"(?<![\w.,/-])\(?0[1-9]\d{1,4}\)?(?: ?[/-] ?| )\d{2,4}(?:[ -]?\d{2,4}){1,3}(?![\w-])")
+LOCAL_DIGITS = 10
+# Ten digits, or a number that begins with zero: telephone numbers where words stand around them.
+_PLAIN_PHONE = re.compile(r"(?<![\w.,-])(?:1?[2-9]\d{2}[2-9]\d{6}|0[1-9]\d{8,11})(?![\w,-])")
+_CALL = re.compile(
+    r"(?i)\b(?:call|phone|tel|telefon|fon|mobile?|handy|fax|cell|reach|anruf\w*|rückruf|contact|kontakt)\b"
+)
 _URL = re.compile(r"(?:https?|ftp)://\S+|\bwww\.[\w-]+\.\S+", re.I)
 _IPV4 = re.compile(r"(?<![\d.])(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?![\d.])")
 _IPV6 = re.compile(
@@ -61,6 +69,29 @@ def _is_vehicle(text: str) -> bool:
     return plain[8] == "0123456789X"[total % 11]
 
 
+def _is_local(text: str) -> bool:
+    """Whether a text tells a telephone number with its area: of ten digits or more, as ZIP codes and others are not.
+
+    >>> [_is_local(text) for text in ("am 3. Tel 0171-2340000", "030/1234567", "02139-4307", "078-05-1120")]
+    [True, True, False, False]
+    """
+    return any(sum(map(str.isdecimal, match[0])) >= LOCAL_DIGITS for match in _LOCAL_PHONE.finditer(text))
+
+
+def _is_called(text: str) -> bool:
+    """Whether a text tells a telephone number in one piece, as its words say.
+
+    >>> [_is_called(text) for text in ("call 6175551234", "6175551234", "Tel: 03012345678", "lot 6175551234")]
+    [True, False, True, False]
+    """
+    return bool(_CALL.search(text) and _PLAIN_PHONE.search(text))
+
+
+def is_plain_phone(text: str) -> bool:
+    """Whether a value may be a telephone number in one piece."""
+    return bool(_PLAIN_PHONE.fullmatch(text.strip()))
+
+
 def _is_account(text: str) -> bool:
     from stdnum import iban
 
@@ -72,7 +103,7 @@ _CHECKS: tuple[tuple[str, Check], ...] = (
     ("email-addresses", lambda text: bool(EMAIL.search(text))),
     ("urls", lambda text: bool(_URL.search(text))),
     ("social-security-numbers", lambda text: bool(_SSN.search(text))),
-    ("telephone-numbers", lambda text: bool(_PHONE.search(text))),
+    ("telephone-numbers", lambda text: bool(_PHONE.search(text)) or _is_local(text) or _is_called(text)),
     ("ip-addresses", lambda text: bool(_IPV4.search(text) or _IPV6.search(text))),
     ("device-identifiers", lambda text: bool(_MAC.search(text))),
     ("medical-record-numbers", lambda text: bool(_MRN.search(text))),

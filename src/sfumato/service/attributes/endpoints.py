@@ -63,7 +63,7 @@ class Endpoints:
         if nodes > self.limits.nodes:
             what = f"The document has more than {self.limits.nodes} objects."
             raise RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "limit.nodes", what)
-        options = DocumentRequest(request.buckets, bool(request.passThrough), request.seed)
+        options = DocumentRequest(request.buckets, request.passThrough, request.seed)
         graph = self.sources.graph(request.address())
         answer = anonymize_document(request.data, graph, options, self.sources.load_context)
         return _answer(answer.data, nodes)

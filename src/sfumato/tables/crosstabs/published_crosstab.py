@@ -11,8 +11,11 @@ from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.publication import Publication
 from sfumato.tables.cells.cells import Bounds, Mask, Places, Relations, make_relations, no_bounds
 from sfumato.tables.crosstabs.crosstabs import SHARES, Grid, is_margin
+from sfumato.tables.crosstabs.published_cells import Cell, Text, cell_of, column_cells, is_number
 
-Text = str | None
+# Columns of numbers that label rows, and of figures that are no counts.
+_DIMENSIONS = frozenset(("year", "jahr", "age", "alter", "month", "monat", "quarter", "quartal", "week", "code", "icd"))
+_STATISTICS = ("mean", "average", "median", "mittel", "durchschnitt", "estimate", "std", "stdev")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,7 @@ class PublishedCrosstab:
         rows, columns: The labels of its rows and of the columns that hold counts.
         counts: The counts shown; not a number where masked.
         rates: The shares and rates shown, by column; owners: for each of these columns, the place of its counts.
+        ranges: The least and the greatest count that is possible where a range stands in place of one.
     """
 
     rows: tuple[str, ...]
@@ -30,6 +34,7 @@ class PublishedCrosstab:
     counts: Grid
     rates: Grid
     owners: tuple[int, ...]
+    ranges: tuple[tuple[float, float], ...] = ()
 
     @property
     def masked(self) -> Mask:
@@ -43,24 +48,41 @@ def read_crosstab(header: Sequence[str], cells: Sequence[Sequence[Text]]) -> Pub
     Raises:
         DataError: No column holds a number.
     """
-    grid = np.array([[_number(cell) for cell in row] for row in cells], float).reshape(len(cells), len(header))
-    labels = [place for place in range(len(header)) if place == 0 or np.isnan(grid[:, :place]).all()]
-    labels = [place for place in labels if np.isnan(grid[:, place]).all() or place == 0]
-    numbers = [place for place in range(len(header)) if place not in labels]
+    columns = [[row[place] for row in cells] for place in range(len(header))]
+    numbers = _number_columns(header, columns)
     if not numbers:
         raise DataError("the table holds no counts.", "Give labels in the first column and counts in others.", "counts")
-    shares = [place for place in numbers if any(word in header[place].lower() for word in SHARES)]
+    read = {place: column_cells(columns[place]) for place in numbers}
+    shares = [place for place in numbers if _is_share(header[place], read[place])]
     counts = [place for place in numbers if place not in shares]
+    labels = [place for place in range(len(header)) if place not in numbers]
     rows = tuple(" ".join(str(row[place] or "") for place in labels) for row in cells)
+    ranges = tuple((cell.low, cell.high) for place in counts for cell in read[place] if cell.is_range)
+    shown, rates = (_grid([read[place] for place in places], len(cells)) for places in (counts, shares))
     owners = tuple(_owner(header, place, counts) for place in shares)
-    return PublishedCrosstab(rows, tuple(header[place] for place in counts), grid[:, counts], grid[:, shares], owners)
+    return PublishedCrosstab(rows, tuple(header[place] for place in counts), shown, rates, owners, ranges)
 
 
-def _number(cell: Text) -> float:
-    try:
-        return float(cell) if cell is not None and cell.strip().lower() not in ("nan", "inf", "-inf") else math.nan
-    except ValueError:
-        return math.nan
+def _number_columns(header: Sequence[str], columns: Sequence[Sequence[Text]]) -> list[int]:
+    """The places of columns with counts or rates: behind the first, and behind those that label rows."""
+    plain = [place for place, texts in enumerate(columns) if place and any(map(is_number, texts))]
+    while len(plain) > 1 and _DIMENSIONS & {*header[plain[0]].lower().split()}:
+        plain = plain[1:]
+    if not plain:
+        return [place for place, texts in enumerate(columns) if place and any(map(_says_a_number, texts))]
+    return [*range(plain[0], len(columns))]
+
+
+def _says_a_number(text: Text) -> bool:
+    return not math.isnan(cell_of(text).number)
+
+
+def _is_share(name: str, cells: Sequence[Cell]) -> bool:
+    return any(cell.is_percent for cell in cells) or any(word in name.lower() for word in (*SHARES, *_STATISTICS))
+
+
+def _grid(columns: Sequence[Sequence[Cell]], rows: int) -> Grid:
+    return np.array([[cell.number for cell in column] for column in columns], float).reshape(len(columns), rows).T
 
 
 def _owner(header: Sequence[str], place: int, counts: Sequence[int]) -> int:
@@ -70,14 +92,21 @@ def _owner(header: Sequence[str], place: int, counts: Sequence[int]) -> int:
     return (named or left or [0])[-1]
 
 
-def smallest_count(table: PublishedCrosstab) -> float:
+def smallest_count(table: PublishedCrosstab, low: int, high: int) -> float:
     """The least count above zero that is shown; infinite where there is none.
 
-    >>> smallest_count(read_crosstab(["ward", "n"], [["a", "12"], ["b", "*"]]))
-    12.0
+    A range in place of a count is a mask only where every small count is possible in it.
+
+    Args:
+        low, high: The small counts.
+
+    >>> table = read_crosstab(["ward", "n"], [["a", "12"], ["b", "*"], ["c", "<11"]])
+    >>> smallest_count(table, 1, 10), smallest_count(read_crosstab(["ward", "n"], [["a", "12"], ["b", "1-3"]]), 1, 10)
+    (12.0, 1.0)
     """
     shown = table.counts[table.counts > 0]
-    return float(shown.min(initial=np.inf))
+    told = [max(least, 1.0) for least, most in table.ranges if not (least <= max(low, 1) and most >= high)]
+    return float(min(shown.min(initial=np.inf), *told)) if told else float(shown.min(initial=np.inf))
 
 
 def shown_zeros(table: PublishedCrosstab) -> int:

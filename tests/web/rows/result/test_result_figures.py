@@ -143,12 +143,13 @@ def test_a_lost_column_kept_what_its_sentence_leaves(tmp_path) -> None:
             "sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
         },
         "privacy": [{"model": "k-anonymity", "k": 5}],
-        "method": {"name": "local"},
+        "method": {"name": "local", "suppression": 0.1},
     }
     release = anonymize(rows, plan)
     release.save(tmp_path / "out")
     report = result_figures.report_of(tmp_path / "out")
     kept = {column.name: column for column in result_figures.kept_columns(report)}
+    assert report["suppressed_rows"]
     assert report["lost_columns"]
     for lost in report["lost_columns"]:
         column = kept[lost["column"]]

@@ -4,6 +4,7 @@ English and German words stand in `concepts.txt`, in the order in which they are
 `languages.txt`.
 """
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ Role = Literal["identifier", "person", "quasi-identifier", "sensitive", "insensi
 Demand = Literal["anything", "many", "key", "number", "marks", "text"]
 # Letters that are no other letter with an accent.
 _LETTERS = str.maketrans({"ß": "ss", "ł": "l", "ø": "o", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe"})
+_MARKS = re.compile("[\u0300-\u036f]+")
 _SPELLED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
 
 
@@ -43,8 +45,11 @@ def fold(text: str) -> str:
     >>> fold("Größe"), fold("Prénom")
     ('grosse', 'prenom')
     """
-    parts = unicodedata.normalize("NFKD", text.lower().translate(_LETTERS))
-    return "".join(sign for sign in parts if not unicodedata.combining(sign))
+    if text.isascii():
+        return text.lower()
+    # Most marks are of one block, and are taken off together.
+    parts = _MARKS.sub("", unicodedata.normalize("NFKD", text.lower().translate(_LETTERS)))
+    return parts if parts.isascii() else "".join(sign for sign in parts if not unicodedata.combining(sign))
 
 
 def read_sections(file: str, package: str = __package__) -> Iterator[tuple[list[str], frozenset[str]]]:

@@ -3,11 +3,14 @@
 import re
 from functools import cache
 
+from sfumato.hierarchies.negatives import negatives_of
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.words.concepts import BY_KEY, Concept, fold, read_sections
 
 _ICD = re.compile(r"[A-TV-Z]\d{2}(?:\.[0-9A-Z]{1,3})?[+*!]?|[A-TV-Z]\d{2}\.-")
 _SHARE_OF_ICD = 0.9
+# Parts of texts must be long to be no accident; of so few rows that say something, nothing is told.
+_LONG, _LEAST_TOLD = 5, 0.02
 
 
 def concept_of_values(profile: Profile) -> tuple[Concept, float] | None:
@@ -16,17 +19,29 @@ def concept_of_values(profile: Profile) -> tuple[Concept, float] | None:
     >>> concept, share = concept_of_values(Profile("x", {"ledig": 3, "Verheiratet": 5}, rows=8))
     >>> concept.key, share
     ('family', 1.0)
+    >>> concept_of_values(Profile("x", {"none": 85, "flu": 10, "hiv": 5}, rows=100))[0].key
+    'health'
     """
     if len(profile.counts) < 2:
         return None
     if (codes := profile.share_of(_ICD)) >= _SHARE_OF_ICD:
         return BY_KEY["health"], codes
     plain = {value: _plain(value) for value in profile.sample}
+    negatives = negatives_of(profile.sample)
     for key, needed, words in _lists():
-        members = {value for value, text in plain.items() if text in words}
-        if members and (share := profile.share(members.__contains__)) >= needed:
-            return BY_KEY[key], share
+        private = BY_KEY[key].role == "sensitive"
+        members = {value for value, text in plain.items() if text in words or (private and _has_part(text, words))}
+        # Who is not ill has a value that speaks of nothing: "none" beside a few illnesses.
+        silent = negatives - members if private else frozenset()
+        share = profile.share(members.__contains__) / max(1 - profile.share(silent.__contains__), _LEAST_TOLD)
+        if members and share >= needed:
+            return BY_KEY[key], min(share, 1.0)
     return None
+
+
+def _has_part(text: str, words: frozenset[str]) -> bool:
+    """Whether a long word of a text is one of some: type 2 diabetes is one."""
+    return any(len(part) >= _LONG and part in words for part in text.split("-"))
 
 
 @cache

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.errors import UnattainableError
-from sfumato.microdata.methods.cells.patterns import Cells
+from sfumato.microdata.methods.cells.patterns import Cells, Patterns
 from sfumato.microdata.methods.time_limit import Deadline
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
 from sfumato.microdata.models.global_risk import GlobalRisk
@@ -34,6 +34,22 @@ class RiskPromises:
     k: int
     models: Sequence[RiskModel]
     weights: Counts | None
+
+    def bound(self, patterns: Patterns) -> float:
+        """What all rows must pay at least for k and for each promise about the risk of every row."""
+        weights = [None] * len(patterns.sizes) if self.weights is None else patterns.sums(self.weights)
+        pairs = zip(patterns.sizes, weights, strict=True)
+        return patterns.least_cost(self._kept(sizes, sums) for sizes, sums in pairs)
+
+    def _kept(self, sizes: Counts, weights: Counts | None) -> Mask:
+        """Whether groups are large and safe enough, taken as whole classes."""
+        classes = Classes(np.maximum(sizes, 1))
+        classes = classes if weights is None else holding_weights(classes, weights)
+        kept = sizes >= max(self.k, 1)
+        for model in self.models:
+            if isinstance(model, IndividualRisk):
+                kept &= ~model.failing(classes, classes)
+        return kept
 
 
 class Merging:

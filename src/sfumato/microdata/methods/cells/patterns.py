@@ -4,7 +4,7 @@ A published row is its values outside a pattern. A missing value of the raw data
 one fits only patterns that hold its column, where it costs nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -66,11 +66,24 @@ class Patterns:
 
     def bound(self, k: int) -> float:
         """What all rows must pay at least: each the least price of a group with k rows."""
+        return self.least_cost([sizes >= k for sizes in self.sizes])
+
+    def least_cost(self, enough: Iterable[Mask]) -> float:
+        """What all rows must pay at least, where a row may stand in some groups of each pattern alone.
+
+        A class is never more than the whole group; so what even that does not keep, no class of it keeps.
+        """
         least = np.full(len(self.cells.counts), self.next_price)
-        for groups, costs, sizes in zip(self.groups, self.costs, self.sizes, strict=True):
-            fits = (groups != UNFIT) & (sizes[groups] >= k)
-            least = np.where(fits, np.minimum(least, costs), least)
+        for groups, costs, keep in zip(self.groups, self.costs, enough, strict=True):
+            least = np.where((groups != UNFIT) & keep[groups], np.minimum(least, costs), least)
         return float((least * self.cells.counts).sum())
+
+    def sums(self, values: Counts) -> Iterator[Counts]:
+        """What the combinations of each group hold together, for each pattern."""
+        for groups, sizes in zip(self.groups, self.sizes, strict=True):
+            fits, sums = groups != UNFIT, np.zeros(len(sizes), np.int64)
+            np.add.at(sums, groups[fits], values[fits])
+            yield sums
 
 
 def patterns_of(cells: Cells) -> Patterns:

@@ -20,7 +20,7 @@ from sfumato.errors import UnattainableError
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.methods.cells.heuristic import Assignment, assign
 from sfumato.microdata.methods.cells.merging import Merging, RiskPromises
-from sfumato.microdata.methods.cells.patterns import Cells, patterns_of
+from sfumato.microdata.methods.cells.patterns import Cells, Patterns, patterns_of
 from sfumato.microdata.methods.cells.program import solve
 from sfumato.microdata.methods.class_labels import recode_classes
 from sfumato.microdata.methods.result import Progress, Result
@@ -87,13 +87,14 @@ def _hidden(
     Args:
         set_sizes: The rows that must be alike in all sets of so many columns.
     """
-    assignment, masks = _solved(cells, promises.k, deadline)
-    rows = HiddenRows(assignment.combinations, masks[assignment.patterns], assignment.rows)
+    assignment, patterns = _solved(cells, promises.k, deadline)
+    rows = HiddenRows(assignment.combinations, patterns.masks[assignment.patterns], assignment.rows)
+    bounds = [assignment.bound]
     if promises.models:
         rows = _without_risk(cells, rows, promises, deadline)
-    if not set_sizes and not promises.models:
+        bounds.append(promises.bound(patterns))
+    elif not set_sizes:
         return rows, assignment.proved, assignment.bound
-    bounds = [assignment.bound]
     while (fault := _short_set(cells, rows, set_sizes)) is not None:
         rows, bound = _without_short(cells, rows, fault, set_sizes[len(fault)], deadline)
         bounds.append(bound)
@@ -112,10 +113,10 @@ def _without_risk(cells: Cells, rows: HiddenRows, promises: RiskPromises, deadli
     return replace(whole, hidden=codes < 0)
 
 
-def _solved(cells: Cells, k: int, deadline: Deadline) -> tuple[Assignment, Mask]:
+def _solved(cells: Cells, k: int, deadline: Deadline) -> tuple[Assignment, Patterns]:
     patterns = patterns_of(cells)
     start = assign(patterns, k, deadline)
-    return solve(patterns, k, start, deadline.left), patterns.masks
+    return solve(patterns, k, start, deadline.left), patterns
 
 
 def _published(cells: Cells, rows: HiddenRows) -> npt.NDArray[np.int32]:
@@ -152,13 +153,13 @@ def _without_short(
     counts = np.bincount(owners, weights=rows.rows).astype(np.int64)
     prices = cells.prices[list(chosen)]
     part = Cells(np.maximum(distinct[:, chosen], 0), counts, distinct[:, chosen] < 0, prices)
-    assignment, masks = _solved(part, least, deadline)
+    assignment, patterns = _solved(part, least, deadline)
     hidden = np.zeros((len(distinct), codes.shape[1]), bool)
     pattern = np.zeros(len(distinct), np.int64)
     # Rows that look alike may be divided by the program: all of them follow its largest part, which is hidden most.
     for combination, at in zip(assignment.combinations.tolist(), assignment.patterns.tolist(), strict=True):
         pattern[combination] = max(pattern[combination], at)
-    hidden[:, chosen] = masks[pattern]
+    hidden[:, chosen] = patterns.masks[pattern]
     return replace(rows, hidden=rows.hidden | hidden[owners]), assignment.bound
 
 

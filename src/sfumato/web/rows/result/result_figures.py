@@ -57,12 +57,19 @@ def kept_columns(report: Mapping[str, Any]) -> list[KeptColumn]:
     """
     loss, utility = report["loss"], report["utility"]
     shares = loss if loss["name"] == "loss-metric" else (utility.get("losses") or {}).get("loss-metric", loss)
-    losses, left = shares.get("per_column") or {}, utility.get("values_left") or {}
+    losses, left = _of_published(shares.get("per_column") or {}, report), utility.get("values_left") or {}
     kept = [
         _kept(name, entry, losses.get(name), left.get(name, {}))
         for name, entry in (report.get("columns") or {}).items()
     ]
     return sorted(kept, key=lambda column: (not column.lost, column.share if column.share is not None else 1.0))
+
+
+def _of_published(losses: Mapping[str, float], report: Mapping[str, Any]) -> dict[str, float]:
+    """What published rows lose on average, where a withheld row counts 1 in the mean of all."""
+    hidden = report["suppressed_rows"]
+    published = report["rows"] - report["dropped_rows"] - hidden
+    return {name: (loss * (published + hidden) - hidden) / max(published, 1) for name, loss in losses.items()}
 
 
 def _kept(name: str, entry: Mapping[str, Any], loss: float | None, left: Mapping[str, Any]) -> KeptColumn:

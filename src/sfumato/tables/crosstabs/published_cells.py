@@ -1,0 +1,115 @@
+"""Cells of a published table as their reader takes them: numbers however they are dressed, ranges, and masks.
+
+A mask says no number. `5*`, `(5)`, `~5` or `five` do, and `1-3` says which ones are possible.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+Text = str | None
+_DIGITS = r"\d+(?:[.,]\d+)*"
+_PLAIN = re.compile(r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_COMMA = re.compile(r"[+-]?\d+,\d+")
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:([.,' \u00a0\u202f])\d{3})(?:\1\d{3})*")
+_PERCENT = re.compile(r"\s*(?:%|percent|prozent)\s*$", re.I)
+_BETWEEN = re.compile(rf"\D{{0,3}}?({_DIGITS})\s*(?:-|–|—|\.\.|to|bis)\s*({_DIGITS})\D{{0,12}}", re.I)
+_BELOW = re.compile(rf"\s*(<|<=|≤|under|below|fewer than|less than|unter|weniger als|up to|bis)\s*({_DIGITS})\D*", re.I)
+_ABOVE = re.compile(rf"\s*(>|>=|≥|over|above|more than|über|mehr als|ab)\s*({_DIGITS})\D*|\s*({_DIGITS})\s*\+\s*", re.I)
+_STRICT = ("<", "under", "below", "fewer than", "less than", "unter", "weniger als")
+_STRICTLY_ABOVE = (">", "over", "above", "more than", "über", "mehr als")
+_WORDS = {
+    word: number
+    for words in (
+        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"],
+        ["null", "eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn", "elf", "zwölf"],
+    )
+    for number, word in enumerate(words)
+} | {"ein": 1, "eine": 1, "fuenf": 5, "zwoelf": 12}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What a cell says: a number, a range of whole numbers, or nothing; and whether it is written in percent."""
+
+    number: float = math.nan
+    low: float = 0.0
+    high: float = math.inf
+    is_range: bool = False
+    is_percent: bool = False
+
+
+MASK = Cell()
+
+
+def column_cells(texts: Sequence[Text]) -> list[Cell]:
+    """The cells of a column of numbers; points or commas stand between thousands where all numbers are written so.
+
+    >>> [cell.number for cell in column_cells(["1.234", "30"])], [cell.number for cell in column_cells(["1.5", "30"])]
+    ([1234.0, 30.0], [1.5, 30.0])
+    """
+    marks = {match[1] for text in texts if (match := _THOUSANDS.fullmatch(_bare(text)))}
+    decimal = any(
+        re.search(r"[.,]", _bare(text)) and not _THOUSANDS.fullmatch(_bare(text)) and is_number(text) for text in texts
+    )
+    thousands = "" if decimal or len(marks) != 1 else marks.pop()
+    return [cell_of(text, thousands) for text in texts]
+
+
+def is_number(text: Text) -> bool:
+    """Whether a text is a number and nothing else, but for a sign of percent."""
+    bare = _bare(text)
+    return bool(_PLAIN.fullmatch(bare) or _COMMA.fullmatch(bare) or _THOUSANDS.fullmatch(bare))
+
+
+def cell_of(text: Text, thousands: str = "") -> Cell:
+    """What a cell says.
+
+    >>> [cell_of(text).number for text in ("5*", "(5)", "~5", "n=5", "five", "5 (r)", "5,5", "12 %")]
+    [5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.5, 12.0]
+    >>> [(cell.low, cell.high) for cell in map(cell_of, ("1-3", "<5", "≤3", "5+"))]
+    [(1.0, 3.0), (0.0, 4.0), (0.0, 3.0), (5.0, inf)]
+    >>> [cell_of(text) == MASK for text in ("*", ":c", "", None, "n/a")]
+    [True, True, True, True, True]
+    """
+    plain = "" if text is None else text.strip()
+    if is_number(plain):
+        return Cell(_value(_bare(plain), thousands), is_percent=bool(_PERCENT.search(plain)))
+    if plain.casefold() in _WORDS:
+        return Cell(float(_WORDS[plain.casefold()]))
+    if not any(map(str.isdecimal, plain)):
+        return MASK
+    return _range(plain, thousands) or _dressed(plain, thousands)
+
+
+def _range(text: str, thousands: str) -> Cell | None:
+    if match := _BETWEEN.fullmatch(text):
+        return Cell(low=_value(match[1], thousands), high=_value(match[2], thousands), is_range=True)
+    if match := _BELOW.fullmatch(text):
+        strict = match[1].casefold() in _STRICT
+        return Cell(high=_value(match[2], thousands) - strict, is_range=True)
+    if match := _ABOVE.fullmatch(text):
+        strict = (match[1] or "").casefold() in _STRICTLY_ABOVE
+        return Cell(low=_value(match[2] or match[3], thousands) + strict, is_range=True)
+    return None
+
+
+def _dressed(text: str, thousands: str) -> Cell:
+    """The first number in a text: `5†`, `5 (2.3 %)`."""
+    match = re.search(_DIGITS, text)
+    return MASK if match is None else Cell(_value(match[0], thousands))
+
+
+def _bare(text: Text) -> str:
+    return "" if text is None else _PERCENT.sub("", text.strip())
+
+
+def _value(digits: str, thousands: str) -> float:
+    """The number that digits are."""
+    whole = digits.replace(thousands, "") if thousands else digits
+    plain = whole if re.fullmatch(r"[^,]*", whole) else whole.replace(".", "").replace(",", ".")
+    try:
+        return float(plain)
+    except ValueError:
+        return float("".join(filter(str.isdecimal, plain)) or "nan")
