@@ -1,10 +1,13 @@
 """K-Optimize: the known answer, what is released and told, and how a search ends before its time."""
 
 import json
+import random
+import re
 import signal
 import subprocess
 import sys
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -168,6 +171,22 @@ def test_labels_are_intervals_names_and_sets() -> None:
 )
 def test_joined_labels(first, last, label) -> None:
     assert joined(first, last) == label
+
+
+@pytest.mark.parametrize("scale", [1, 0.1], ids=["whole", "decimals"])
+def test_ranges_of_numbers_end_between_the_values(scale) -> None:
+    draw = random.Random(5)
+    numbers = [draw.choice((18, 22, 37, 44, 58, 61, 73, 97)) for _ in range(200)] + [113]
+    values = [f"{number * scale:g}" for number in numbers]
+    plan = plan_for(1, 40, features="ordered", suppression=0)
+    widths = {"type": "intervals", "start": 0, "end": 120 * scale, "widths": [60 * scale]}
+    plan["columns"]["c0"] |= {"type": "decimal", "hierarchy": widths | ({} if scale == 1 else {"numbers": "decimal"})}
+    release = anonymize(pl.DataFrame({"c0": values}), plan)
+    labels = {*release.data["c0"]} - {*values}
+    ends = {end for label in labels for end in re.split(r"-|\.\.", label)}
+    assert labels and not ends & {*values}
+    ranges = sorted(tuple(map(float, re.split(r"-|\.\.", label))) for label in labels)
+    assert all(low <= high for low, high in ranges) and all(one[1] < next_[0] for one, next_ in pairwise(ranges))
 
 
 def test_missing_values_are_a_category_of_their_own() -> None:

@@ -2,7 +2,8 @@
 
 - A single value is published as it is; so is a rest of `isolate` that is a single value.
 - All values together, the rest of `isolate`, and a block of the missing value and others are `*`.
-- Neighbors of an ordered scale are an interval from the first to the last: `20-34`, `[55, 199)`, `none..mild`.
+- Neighbors of an ordered scale are an interval from the first to the last: `20-34`, `[55, 199)`, `none..mild`; of raw
+  numbers it ends at round ones between these and the next, where there are some.
 - Other blocks have the hierarchy's name, when one of its labels stands for just these values, else they are a set:
   `{Divorced, Widowed}`.
 """
@@ -18,8 +19,11 @@ from sfumato.hierarchies.types import numerals
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.methods.k_optimize import layout as at
 from sfumato.microdata.methods.k_optimize.features import Alphabet, Codes, Space, State
+from sfumato.microdata.recoding.grids import number_grid
 from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Labels, class_recoding
 
+# By so large a part of the range its ends may lie beyond the least and the largest value.
+_MARGIN = 10
 _BRACKETS = re.compile(r"([\[(])([^,]+), ([^,]+)([\])])")
 _DASH = re.compile(r"(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)")
 
@@ -60,8 +64,30 @@ def _label(alphabet: Alphabet, places: Codes, scale: bool, rest: bool) -> str | 
     if rest or len(places) == len(labels) or alphabet.missing in places:
         return STAR
     if scale:
-        return joined(str(labels[places[0]]), str(labels[places[-1]]))
+        return _round_range(alphabet, places) or joined(str(labels[places[0]]), str(labels[places[-1]]))
     return _name(alphabet, places) or _set(alphabet, places)
+
+
+def _round_range(alphabet: Alphabet, places: Codes) -> str | None:
+    """The range of a block of raw numbers: it ends at round ones in the gaps around it; a value may be one person's.
+
+    None where values are no numbers, or labels of a hierarchy, which tell nobody's value.
+    """
+    numbers = numerals([label for label in alphabet.labels if label is not None])
+    if alphabet.level or not np.isfinite(numbers).all() or (np.diff(numbers) <= 0).any():
+        return None
+    grid = number_grid(numbers)
+    steps = grid.below(numbers)
+    first, last = int(places[0]), int(places[-1])
+    beyond = int(steps[-1] - steps[0]) // _MARGIN
+    lowest = max(int(steps[0]) - beyond, 0) if steps[0] >= 0 else int(steps[0]) - beyond
+    low = grid.roundest(int(steps[first - 1]) + 1 if first else lowest, int(steps[first]))
+    if last + 1 < len(steps):
+        high = grid.roundest(int(steps[last]) + 1, int(steps[last + 1])) - 1
+    else:
+        high = grid.roundest(int(steps[last]), int(steps[last]) + beyond)
+    texts = grid.text(low), grid.text(high)
+    return joined(*texts) if grid.decimals == 0 else "..".join(texts)
 
 
 def _is_scale(ladder: Ladder) -> bool:
