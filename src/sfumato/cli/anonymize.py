@@ -65,6 +65,10 @@ def command(
         if limited.files:
             _release_files(limited, data, engine, out, to_table, json, attack)
             progress.say(f"Release: {out}   report: {out / 'report.html'}")
+            handed_out = [f"{name}.{limited.output.format}" for name in limited.files]
+            progress.say(f"May be handed out: {', '.join(handed_out)}")
+            staying = sorted(path.name for path in out.iterdir() if path.name not in handed_out)
+            progress.say(f"Stays in the house: {', '.join(staying)}")
         else:
             _tell(_release(limited, data, engine, out, to_table, progress, attack), out, progress, json)
 

@@ -27,7 +27,7 @@ def html(plan: Plan, figures: Mapping[str, Any]) -> str:
         f"<h1>{escape(words['files.title'])}</h1>",
         paragraph(words["files.says"]),
         tiles(heads),
-        listing(figures["remarks"]) if figures["remarks"] else "",
+        listing(map(words.sentence, figures["remarks"])) if figures["remarks"] else "",
         _section(words, "promises", ("model", "asked", "reached"), promises),
         _section(words, "files", ("file", "rows", "published"), files),
         _section(words, "columns", ("column", "level", "lost"), levels),

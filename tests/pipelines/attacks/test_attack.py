@@ -220,6 +220,13 @@ def test_a_register_is_a_measure_of_its_own(raw, control) -> None:
     assert linked.evidence
 
 
+def test_a_release_of_stars_tells_nothing(raw, control) -> None:
+    stars = raw.with_columns(pl.lit("*").alias(name) for name in raw.columns)
+    report = attack(stars, raw, control=control, register=raw.head(5), sensitive=["salary-class"], attempts=20)
+    assert found(report) == set()
+    assert {"singling-out", "linking", "linking with a register"} <= {one.name for one in report.absences}
+
+
 def test_the_report_in_words(raw, control) -> None:
     figures = attack(raw, raw, control=control, attempts=50).to_dict()
     json.dumps(figures, allow_nan=False)
@@ -299,6 +306,18 @@ def test_files_without_rows_are_refused(empty, tmp_path) -> None:
 def test_raw_rows_are_no_control(part, raw) -> None:
     with pytest.raises(PlanError, match="no control"):
         attack(raw, raw, control=raw.sample(fraction=part, shuffle=True, seed=1), attempts=20)
+
+
+def test_rows_sorted_by_a_date_that_is_withheld_are_found() -> None:
+    random = np.random.default_rng(3)
+    days = [f"{d}.{m}.{y}" for d, m, y in random.integers((1, 1, 2018), (28, 12, 2023), (400, 3)).tolist()]
+    columns = {name: random.choice(list("abcdefgh"), 400) for name in ("ward", "kind")}
+    raw = pl.DataFrame(columns | {"day": days})
+    others = pl.DataFrame({name: random.choice(list("abcdefgh"), 400) for name in columns})
+    order = sorted(range(400), key=lambda row: [int(part) for part in reversed(days[row].split("."))])
+    report = attack(raw.drop("day")[order], raw, control=others, quasi_identifiers=["ward"], attempts=20)
+    leak = next(one for one in report.attacks if one.name == "order")
+    assert leak.evidence and leak.variant == "sorted by a raw column" and leak.attack.share > 0.9
 
 
 @pytest.mark.parametrize("how", ["floored", "rounded", "noisy"])

@@ -384,6 +384,7 @@ def test_what_was_asked_for_and_not_done_is_told(tmp_path) -> None:
     asked["columns"]["age"] = {"role": "insensitive"}
     remarks = anonymize(alone, asked).report.remarks
     assert any(text.startswith("30 of 30 households at risk keep their x") for text in remarks)
+    assert any(text.startswith("0 of 30 households changed their x, fewer than the share of 0.5") for text in remarks)
 
 
 @pytest.mark.parametrize("kind", ["frame", "csv"])

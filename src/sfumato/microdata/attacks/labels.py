@@ -25,6 +25,8 @@ _PREFIX = re.compile(r"([^*]+)\*+")
 _SUFFIX = re.compile(r"\*+([^*]+)")
 # Dates as they are written most, between which a range of dates may lie.
 _DATES = ("%Y-%m-%d", "%d.%m.%Y", "%Y%m%d", "%m/%d/%Y")
+# So many dates tell whether a column is written in a format.
+_TRIED = 20
 _CODE = re.compile(r"-?0\d+")
 # A zero before other digits is one of a code: 007 is no 7.
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
@@ -154,6 +156,17 @@ def _distances(
         gap = np.maximum(np.maximum(low[:, None] - numbers, numbers - high[:, None]), 0) / spread
         far = np.where(bounded[:, None] & np.isfinite(gap), np.minimum(gap, 1.0), far)
     return np.where(covers, 0.0, far).astype(np.float32)
+
+
+def days_in(texts: Sequence[Text]) -> Floats | None:
+    """The dates of a column as ordinals, where all its values that are there are such, in one format."""
+    present = [text for text in dict.fromkeys(texts) if text is not None]
+    for format_ in _DATES:
+        if present and np.isfinite(_days(present[:_TRIED], (format_,))).all():
+            days = dict(zip(present, _days(present, (format_,)).tolist(), strict=True))
+            ordinals = np.array([np.nan if text is None else days[text] for text in texts])
+            return ordinals if np.isfinite(list(days.values())).all() else None
+    return None
 
 
 def numbers_in(texts: Sequence[Text]) -> Floats | None:

@@ -15,7 +15,7 @@ from random import Random
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata.attacks.labels import Floats, Text, numbers_in
+from sfumato.microdata.attacks.labels import Floats, Text, days_in, numbers_in
 from sfumato.microdata.attacks.outcome import Attack, Rate
 from sfumato.microdata.attacks.rows import AttackColumn, AttackRows
 
@@ -183,8 +183,9 @@ def _orders(
 
 
 def _sorted(texts: Sequence[Text]) -> Order:
-    """The order of a column: of numbers by size, of others by their texts."""
+    """The order of a column: of numbers by size, of dates by time, of others by their texts."""
     numbers = numbers_in(texts)
+    numbers = days_in(texts) if numbers is None else numbers
     if numbers is not None:
         return np.argsort(numbers, kind="stable")
     return np.array(sorted(range(len(texts)), key=lambda row: texts[row] or ""), np.int64)

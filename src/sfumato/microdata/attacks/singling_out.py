@@ -44,6 +44,8 @@ Predicate = tuple[Condition, ...]
 def single_out(rows: AttackRows, attempts: int, random: np.random.Generator) -> tuple[Attack, ...]:
     """The attacks by one column and by several; by sensitive values beside others, as what no promise is about."""
     columns = rows.shown
+    if not columns:
+        return ()
     known = tuple(column for column in columns if column.name not in rows.promised)
     attacks = [_attack(rows, columns, "one column", _values_alone(columns, attempts, random), random)]
     if len(known) > 1:

@@ -27,6 +27,7 @@ from sfumato.pipelines.attacks.published import Target, in_one_text, ladders_of,
 from sfumato.version import __version__
 
 ATTEMPTS = 1000
+HIDDEN = "nothing but stars is published."
 K = 5
 
 
@@ -112,7 +113,7 @@ def attack(
     published, kept, others = _compared(target, whole, control, random)
     rows = _coded(target, published, kept, others, roles)
     attacks = [*single_out(rows, attempts, random)]
-    absences: list[Absence] = []
+    absences: list[Absence] = [] if attacks else [Absence("singling-out", HIDDEN)]
     linked = link(rows, attempts, random, neighbors)
     if linked is None:
         absences.append(Absence("linking", "fewer than two published columns tell something."))
@@ -216,6 +217,9 @@ def _register(target: Target, register: Any, raw: Columns, absences: list[Absenc
     members = {*zip(*persons.values(), strict=True)}
     inside = np.array([person in members for person in zip(*(typed[name] for name in persons), strict=True)], bool)
     rows = coded_rows(target.rows, typed, typed, shared, (), (), ladders_of(plan, typed))
+    if not rows.shown:
+        absences.append(Absence("linking with a register", HIDDEN))
+        return []
     places = np.arange(len(inside), dtype=np.int32)
     return [link_register(rows, places[inside], places[~inside])]
 

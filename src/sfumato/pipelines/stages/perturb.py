@@ -34,6 +34,10 @@ UNCHANGED = "Nothing of {names} was changed: no row found a partner, or all have
 BLANK = (
     "{count} rows have no {names}: fewer than {k} rows lack the same columns, and the mean of fewer is not published."
 )
+FEWER = (
+    "{count} of {households} households changed their {names}, fewer than the share of {share}: others found no "
+    "partner."
+)
 UNSWAPPED = "{count} of {risky} households at risk keep their {names}: no household like them is left elsewhere."
 # How far a mean may lie from what it was, as a share of the greatest number: machines add with sixteen digits.
 CLOSE = 1e-14
@@ -102,6 +106,10 @@ def _shortfalls(parts: Sequence[Mapping[str, Any]], unchanged: Sequence[str]) ->
         names = ", ".join(part["columns"])
         if part.get("blank_rows"):
             yield BLANK.format(count=f"{part['blank_rows']:,}", names=names, k=part["k"])
+        if "households" in part and part["swapped_households"] < int(part["share"] * part["households"]):
+            counts = {"count": part["swapped_households"], "households": part["households"]}
+            share = f"{part['share']:g}"
+            yield FEWER.format(**{name: f"{count:,}" for name, count in counts.items()}, names=names, share=share)
         if part.get("unswapped_risky_households"):
             counts = {"count": part["unswapped_risky_households"], "risky": part["risky_households"]}
             yield UNSWAPPED.format(**{name: f"{count:,}" for name, count in counts.items()}, names=names)

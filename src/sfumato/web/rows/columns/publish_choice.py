@@ -66,12 +66,12 @@ class Surroundings:
         """The operations that such a column can have, itself first.
 
         >>> Surroundings("weight").offered(), Surroundings("insensitive", dated=True, persons=True).offered()
-        (['itself', 'withheld'], ['itself', 'pram', 'shift_days'])
+        (['itself', 'withheld', 'coded'], ['itself', 'pram', 'shift_days'])
         """
         if self.role in ("identifier", "person"):
             return [ITSELF, *([BY_ROLE["person"]] if self.role == "person" else []), "pseudonym"]
         if self.role == "weight":
-            return [ITSELF, BY_ROLE["weight"]]
+            return [ITSELF, BY_ROLE["weight"], CODED]
         if self.role not in ("sensitive", "insensitive"):
             return []
         shifted = ["shift_days"] if self.dated and self.persons else []
@@ -107,7 +107,8 @@ class PublishChoice:
     def _choose(self, name: str) -> None:
         self._values = dict(STARTS.get(name, {}))
         if name == CODED:
-            self._values = {"top": {"share": 0.99}}
+            # Weights are rounded, or withheld: whoever has them must be able to reckon with them.
+            self._values = {"round": 10} if self.around.role == "weight" else {"top": {"share": 0.99}}
         self._show(name)
         self._take(name)
 
