@@ -84,6 +84,10 @@ class Fetcher:
         self._keep(address, document)
         return document
 
+    def kept(self, address: str) -> Document | None:
+        """The document at an address, if it need not be fetched."""
+        return self._cached(address)
+
     def check(self, address: str) -> None:
         """Refuse an address that would not be reached.
 
