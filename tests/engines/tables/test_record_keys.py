@@ -72,6 +72,8 @@ def test_spark_adds_the_same_keys_and_sums(people, tmp_path, spark):
     arguments = {"dimensions": ["sex", "age"], "value": "income", "top": 2, "record": "id", "secret": SECRET}
     by_duckdb = columns_of(sf.tabulate(tmp_path / "people.csv", **arguments))
     assert columns_of(sf.tabulate(frame, **arguments)) == by_duckdb
+    with pytest.raises(DataError, match="names 2 records as another one is named"):
+        sf.tabulate(frame.union(frame.limit(2)), ["sex"], record="id", secret=SECRET)
 
 
 def test_the_same_records_have_the_same_noise_in_ten_tables(people):

@@ -6,7 +6,7 @@ import pytest
 from sfumato.errors import DataError
 from sfumato.tables.cells.dimensions import Tree
 from sfumato.tables.formats.apriori_file import apply_apriori
-from sfumato.tables.formats.cells_file import read_cells
+from sfumato.tables.formats.cells_file import check_totals, read_cells
 from sfumato.tables.formats.hrc import parse_hrc
 from sfumato.tables.formats.labels_file import read_labels
 from sfumato.tables.formats.metadata import parse_metadata
@@ -225,3 +225,18 @@ def test_a_cell_of_which_nothing_is_said_is_not_zero(line, column, what, tmp_pat
         read_cells(tmp_path / "t.tab", metadata)
     (tmp_path / "t.tab").write_text("Total;5;3;2;1\nx;5;3;2;1\ny;;;;14\n")
     assert read_cells(tmp_path / "t.tab", metadata).values.tolist() == [5, 5, 0]
+
+
+def test_totals_that_do_not_add_up_are_said_with_their_line(tmp_path):
+    metadata = parse_metadata(['<SEPARATOR> ";"', "a", "<RECODEABLE>", "v", "<NUMERIC>"])
+    (tmp_path / "t.tab").write_text("\nTotal;6\n\nx;5\ny;2\n")
+    table = read_cells(tmp_path / "t.tab", metadata)
+    with pytest.raises(DataError, match=r"t\.tab, line 2, column 1: totals do not add up: the grand total \(by 1\)"):
+        check_totals(table, "t.tab", tolerance=0.0)
+    check_totals(table, "t.tab", tolerance=1.0)
+
+
+def test_a_variable_without_its_place_is_said_with_the_line_of_the_metadata(tmp_path):
+    (tmp_path / "t.asc").write_text("x1\n")
+    with pytest.raises(DataError, match=r"t\.rda, line 3, column 1: v has no position"):
+        read_records(tmp_path / "t.asc", parse_metadata(["a 1 1", "<RECODEABLE>", "v 2", "<NUMERIC>"], "t.rda"))

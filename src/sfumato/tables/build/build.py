@@ -47,7 +47,9 @@ def read_source(plan: TablePlan) -> Columns:
     if name is None:
         raise PlanError("table.source is missing.", "Name the file with the cells.", "no-source")
     described = None if plan.table.metadata is None else plan.folder / plan.table.metadata
-    office = office_columns(plan.folder / name, plan.table.value, described, encoding=plan.table.encoding)
+    office = office_columns(
+        plan.folder / name, plan.table.value, described, False, plan.table.encoding, plan.table.tolerance
+    )
     return read_columns(plan.folder / name, plan.table.dialect) if office is None else office
 
 

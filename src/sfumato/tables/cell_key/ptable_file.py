@@ -62,13 +62,16 @@ def _ptable(lines: list[Line], name: str) -> Ptable:
     if "j" not in header and "v" not in header:
         raise _wrong(name, lines[0].number, 1, "neither j nor v is there", "Name the target j, or the noise v.")
     rows: dict[int, dict[int, float]] = {}
+    starts: dict[int, int] = {}
     for line in lines[1:]:
         count, target, chance = _entry(line, header, name)
-        row = rows.setdefault(count, {})
+        row, _ = rows.setdefault(count, {}), starts.setdefault(count, line.number)
         if target in row:
             raise _wrong(name, line.number, header.index("i") + 1, "count and target stand twice", "Leave one out.")
         row[target] = chance
-    return Ptable(tuple(_row(count, rows, name) for count in range(1, max(rows) + 1)))
+    if not max(rows):
+        raise _wrong(name, lines[-1].number, 1, "there is no row of a count above 0", "Give one for each count.")
+    return Ptable(tuple(_row(count, rows, starts, name) for count in range(1, max(rows) + 1)))
 
 
 def _entry(line: Line, header: list[str], name: str) -> tuple[int, int, float]:
@@ -92,15 +95,15 @@ def _entry(line: Line, header: list[str], name: str) -> tuple[int, int, float]:
     return int(count), int(target), chance
 
 
-def _row(count: int, rows: dict[int, dict[int, float]], name: str) -> Row:
+def _row(count: int, rows: dict[int, dict[int, float]], starts: dict[int, int], name: str) -> Row:
     if count not in rows:
-        raise DataError(f"{name}: the row of the count {count} is missing.", "Give one for each count.", "ptable")
+        later = min(start for other, start in starts.items() if other > count)
+        raise _wrong(name, later, 1, f"the row of the count {count} is missing", "Give one for each count.")
     targets = np.array(sorted(rows[count]), np.int64)
     chances = np.array([rows[count][target] for target in targets.tolist()])
     if abs(chances.sum() - 1.0) > ROUNDED:
-        raise DataError(
-            f"{name}: the probabilities of the count {count} add up to {chances.sum():g}.", "They must be 1.", "ptable"
-        )
+        what = f"the probabilities of the count {count} add up to {chances.sum():g}"
+        raise _wrong(name, starts[count], 1, what, "They must be 1.")
     return Row(count, targets, chances / chances.sum())
 
 

@@ -10,7 +10,7 @@ from sfumato.errors import DataError
 from sfumato.tables.cells.cells import Mask, Numbers
 from sfumato.tables.cells.dimensions import Code, Tree, flat_tree
 from sfumato.tables.cells.precision import step_of
-from sfumato.tables.cells.relations import Key
+from sfumato.tables.cells.relations import Key, check
 from sfumato.tables.formats.hrc import digits_tree, hrc_text, read_hrc
 from sfumato.tables.formats.labels_file import read_labels
 from sfumato.tables.formats.metadata import Metadata, Variable, metadata_text
@@ -67,6 +67,7 @@ def read_cells(
         costs=numbers("COSTVAR"),
         labels=labels_of(chosen, path.parent, metadata.encoding),
         decimals=int(response.option("DECIMALS", "0")),
+        lines=tuple(number for number, _ in lines),
     )
 
 
@@ -168,17 +169,18 @@ def _statuses(lines: list[_Line], metadata: Metadata, name: str) -> "np.ndarray[
     return np.array(statuses, np.int64)
 
 
-def check_totals(table: OfficeTable, name: str, do: str = "") -> None:
-    """Refuse a table without its totals, with the line of a cell whose total is missing.
+def check_totals(table: OfficeTable, name: str, do: str = "", tolerance: float = math.inf) -> None:
+    """Refuse a table without its totals, or whose totals are not what their parts add up to, with the line of a cell.
 
     Raises:
-        DataError: One is missing, or a cell stands twice.
+        DataError: A total is missing or wrong, or a cell stands twice.
     """
     try:
-        table.relations()
+        check(table.relations(), table.values, tolerance, step_of(table.values))
     except DataError as error:
-        more = f"{error.do} {do}".strip()
-        raise wrong(name, error.rows[0], 1, error.what.rstrip("."), more, error.code.partition(".")[2]) from None
+        more, row = f"{error.do} {do}".strip(), error.rows[0]
+        line = table.lines[row - 1] if table.lines else row
+        raise wrong(name, line, 1, error.what.rstrip("."), more, error.code.partition(".")[2]) from None
 
 
 def written_cells(table: OfficeTable, stem: str, separator: str = ";") -> dict[str, str]:

@@ -1,5 +1,6 @@
 """Office files as the columns of a table: what `protect` and `audit` read besides CSV."""
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,12 @@ _MARKS = ("s", "u", "z")
 
 
 def office_columns(
-    path: Path, value: str, metadata: Path | None = None, published: bool = False, encoding: str | None = None
+    path: Path,
+    value: str,
+    metadata: Path | None = None,
+    published: bool = False,
+    encoding: str | None = None,
+    tolerance: float = math.inf,
 ) -> Columns | None:
     """The columns of an office file; None where the file is of another kind.
 
@@ -39,6 +45,7 @@ def office_columns(
         metadata: The `.rda` file of a `.tab`; beside it, with its name, by default.
         published: Whether what statuses leave to be published is asked for, beside true values.
         encoding: Of the file and of those that belong to it; found out where it is not said.
+        tolerance: How far totals of a `.tab` file may be off their parts.
 
     Raises:
         PlanError: A `.tab` file has no metadata.
@@ -55,7 +62,7 @@ def office_columns(
     if not described.is_file():
         raise PlanError(f"{path.name} has no metadata.", "Name the .rda file in table.metadata.", "metadata")
     table = read_cells(path, read_metadata(described, encoding), None)
-    check_totals(table, path.name)
+    check_totals(table, path.name, "", tolerance)
     return _by_codes(table, value, published)
 
 

@@ -75,11 +75,20 @@ def read_records(path: Path, metadata: Metadata) -> Records:
     lines = tuple((number, line) for number, line in numbered if line.strip())
     if not lines:
         raise wrong(path.name, 1, 1, "there is no record", "The file is empty or cut off.", "truncated")
+    _check_places(metadata)
     rows = [_record(line, number, metadata, path.name) for number, line in lines]
     names = [one.name for one in metadata.variables]
     records = Records(Columns(dict(zip(names, zip(*rows, strict=True), strict=True))), metadata, path.name, lines)
     _check_numbers(records)
     return records
+
+
+def _check_places(metadata: Metadata) -> None:
+    """Refuse a variable of fixed format that does not say where it stands."""
+    for one in metadata.variables if metadata.separator is None else ():
+        if one.position < 1 or one.length < 1:
+            do = "Give position and length, or name the <SEPARATOR> of a free format."
+            raise wrong(metadata.name, one.line, 1, f"{one.name} has no position", do, "metadata")
 
 
 def _check_numbers(records: Records) -> None:
@@ -110,8 +119,6 @@ def _start(line: str, separator: str, place: int) -> int:
 
 def _fixed(line: str, number: int, one: Variable, name: str) -> str:
     end = one.position + one.length - 1
-    if one.position < 1 or one.length < 1:
-        raise wrong(name, number, 1, f"{one.name} has no position", "Give position and length in the .rda.", "metadata")
     if len(line) < one.position or (len(line) < end and one.has("RECODEABLE")):
         what = f"the line ends before {one.name}, which goes to column {end}"
         raise wrong(

@@ -35,6 +35,7 @@ class OfficeTable:
         labels: What codes stand for, by variable.
         decimals: How many decimals values are written with.
         cell_keys: The key of each cell, where records have some.
+        lines: The line of each cell in the file that it was read from.
     """
 
     value: str
@@ -54,6 +55,7 @@ class OfficeTable:
     labels: Labels = field(default_factory=dict)
     decimals: int = 0
     cell_keys: tuple[int, ...] = ()
+    lines: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         return len(self.values)

@@ -53,6 +53,7 @@ def with_totals(table: OfficeTable, keep_statuses: bool) -> OfficeTable:
     values = added(table.values)
     return table.with_columns(
         keys=keys,
+        lines=(),
         values=values,
         statuses=np.array(statuses, np.int64),
         frequency=added(table.frequency),

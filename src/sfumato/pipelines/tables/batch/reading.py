@@ -10,8 +10,6 @@ from sfumato.pipelines.tables.batch.state import BatchState, TableJob
 from sfumato.tables.batch.crossing import FREQUENCY, Crossed, cross
 from sfumato.tables.batch.safety import with_rules
 from sfumato.tables.cells.dimensions import Code, Tree
-from sfumato.tables.cells.precision import step_of
-from sfumato.tables.cells.relations import check
 from sfumato.tables.formats.cells_file import check_totals, read_cells, tree_of
 from sfumato.tables.formats.metadata import Metadata
 from sfumato.tables.formats.recoding_file import Recoding, read_recoding
@@ -97,11 +95,12 @@ def read_tables(state: BatchState, mode: str) -> None:
         table = read_cells(data, metadata, value, list(job.wanted.spanning))
         if kind == "1":
             table = with_totals(table, letter == "T")
-        check_totals(table, data.name, "<READTABLE> 1 computes them.")
+        do = "<READTABLE> 1 computes totals."
+        check_totals(table, data.name, do)
         job.tolerance = (
             float(np.abs(table.relations().residuals(table.values)).max(initial=0.0)) if kind == "2" else 0.0
         )
-        check(table.relations(), table.values, job.tolerance, step_of(table.values))
+        check_totals(table, data.name, do, job.tolerance)
         costs = table if table.costs is not None else _with_costs(table, job.wanted.cost, job.wanted.exponent)
         job.table, job.done = judged(costs, job), None
 
