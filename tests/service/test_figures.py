@@ -27,7 +27,7 @@ def test_figures_of_jobs_workers_disk_and_store(serving, until, tmp_path):
         until(lambda: figures(client)['sfumato_workers{state="idle"}'] == 4)
         told = figures(client)
         assert (told['sfumato_jobs{state="done"}'], told['sfumato_jobs{state="queued"}']) == (1, 0)
-        assert (told["sfumato_store_up"], told["sfumato_servers"], told["sfumato_job_threads"]) == (1, 1, 5)
+        assert (told["sfumato_store_up"], told["sfumato_servers"], told["sfumato_job_threads"]) == (1, 1, 6)
         assert 0 < told["sfumato_disk_free_bytes"] <= told["sfumato_disk_bytes"]
         assert told["sfumato_store_seconds"] < 5
         assert {"sfumato_queue_seconds", "sfumato_job_processes"} <= set(told)

@@ -171,3 +171,19 @@ def test_columns_of_years_and_ages_are_labels(tmp_path) -> None:
 def test_a_risk_that_cannot_be_is_refused(value, tmp_path) -> None:
     with pytest.raises(PlanError, match="between 0 and 1"):
         check(file_of("`sex / f ×3`", tmp_path / "x.csv"), "ema-0070", values={"highest-risk": value})
+
+
+@pytest.mark.parametrize(
+    ("policy", "rows", "clause"),
+    [
+        ("cdc-wonder", ["a,15,3.1", "b,25,3.4"], "unreliable"),
+        ("cdc-wonder", ["a,15,3.1 (Unreliable)", "b,20,3.4"], None),
+        ("cdc-wonder", ["a,15,Unreliable", "b,25,3.4"], None),
+        ("cdc-wisqars", ["a,20,3.4", "b,25,3.4"], "unstable"),
+        ("cdc-wisqars", ["a,20,3.4*", "b,21,3.4"], None),
+    ],
+)
+def test_rates_of_few_events_carry_a_mark(policy, rows, clause, tmp_path) -> None:
+    path = tmp_path / "rates.csv"
+    path.write_text("\n".join(["state,deaths,rate", *rows]) + "\n", encoding="utf-8")
+    assert check(path, policy).failed == (() if clause is None else (clause,))

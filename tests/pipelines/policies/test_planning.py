@@ -90,3 +90,16 @@ def test_times_as_computers_count_them_are_withheld(tmp_path) -> None:
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     release = anonymize(path, {"version": 1, "policy": "hipaa-safe-harbor"})
     assert release.plan.withheld_columns == ("admitted_at", "seen")
+
+
+def test_birth_dates_of_the_very_old_are_published_by_centuries(tmp_path) -> None:
+    draw = random.Random(3)
+    lines = ["sex,dob,illness"]
+    for _ in range(200):
+        day = f"{draw.randint(1920, 2000)}-{draw.randint(1, 12):02d}-{draw.randint(1, 28):02d}"
+        lines.append(f"{draw.choice('mf')},{day},{draw.choice(['flu', 'asthma', 'angina'])}")
+    path = tmp_path / "old.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    folder = anonymize(path, {"version": 1, "policy": "hipaa-safe-harbor"}).save(tmp_path / "release")
+    assert check(folder, "hipaa-safe-harbor").holds
+    assert "192*" not in (folder / "data.csv").read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ from sfumato.hierarchies.suggest.date_formats import date_hierarchy
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.policies.safe_harbor.columns import Setting, column_identifiers
 from sfumato.policies.safe_harbor.places import area_shown, is_zip_column
-from sfumato.policies.safe_harbor.times import OLDEST_SHOWN
+from sfumato.policies.safe_harbor.times import OLDEST_SHOWN, latest_years
 
 WITHHELD = {"role": "identifier"}
 OLDEST = 120
@@ -20,7 +20,7 @@ def safe_harbor_column(profile: Profile, proposed: dict[str, Any], setting: Sett
     if kinds == {"geography"} and is_zip_column(profile.name):
         return _zip(profile, setting)
     if "dates" in kinds and kinds <= {"dates", "ages"}:
-        return _dates(profile, old="ages" in kinds)
+        return _dates(profile, setting if "ages" in kinds else None)
     if kinds == {"ages"} and proposed.get("type") == "integer":
         return _ages(profile)
     return WITHHELD
@@ -33,13 +33,20 @@ def _zip(profile: Profile, setting: Setting) -> dict[str, Any]:
     return {"role": "quasi-identifier", "hierarchy": {"type": "tree", "parents": parents}, "min_level": 1}
 
 
-def _dates(profile: Profile, old: bool) -> dict[str, Any]:
-    """Years of dates; decades where years would show an age over 89."""
+def _dates(profile: Profile, old: Setting | None) -> dict[str, Any]:
+    """Years of dates; decades, or centuries, where years would show an age over 89."""
     proposal = date_hierarchy(profile, named=True)
     if proposal is None or proposal[1].get("type") != "date":
         return WITHHELD
-    levels = ["decade", "century"] if old else ["year", "decade", "century"]
+    levels = ["year", "decade", "century"] if old is None else _levels_of_the_old(profile, old)
     return {"role": "quasi-identifier", "hierarchy": proposal[1] | {"levels": levels}, "min_level": 1}
+
+
+def _levels_of_the_old(profile: Profile, setting: Setting) -> list[str]:
+    """Decades, where each of them has somebody of 89 or younger in it; else centuries."""
+    years = [year for value in profile.values for year in latest_years(value)]
+    oldest = min(years, default=0) // 10 * 10 + 9
+    return ["century"] if setting.today.year - oldest > OLDEST_SHOWN else ["decade", "century"]
 
 
 def _ages(profile: Profile) -> dict[str, Any]:

@@ -10,6 +10,8 @@ from sfumato.policies.policy import CellRule
 from sfumato.tables.crosstabs import published_crosstab as crosstabs
 
 _ALL = 10_000_000
+# Rates of fewer events carry a mark, by CDC WONDER and by WISQARS (20 or fewer).
+UNRELIABLE, UNSTABLE = 20, 21
 
 
 def table_of_file(engine: DuckDBEngine) -> crosstabs.PublishedCrosstab:
@@ -32,8 +34,8 @@ def measure_table(table: crosstabs.PublishedCrosstab, rule: CellRule) -> dict[st
         "unrounded-counts": Measurement(unrounded),
         "rates-of-masked-counts": Measurement(crosstabs.rates_of_masked_counts(table)),
         "derivable-small-cells": _derivable(table, rule),
-        "unmarked-unreliable-rates": Measurement(None, "marks are not read: look whether such rates carry one."),
-        "unmarked-unstable-rates": Measurement(None, "marks are not read: look whether such rates carry one."),
+        "unmarked-unreliable-rates": Measurement(crosstabs.unmarked_rates(table, UNRELIABLE)),
+        "unmarked-unstable-rates": Measurement(crosstabs.unmarked_rates(table, UNSTABLE)),
     }
 
 

@@ -19,7 +19,7 @@ def kinds_of_name(name: str) -> Iterator[str]:
     (['names'], [], ['telephone-numbers'])
     """
     words = words_of(name)
-    if len(words) == 1 and words[0] in WORDS["relatives"]:  # names of employers and relatives are identifiers, too
+    if "".join(words) in WORDS["relatives"]:  # names of employers and relatives are identifiers, too
         yield "names"
         return
     together = {*words, *("".join(words[at : at + size]) for size in (2, 3) for at in range(len(words)))}

@@ -91,7 +91,7 @@ def _confirm(kind: str, shown: Profile, written: Mapping[str, None]) -> bool:
         return True
     telling = shown.distinct_share >= _TELLING_SHARE
     coded = shown.share(_CODE.fullmatch) > _TELLING_SHARE or shown.share(_SEQUENCE.fullmatch) > _TELLING_SHARE
-    return telling and (coded or kind == "other-identifiers")
+    return telling and (coded or kind in ("other-identifiers", "urls"))
 
 
 def _is_free_text(profile: Profile) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from sfumato.hierarchies.bounds import NOTHING, bounds_of
+from sfumato.hierarchies.suggest.words.vocabulary import words_of
 from sfumato.policies.safe_harbor.column_names import WORDS, words_speak_of
 
 OLDEST_SHOWN = 89
@@ -39,6 +40,7 @@ _PART = re.compile(
     rf"(?:{_MONTHS})|(?:mon|tues|wednes|thurs|fri|satur|sun)day|\d{{1,2}}[./-]\d{{1,2}}\.?|\d{{1,2}}:\d{{2}}.*", re.I
 )
 _YEAR = re.compile(r"(?:1[89]|20)\d{2}")
+_MASKED_YEAR = re.compile(r"(?<!\d)((?:1[89]|20)\d?)(?=[*xX#_])")
 _PARTS = frozenset(("month", "monat", "day", "tag", "weekday", "quarter", "week"))
 _OPEN = re.compile(
     r"(?:>=|≥|at least|from|ab|mindestens|>|over|above|older than|more than|über|ueber|älter als|mehr als)\s*"
@@ -61,7 +63,7 @@ def date_fault(name: str, values: Sequence[str]) -> str | None:
     >>> date_fault("admitted", ["2019-03-01"]), date_fault("admission", ["2019"]), date_fault("dob", ["19430212"])
     ('days or months', None, 'days or months')
     """
-    timed = words_speak_of(name, WORDS["times"] | WORDS["birth"])
+    timed = words_speak_of(name, WORDS["times"] | WORDS["birth"]) or any(map(_is_of_time, words_of(name)))
     for value in (value.strip() for value in values):
         if _DATE.search(value) or (timed and _is_timed(value)):
             return "days or months"
@@ -72,6 +74,11 @@ def date_fault(name: str, values: Sequence[str]) -> str | None:
     if words_speak_of(name, _PARTS) and values:
         return None if all(_YEAR.fullmatch(value.strip()) for value in values) else "days or months"
     return None
+
+
+def _is_of_time(word: str) -> bool:
+    """Whether a word is one that German, or a database, puts together with a date: opdatum, visitdate."""
+    return word.endswith(("datum", "date", "zeitpunkt", "zeitstempel", "timestamp", "uhrzeit"))
 
 
 def _is_timed(value: str) -> bool:
@@ -106,11 +113,21 @@ def age_fault(name: str, values: Sequence[str], today: date) -> str | None:
     if any(int(age) > OLDEST_SHOWN for value in values for age in _FREE_AGE.findall(value)):
         return "ages over 89"
     if words_speak_of(name, WORDS["birth"]):
-        years = [int(year) for value in values for year in _YEAR.findall(value)]
-        return "years that show an age over 89" if any(today.year - year > OLDEST_SHOWN for year in years) else None
+        shown = any(today.year - year > OLDEST_SHOWN for value in values for year in latest_years(value))
+        return "years that show an age over 89" if shown else None
     if not words_speak_of(name, WORDS["age"]) or words_speak_of(name, WORDS["no_age"]):
         return None
     return "ages over 89" if any(map(_is_too_old, values)) else None
+
+
+def latest_years(value: str) -> list[int]:
+    """The years that a date tells, the last one of a decade or century.
+
+    >>> latest_years("1931-02-01"), latest_years("192*"), latest_years("18**"), latest_years("*")
+    ([1931], [1929], [1899], [])
+    """
+    masked = [int(digits.ljust(4, "9")) for digits in _MASKED_YEAR.findall(value)]
+    return [*map(int, _YEAR.findall(value)), *masked]
 
 
 def _is_too_old(text: str) -> bool:

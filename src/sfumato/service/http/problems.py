@@ -75,14 +75,15 @@ def problem_of(error: Exception) -> Problem:
         phrase = HTTPStatus(error.status_code).phrase
         code = "http." + phrase.lower().replace(" ", "-")
         return Problem(error.status_code, code, phrase, tuple((error.headers or {}).items()))
-    if _disk_full(error):
+    if is_disk_full(error):
         return Problem(507, "store.full", "The disk of the service is full.", (("retry-after", "60"),))
     if isinstance(error, StoreUnavailableError):
         return Problem(503, "store.busy", "The store of jobs does not answer; try again.", (("retry-after", "5"),))
     return Problem(500, "internal", "An internal error; nothing was anonymized. Ask with the request's id.")
 
 
-def _disk_full(error: Exception) -> bool:
+def is_disk_full(error: Exception) -> bool:
+    """Whether the system says that a disk is full, or what may be used of it."""
     return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 

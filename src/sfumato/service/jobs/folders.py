@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import stat
 import uuid
 from collections.abc import Container
 from contextlib import suppress
@@ -40,6 +41,10 @@ class Folders:
         scratch.mkdir(mode=0o700, exist_ok=True)
         return scratch
 
+    def half_done(self, job: Job) -> list[Path]:
+        """What an attempt that has ended leaves beside its result."""
+        return [self.of(job.id) / f"draft-{job.attempts}", self.of(job.id) / f"scratch-{job.attempts}"]
+
     def private(self, purpose: str) -> Path:
         """A new folder that is erased when this server is gone."""
         folder = self.root / f"{purpose}-{uuid.uuid4().hex}-{self.lease}"
@@ -62,8 +67,22 @@ class Folders:
 
 
 def size_of(folder: Path) -> int:
-    """Bytes of the files in a folder; files of others that it leads to are not counted."""
-    return sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
+    """Bytes of the files in a folder; files of others that it leads to are not counted, nor those that just went."""
+    return sum(map(_size, folder.rglob("*")))
+
+
+def _size(path: Path) -> int:
+    with suppress(OSError):
+        status = path.lstat()
+        return 0 if stat.S_ISDIR(status.st_mode) else status.st_size
+    return 0
+
+
+def left_half_done(root: Path) -> list[Path]:
+    """What no server takes up again: attempts that did not end, uploads and visitors' files."""
+    jobs = [path for path in root.iterdir() if JOB.fullmatch(path.name)]
+    attempts = [path for job in jobs for name in ("draft-*", "scratch-*") for path in job.glob(name)]
+    return attempts + [path for path in root.iterdir() if PRIVATE.fullmatch(path.name)]
 
 
 def erase(*paths: Path) -> None:

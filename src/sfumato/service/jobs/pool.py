@@ -2,7 +2,6 @@
 
 import json
 import logging
-import shutil
 import signal
 import threading
 import time
@@ -12,10 +11,11 @@ from functools import partial
 from pathlib import Path
 
 from sfumato.attributes.remote.fetching import Fetcher
-from sfumato.errors import SfumatoError
+from sfumato.errors import EngineError, InternalError, SfumatoError
 from sfumato.service.access.audit_log import AuditLog
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.folders import Folders, erase, size_of
+from sfumato.service.jobs.room import Presence, Room, no_room
 from sfumato.service.jobs.upkeep import Upkeep
 from sfumato.service.jobs.webhooks import Webhooks
 from sfumato.service.settings import JobSettings
@@ -31,10 +31,13 @@ LOG = logging.getLogger("sfumato.service")
 POLL_SECONDS = 0.5
 RETRY_SECONDS = 1.0
 CLEANING_SECONDS = 2.0
+ROOM_SECONDS = 0.2
 ENDING_SECONDS = 5.0
 OPEN_FILES = 1024
 # So many beats may be missed before the store counts as one that cannot be written.
 SILENT_BEATS = 2.5
+# What may come of a full disk, whatever its text says.
+ROOM_FAULTS = (CrashedError, WorkerEndedError, EngineError, InternalError)
 STORE_FAULTS = (StoreUnavailableError, OSError)
 WORK, REHEARSAL = "sfumato.service.jobs.worker:run_job", "sfumato.service.jobs.worker:rehearse"
 
@@ -46,6 +49,8 @@ class Pool:
         self.settings = settings
         self.audit = audit or AuditLog(None)
         settings.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._presence = Presence(settings.folder)
+        self.room = Room(settings)
         self._database = open_database(settings.folder, settings.store, settings.busy_seconds)
         self.store = JobStore(self._database)
         self.leases = Leases(self._database, settings.lease_seconds)
@@ -55,6 +60,7 @@ class Pool:
         self._stopping = threading.Event()
         self._wake = threading.Event()
         self._running: dict[tuple[str, int], Worker] = {}
+        self._without_room: set[tuple[str, int]] = set()
         self._template = shared_template()
         self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []
@@ -65,7 +71,7 @@ class Pool:
         self.leases.renew()
         self.upkeep.take_over()
         self.upkeep.tidy()
-        works = [self._serve] * self.settings.slots + [self._beat, self._clean, self._tell]
+        works = [self._serve] * self.settings.slots + [self._beat, self._clean, self._tell, self._watch_room]
         self._threads = [threading.Thread(target=self._keep, args=(work,), daemon=True, name="jobs") for work in works]
         for thread in self._threads:
             thread.start()
@@ -80,6 +86,7 @@ class Pool:
         with suppress(*STORE_FAULTS):
             self.leases.drop()
         self._database.close()
+        self._presence.leave()
 
     def folder(self, job_id: str) -> Path:
         """Where a job's files lie."""
@@ -100,7 +107,7 @@ class Pool:
             return "a thread that cares for jobs has ended"
         if self.leases.silent_seconds > SILENT_BEATS * self.leases.beat_seconds:
             return "the store of jobs cannot be written"
-        if shutil.disk_usage(self.settings.folder).free < self.settings.free_bytes:
+        if not self.room.takes_jobs():
             return "the disk of jobs is nearly full"
         return self.audit.fault
 
@@ -168,6 +175,18 @@ class Pool:
             self._end_workers(lost.__contains__)
         self.upkeep.clean()
 
+    def _watch_room(self) -> None:
+        """End the job that takes most before the disk is full: then not even its end could be noted."""
+        self._stopping.wait(ROOM_SECONDS)
+        with self._lock:
+            running = set(self._running)
+        if not running or running & self._without_room or self.room.keeps_jobs():
+            return
+        largest = max(running, key=lambda run: size_of(self.folder(run[0])))
+        self._without_room.add(largest)
+        LOG.error(json.dumps({"job": largest[0], "disk": "nearly full: the job is ended"}))
+        self._end_workers(lambda run: run == largest)
+
     def _tell(self) -> None:
         self._stopping.wait(POLL_SECONDS)
         self.upkeep.tell()
@@ -188,7 +207,13 @@ class Pool:
             self._insist(partial(self._fail, job, "internal", "An internal error; nothing was published."))
 
     def _run(self, job: Job) -> None:
-        worker = self._started(job)
+        try:
+            worker = self._started(job)
+        except EngineError:  # no process can be started: no fault of the job, which waits again
+            LOG.error(json.dumps({"job": job.id, "workers": "no process can be started"}))
+            self._insist(partial(self.store.requeue, job))
+            self._stopping.wait(RETRY_SECONDS)
+            return
         if worker is None:
             return
         overtime = threading.Timer(self.settings.seconds, worker.kill)
@@ -202,9 +227,23 @@ class Pool:
         except (SfumatoError, RefusedError, CrashedError, WorkerEndedError) as error:
             fault = error
         overtime.cancel()
+        if isinstance(fault, WorkerEndedError):
+            worker.ended.wait(ENDING_SECONDS)
+        fault = self._room_fault(job, fault)
+        erase(*self.folders.half_done(job))  # first of all: noting the end may need the room
         with self._lock:
             self._running.pop((job.id, job.attempts), None)
         self._insist(partial(self._conclude, job, worker, fault, time.monotonic() - begun))
+
+    def _room_fault(self, job: Job, fault: BaseException | None) -> BaseException | None:
+        """The fault of a job, or that there was no room for it; a result that leaves none is erased."""
+        run, output = (job.id, job.attempts), self.folders.output(job)
+        if fault is None and self.room.is_used_up_by(output):
+            erase(output)
+            return no_room()
+        cut = run in self._without_room
+        self._without_room.discard(run)
+        return no_room() if isinstance(fault, ROOM_FAULTS) and (cut or not self.room.keeps_jobs()) else fault
 
     def _advance(self, job: Job, progress: Progress) -> None:
         with suppress(*STORE_FAULTS):  # how far it is will be told again
@@ -242,7 +281,6 @@ class Pool:
             LOG.error(json.dumps({"job": job.id, "error": fault.kind, "at": fault.place}))
             self._fail(job, "internal", "An internal error; nothing was published.")
         else:
-            worker.ended.wait(ENDING_SECONDS)
             self._fail(job, *self._why(worker.status or 0, seconds))
 
     def _why(self, status: int, seconds: float) -> tuple[str, str]:

@@ -21,9 +21,10 @@ from starlette.types import Message, Receive
 from sfumato.attributes.sources import inside
 from sfumato.errors import PlanError
 from sfumato.service.http.bodies import parse_json, receive
-from sfumato.service.http.problems import RefusedError
+from sfumato.service.http.problems import RefusedError, is_disk_full
 from sfumato.service.http.stopping import Stopping
 from sfumato.service.jobs.plans import MOST_BYTES, bad_request, check_plan, read_plan_text, with_quoted_formulas
+from sfumato.service.jobs.room import Room, no_space
 from sfumato.service.jobs.uploads import UploadParser, give_name
 from sfumato.service.jobs.webhooks import Webhook, read_webhook
 from sfumato.service.settings import JobSettings, Limits
@@ -137,7 +138,9 @@ async def _form(request: Request, settings: JobSettings, limits: Limits) -> Form
         raise
     except TimeoutError:
         raise RefusedError(HTTPStatus.REQUEST_TIMEOUT, "limit.time", "The upload took too long.") from None
-    except Exception:  # whatever is wrong with a form; its own text may quote it
+    except Exception as error:  # whatever is wrong with a form; its own text may quote it
+        if is_disk_full(error):
+            raise
         raise bad_request("jobs.form", "The form cannot be read.") from None
 
 
@@ -146,7 +149,7 @@ class _Counted:
 
     def __init__(self, receive: Receive, settings: JobSettings, seconds: float, stopping: Stopping) -> None:
         self._receive, self._settings, self._seconds, self._size = receive, settings, seconds, 0
-        self._stopping = stopping
+        self._stopping, self._room, self._looked = stopping, Room(settings), 0
 
     async def __call__(self) -> Message:
         try:
@@ -157,6 +160,10 @@ class _Counted:
         self._size += len(message.get("body", b""))
         if self._size > self._settings.upload_bytes:
             raise _too_large(self._settings)
+        if self._size - self._looked >= BLOCK:
+            self._looked = self._size
+            if not self._room.keeps_jobs():
+                raise no_space()
         return message
 
 

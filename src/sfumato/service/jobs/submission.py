@@ -1,14 +1,12 @@
 """Taking a job on: its files in place, its row in the store, within what its owner and the server may hold."""
 
-import errno
-import os
-import shutil
 from http import HTTPStatus
 
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.folders import erase, size_of
 from sfumato.service.jobs.pool import Pool
 from sfumato.service.jobs.requests import JobRequest, store_request
+from sfumato.service.jobs.room import no_space
 from sfumato.service.store.jobs import Job, new_id
 
 
@@ -49,8 +47,8 @@ def check_room(pool: Pool, owner: str) -> None:
         RefusedError: Too many jobs wait, or too many of this owner have not ended.
         OSError: The disk is nearly full.
     """
-    if shutil.disk_usage(pool.settings.folder).free < pool.settings.free_bytes:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    if not pool.room.takes_jobs():
+        raise no_space()
     if pool.store.counts()["queued"] >= pool.settings.waiting:
         raise _busy("limit.busy", "Too many jobs wait; try again later.")
     if owner and pool.store.use_of(owner)[0] >= pool.settings.user_jobs:

@@ -27,6 +27,7 @@ class PublishedCrosstab:
         counts: The counts shown; not a number where masked.
         rates: The shares and rates shown, by column; owners: for each of these columns, the place of its counts.
         ranges: The least and the greatest count that is possible where a range stands in place of one.
+        marked_rates: Which rates carry a mark, or a note in their row.
     """
 
     rows: tuple[str, ...]
@@ -34,7 +35,8 @@ class PublishedCrosstab:
     counts: Grid
     rates: Grid
     owners: tuple[int, ...]
-    ranges: tuple[tuple[float, float], ...] = ()
+    ranges: tuple[tuple[float, float], ...]
+    marked_rates: Mask
 
     @property
     def masked(self) -> Mask:
@@ -60,7 +62,20 @@ def read_crosstab(header: Sequence[str], cells: Sequence[Sequence[Text]]) -> Pub
     ranges = tuple((cell.low, cell.high) for place in counts for cell in read[place] if cell.is_range)
     shown, rates = (_grid([read[place] for place in places], len(cells)) for places in (counts, shares))
     owners = tuple(_owner(header, place, counts) for place in shares)
-    return PublishedCrosstab(rows, tuple(header[place] for place in counts), shown, rates, owners, ranges)
+    return PublishedCrosstab(
+        rows, tuple(header[place] for place in counts), shown, rates, owners, ranges, _marks(columns, numbers, shares)
+    )
+
+
+def _marks(columns: Sequence[Sequence[Text]], numbers: Sequence[int], shares: Sequence[int]) -> Mask:
+    """For each row and column of rates, whether the rate is dressed with a mark, or words stand in the row."""
+    noted = [any(_is_note(columns[place][row]) for place in numbers) for row in range(len(columns[0]))]
+    marks = [[noted[row] or not is_number(columns[place][row]) for place in shares] for row in range(len(noted))]
+    return np.array(marks, bool).reshape(len(noted), len(shares))
+
+
+def _is_note(text: Text) -> bool:
+    return text is not None and any(map(str.isalpha, text)) and not is_number(text)
 
 
 def _number_columns(header: Sequence[str], columns: Sequence[Sequence[Text]]) -> list[int]:
@@ -128,6 +143,18 @@ def rates_of_masked_counts(table: PublishedCrosstab) -> int:
         int((~np.isnan(table.rates[:, place]) & table.masked[:, owner]).sum())
         for place, owner in enumerate(table.owners)
     )
+
+
+def unmarked_rates(table: PublishedCrosstab, events: int) -> int:
+    """How many rates of fewer events than these, but some, are shown without a mark.
+
+    >>> rows = [["a", "15", "3.1"], ["b", "15", "3.1 (Unreliable)"], ["c", "25", "3.4"]]
+    >>> unmarked_rates(read_crosstab(["county", "deaths", "rate"], rows), 20)
+    1
+    """
+    few = (table.counts > 0) & (table.counts < events)
+    plain = ~np.isnan(table.rates) & ~table.marked_rates
+    return sum(int((plain[:, place] & few[:, owner]).sum()) for place, owner in enumerate(table.owners))
 
 
 def derivable(table: PublishedCrosstab, low: int, high: int) -> tuple[str, ...]:

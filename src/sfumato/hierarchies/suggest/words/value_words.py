@@ -6,6 +6,7 @@ from functools import cache
 from sfumato.hierarchies.negatives import negatives_of
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.words.concepts import BY_KEY, Concept, fold, read_sections
+from sfumato.hierarchies.types import are_plain_numbers
 
 _ICD = re.compile(r"[A-TV-Z]\d{2}(?:\.[0-9A-Z]{1,3})?[+*!]?|[A-TV-Z]\d{2}\.-")
 _SHARE_OF_ICD = 0.9
@@ -22,7 +23,7 @@ def concept_of_values(profile: Profile) -> tuple[Concept, float] | None:
     >>> concept_of_values(Profile("x", {"none": 85, "flu": 10, "hiv": 5}, rows=100))[0].key
     'health'
     """
-    if len(profile.counts) < 2:
+    if len(profile.counts) < 2 or are_plain_numbers(profile.sample):
         return None
     if (codes := profile.share_of(_ICD)) >= _SHARE_OF_ICD:
         return BY_KEY["health"], codes
@@ -31,10 +32,12 @@ def concept_of_values(profile: Profile) -> tuple[Concept, float] | None:
     for key, needed, words in _lists():
         private = BY_KEY[key].role == "sensitive"
         members = {value for value, text in plain.items() if text in words or (private and _has_part(text, words))}
+        if not members:
+            continue
         # Who is not ill has a value that speaks of nothing: "none" beside a few illnesses.
         silent = negatives - members if private else frozenset()
         share = profile.share(members.__contains__) / max(1 - profile.share(silent.__contains__), _LEAST_TOLD)
-        if members and share >= needed:
+        if share >= needed:
             return BY_KEY[key], min(share, 1.0)
     return None
 
