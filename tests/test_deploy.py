@@ -1,17 +1,22 @@
 """What lies in deploy/ works: the container file is linted and its wheel built, the unit judged and really started."""
 
 import os
+import re
 import shlex
 import shutil
 import socket
 import subprocess
 import sys
 import time
+import tomllib
 import urllib.request
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 
 import pytest
+import yaml
+
+from sfumato.service.settings import Limits
 
 ROOT = Path(__file__).parents[1]
 DEPLOY = ROOT / "deploy"
@@ -64,6 +69,24 @@ def test_the_unit_leaves_little_to_an_attacker():
     judge = ["systemd-analyze", "security", "--offline=true", "--threshold=20", "--no-pager", UNIT]
     run = subprocess.run(judge, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stdout[-500:]
+
+
+def test_the_parts_fit_into_the_memory_and_the_audit_log_outlives_the_jobs():
+    """The limit was two thirds of what the parts may take, and removing the jobs removed the audit log."""
+    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]["sfumato"]
+    variables = {name[8:].lower().replace("_", "-"): value for name, value in compose["environment"].items()}
+    image = (DEPLOY / "Containerfile").read_text()
+    jobs = re.search("SFUMATO_JOBS=(.*)", image)[1].rstrip(" \\")
+    unit = tomllib.loads((DEPLOY / "sfumato.toml").read_text())
+    for options, limit in ((unit, entries("MemoryMax")[0]), ({"jobs": jobs} | variables, compose["mem_limit"])):
+        parts = 300_000_000 + Limits().workers * options["max-memory"] + options["max-page-memory"]
+        parts += options.get("job-slots", 1) * options["max-job-memory"]
+        assert parts <= int(limit.lower().rstrip("g")) * 2**30
+        assert not Path(options["audit-log"]).is_relative_to(options["jobs"])
+    assert Path(unit["audit-log"]).parent == Path("/var/log") / entries("LogsDirectory")[0]
+    mounted = [volume.split(":")[1] for volume in compose["volumes"]]
+    assert str(Path(variables["audit-log"]).parent) in mounted
+    assert str(Path(variables["api-keys"]).parent) in mounted
 
 
 def entries(name):

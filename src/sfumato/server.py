@@ -27,7 +27,7 @@ from sfumato.service.access.sign_in import sign_in_routes
 from sfumato.service.arxaas.routes import arxaas_routes
 from sfumato.service.attributes.routes import add_attribute_routes
 from sfumato.service.figures import ServiceFigures
-from sfumato.service.health import health_routes
+from sfumato.service.health import Check, health_routes
 from sfumato.service.http import problems
 from sfumato.service.http.forwarded import ForwardedScheme
 from sfumato.service.http.log_lines import keep_log_plain, start_log
@@ -76,7 +76,7 @@ def create_app(settings: Settings | None = None, jobs: JobSettings | None = None
     add_attribute_routes(app, lanes, chosen.limits)  # the most used come first
     app.include_router(sign_in_routes(door))
     app.include_router(
-        health_routes(chosen, metrics, jobs is not None and jobs.pages, pool.fault if pool else lambda: None)
+        health_routes(chosen, metrics, jobs is not None and jobs.pages, _checks(door.fault, lanes.fault, pool))
     )
     app.include_router(arxaas_routes(lanes, chosen.limits))
     if pool is not None:
@@ -107,6 +107,12 @@ def from_variables() -> FastAPI:
         if os.getppid() != starter.pid:  # it was gone before the system was asked
             raise SystemExit(1)
     return create_app(*from_environment())
+
+
+def _checks(*parts: Check | Pool | None) -> Check:
+    """What keeps the service from its work: the first of its parts that has a fault."""
+    checks = [part.fault if isinstance(part, Pool) else part for part in parts if part is not None]
+    return lambda: next((fault for check in checks if (fault := check()) is not None), None)
 
 
 def _add_error_policy(app: FastAPI) -> None:

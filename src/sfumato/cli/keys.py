@@ -4,11 +4,14 @@ import sys
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from sfumato.errors import PlanError, extra_part
+
+if TYPE_CHECKING:
+    from sfumato.service.access.keys import Key
 
 
 class Action(StrEnum):
@@ -20,7 +23,10 @@ class Action(StrEnum):
 
 
 File = Annotated[Path, typer.Option("--file", help="The file of keys, as for `serve --api-keys`.", dir_okay=False)]
-Expires = Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="From this day on it opens nothing.")]
+Expires = Annotated[
+    datetime | None, typer.Option(formats=["%Y-%m-%d"], help="The last day on which it opens the service.")
+]
+Group = Annotated[str | None, typer.Option(help="Group (name or number) whose members may read the file.")]
 Scopes = Annotated[list[str] | None, typer.Option("--scope", help="attributes, jobs, pages; repeatable, default all.")]
 
 
@@ -31,6 +37,7 @@ def command(
     role: Annotated[str, typer.Option(help="user, or admin, who sees and cancels everybody's jobs.")] = "user",
     scope: Scopes = None,
     expires: Expires = None,
+    group: Group = None,
     audit_log: Annotated[Path | None, typer.Option(help="The audit log of the service.", dir_okay=False)] = None,
 ) -> int:
     """Add, list and revoke API keys; a service that runs takes notice within a second."""
@@ -45,25 +52,34 @@ def command(
 
         revoke_key(file, name)
     else:
+        key = _add(file, _made(name, role, scope or [], expires), group)
         sys.stderr.write("The key, shown once; send it as X-API-Key:\n")
-        sys.stdout.write(_add(file, name, role, scope or [], expires) + "\n")
+        sys.stdout.write(key + "\n")
     _note(audit_log, f"key {action}", name)
     return 0
 
 
-def _add(file: Path, name: str, role: str, scopes: list[str], expires: datetime | None) -> str:
-    from sfumato.service.access.keys import add_key, make_key
+def _add(file: Path, made: tuple[str, "Key"], group: str | None) -> str:
+    from sfumato.service.access.keys import add_key
+
+    text, key = made
+    add_key(file, key, group)
+    return text
+
+
+def _made(name: str, role: str, scopes: list[str], expires: datetime | None) -> tuple[str, "Key"]:
+    from sfumato.service.access.keys import make_key, today
     from sfumato.service.access.users import ROLES, SCOPES
 
     unknown = sorted(set(scopes) - set(SCOPES))
     if unknown or role not in ROLES:
         what = f"{unknown[0] if unknown else role} is no {'scope' if unknown else 'role'}."
         raise PlanError(what, f"Scopes: {', '.join(SCOPES)}. Roles: {', '.join(ROLES)}.", "api-key-scope")
+    if expires is not None and expires.date() < today():
+        raise PlanError("the key would have expired already.", "Name a day to come.", "api-key-expires")
     chosen = tuple(one for one in SCOPES if one in scopes or not scopes)
     known = next(one for one in ROLES if one == role)
-    text, key = make_key(name, known, chosen, expires.date() if expires else None)
-    add_key(file, key)
-    return text
+    return make_key(name, known, chosen, expires.date() if expires else None)
 
 
 def _list(file: Path) -> int:

@@ -1,6 +1,9 @@
 """`sfumato serve`: runs the web service until it is told to stop, and then finishes what runs."""
 
 import inspect
+import ipaddress
+import json
+import logging
 import os
 import signal
 import socket
@@ -20,6 +23,8 @@ from sfumato.cli.configuration import read_configuration
 from sfumato.errors import EngineError, missing_extra
 from sfumato.service.settings import JobSettings, Limits, Option, Settings, options, to_environment
 from sfumato.service.temporary import temporary_folder
+
+LOG = logging.getLogger("sfumato.service")
 
 
 def command(
@@ -133,7 +138,9 @@ def _run(environment: dict[str, str], host: str, port: int, workers: int, second
     except ImportError:
         raise missing_extra("fastapi, uvicorn or rdflib", "web") from None
     os.environ.update(environment)
-    from_variables()  # faults of the settings show here, once, before any process starts
+    app = from_variables()  # faults of the settings show here, once, before any process starts
+    if app.state.door.open and not _is_own(host):
+        LOG.warning(json.dumps({"access": "nobody signs in, and others than this machine may reach the service"}))
     signal.signal(signal.SIGTERM, _leave)
     try:
         uvicorn.run(
@@ -152,6 +159,18 @@ def _run(environment: dict[str, str], host: str, port: int, workers: int, second
     except SystemExit as end:
         if end.code:
             raise EngineError("the service did not start.", "Is the port free? The log says more.", "serve") from None
+
+
+def _is_own(host: str) -> bool:
+    """Whether only this machine reaches an address to listen on.
+
+    >>> [_is_own(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "10.0.0.5", "")]
+    [True, True, True, False, False, False]
+    """
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _leave(*_: object) -> NoReturn:

@@ -1,8 +1,11 @@
 """Keys: names, roles, scopes, expiry; revoked while the service runs; jobs of users; and the record of who did what."""
 
 import json
+import os
+import subprocess
 import threading
 import time
+from datetime import date
 
 import pytest
 
@@ -33,12 +36,14 @@ def done(client, answer, key):
         time.sleep(0.1)
 
 
-def test_users_roles_scopes_and_the_audit_log(serving, tmp_path, capsys):
+def test_users_roles_scopes_and_the_audit_log(serving, tmp_path, capsys, caplog):
     path, log = tmp_path / "keys", tmp_path / "audit.jsonl"
     one = made(path, "one", "--audit-log", str(log), capsys=capsys)
     two = made(path, "two", "--scope", "jobs", capsys=capsys)
     chief = made(path, "chief", "--role", "admin", capsys=capsys)
-    late = made(path, "late", "--expires", "2020-01-01", capsys=capsys)
+    text, expired = make_key("late", expires=date(2020, 1, 1))
+    add_key(path, expired)
+    late = {"X-API-Key": text}
     settings = Settings(api_keys=path, audit_log=log)
     with serving(tmp_path / "jobs", settings, user_jobs=1, user_bytes=5_000_000) as client:
         assert client.put("/api/anonymise", json=BODY, headers=one).status_code == 202
@@ -64,6 +69,9 @@ def test_users_roles_scopes_and_the_audit_log(serving, tmp_path, capsys):
         path.write_text("damaged")
         time.sleep(0.7)
         assert client.get("/api/jobs", headers=chief).status_code == 503  # it may have been revoked
+        ready = client.get("/health/ready")
+        assert (ready.status_code, ready.json()["status"]) == (503, "the file of keys cannot be read")
+        assert [record.getMessage() for record in caplog.records].count('{"keys": "the file cannot be read"}') == 1
     lines = [json.loads(line) for line in log.read_text().splitlines()]
     told = [(line["who"], line["what"], line.get("status")) for line in lines]
     assert ("key:one", "job_create", 202) in told
@@ -71,6 +79,8 @@ def test_users_roles_scopes_and_the_audit_log(serving, tmp_path, capsys):
     assert ("key:one", "job_file", 200) in told
     assert ("key:chief", "job_delete", 204) in told
     assert ("", "job_list", 401) in told
+    assert ("", "job_list", 503) in told
+    assert not [what for _, what, _ in told if what == "ready"]
     assert [what for who, what, _ in told if who.startswith("operator:")] == ["key add", "key revoke"]
     assert all(line["job"] == place[10:] for line in lines if line["what"] in ("job_create", "job done", "job_file"))
     assert log.stat().st_mode & 0o777 == 0o600
@@ -107,6 +117,49 @@ def test_the_command_lists_and_refuses(tmp_path, capsys):
     assert run(["keys", "list", "--file", str(path)]) == 0
     assert capsys.readouterr().out == "one\tuser\tpages\tvalid\t2999-01-01\n"
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_refusal_shows_no_key_and_no_day_gone_by_is_taken(tmp_path, capsys):
+    path = tmp_path / "keys"
+    assert run(["keys", "add", "bad name", "--file", str(path)]) == 2
+    assert "shown once" not in capsys.readouterr().err
+    assert run(["keys", "add", "late", "--expires", "2020-01-01", "--file", str(path)]) == 2
+    assert "expired already" in capsys.readouterr().err
+    assert not path.exists()
+
+
+def test_a_key_holds_through_its_last_day():
+    _, key = make_key("one", expires=date(2027, 1, 31))
+    assert key.holds(date(2027, 1, 31))
+    assert not key.holds(date(2027, 2, 1))
+
+
+def test_owner_group_and_mode_of_the_file_stay(tmp_path, capsys):
+    """Each change gave it back to who made the change, and the service could not read it any more."""
+    path, group = tmp_path / "keys", 10001 if os.getuid() == 0 else os.getgid()
+    made(path, "one", "--group", str(group), capsys=capsys)
+    assert (path.stat().st_gid, path.stat().st_mode & 0o777) == (group, 0o640)
+    path.chmod(0o444)
+    other = 10001 if os.getuid() == 0 else os.getuid()
+    os.chown(path, other, group)
+    made(path, "two", capsys=capsys)
+    revoke_key(path, "one")
+    status = path.stat()
+    assert (status.st_uid, status.st_gid, status.st_mode & 0o777) == (other, group, 0o444)
+    assert run(["keys", "add", "three", "--group", "no-such-group", "--file", str(path)]) == 2
+    assert [entry.name for entry in tmp_path.iterdir()] == ["keys"]
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root becomes another user")
+def test_a_service_of_another_user_reads_keys_by_its_group(tmp_path, capsys):
+    path = tmp_path / "keys"
+    made(path, "one", "--group", "10001", capsys=capsys)
+    program = ["setpriv", "--reuid=10001", "--regid=10001", "--clear-groups", "cat"]
+    with path.open("rb") as stream:  # the way to the folder is not what is asked about
+        assert subprocess.run([*program, "/dev/stdin"], stdin=stream, check=False, capture_output=True).returncode == 0
+    path.chmod(0o600)
+    with path.open("rb") as stream:
+        assert subprocess.run([*program, "/dev/stdin"], stdin=stream, check=False, capture_output=True).returncode == 1
 
 
 def test_lines_that_people_wrote_stay(tmp_path):

@@ -27,9 +27,11 @@ _MOST_ROWS = 1_000_000
 
 def repeating_identifiers(plan: Plan, source: Engine) -> tuple[str, ...]:
     """Warnings on identifiers that repeat as keys do: they may name persons, whom promises then do not count."""
+    names = () if plan.person is not None else plan.named("identifier")
+    if not names:
+        return ()
     from sfumato.hierarchies.suggest.roles import may_name_persons
 
-    names = () if plan.person is not None else plan.named("identifier")
     profiles = {name: _first_profile(plan, source, name) for name in names}
     warnings = tuple(
         f'The identifier "{name}" repeats: if it names a person, promises count rows where they should count '

@@ -74,6 +74,10 @@ class Door:
         user = self.sessions.user(connection.cookies)
         return user if user is None else self.still(user)
 
+    def fault(self) -> str | None:
+        """What keeps everybody out, if anything does."""
+        return (self.keys.fault if self.keys is not None else None) or self.audit.fault
+
     def still(self, user: User) -> User | None:
         """The user of an earlier sign-in, if that way to sign in is still open to them."""
         if user.way == "key":
@@ -86,7 +90,11 @@ class Door:
         Raises:
             RefusedError: They have not signed in, or this part of the service is not open to them.
         """
-        user = self.user(connection)
+        try:
+            user = self.user(connection)
+        except RefusedError:
+            connection.state.kept_out = True  # no matter who asks: the audit log has it as a refusal
+            raise
         if user is None:
             what = (
                 "A valid API key is needed (header X-API-Key)." if self.keys else "You must sign in first (/sign-in)."

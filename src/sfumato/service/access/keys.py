@@ -6,11 +6,15 @@ hash cannot be guessed back.
 """
 
 import fcntl
+import grp
 import hashlib
 import hmac
+import json
+import logging
 import os
 import re
 import secrets
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +27,7 @@ from sfumato.errors import PlanError
 from sfumato.service.access.users import ROLES, SCOPES, Role, Scope, User
 from sfumato.service.http.problems import RefusedError
 
+LOG = logging.getLogger("sfumato.service")
 LINE = re.compile(r"(?P<name>[A-Za-z0-9._-]{1,64}):(?P<hash>[0-9a-f]{64})(?P<rest>( [a-z]+=[a-z0-9,-]+)*)")
 NOTES = ("role", "scopes", "expires", "revoked")
 # How often a file of keys is looked at; a key that was revoked opens nothing after that.
@@ -31,7 +36,7 @@ LOOKING_SECONDS = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What is known of a key; it ends with the day before `expires` (UTC), or at once when it is revoked."""
+    """What is known of a key; it opens through the day `expires` (UTC), and ends at once when it is revoked."""
 
     name: str
     hash: str
@@ -42,7 +47,7 @@ class Key:
 
     def holds(self, day: date) -> bool:
         """Whether it opens the service on a day."""
-        return self.revoked is None and (self.expires is None or day < self.expires)
+        return self.revoked is None and (self.expires is None or day <= self.expires)
 
     def user(self) -> User:
         """Who sends it."""
@@ -149,17 +154,30 @@ class KeyFile:
         """The user of a key that still holds, by its name."""
         return next((key.user() for key in self._current() if key.name == name and key.holds(today())), None)
 
+    @property
+    def fault(self) -> str | None:
+        """What keeps everybody out, if anything does."""
+        self._look()
+        return "the file of keys cannot be read" if self._keys is None else None
+
+    def _look(self) -> None:
+        """Read the file again if it has changed; what can be read no more is told once."""
+        now = time.monotonic()
+        if now - self._looked <= LOOKING_SECONDS:
+            return
+        self._looked, state = now, _state(self._path)
+        if state != self._state or self._keys is None:
+            known, self._state, self._keys = self._keys is not None, state, _read_or_none(self._path)
+            if known and self._keys is None:
+                LOG.error(json.dumps({"keys": "the file cannot be read"}))
+
     def _current(self) -> tuple[Key, ...]:
         """The keys; none opens while the file cannot be read, since any of them may have been revoked.
 
         Raises:
             RefusedError: It cannot be read.
         """
-        now = time.monotonic()
-        if now - self._looked > LOOKING_SECONDS:
-            self._looked, state = now, _state(self._path)
-            if state != self._state or self._keys is None:
-                self._state, self._keys = state, _read_or_none(self._path)
+        self._look()
         if self._keys is None:
             what = "The file of keys cannot be read; nobody can sign in."
             raise RefusedError(HTTPStatus.SERVICE_UNAVAILABLE, "access.keys", what, {"retry-after": "60"})
@@ -181,16 +199,16 @@ def _state(path: Path) -> tuple[int, ...]:
     return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
 
 
-def add_key(path: Path, key: Key) -> None:
-    """Put a key into a file, which may be new.
+def add_key(path: Path, key: Key, group: str | None = None) -> None:
+    """Put a key into a file, which may be new; with a group, its members may read the file.
 
     Raises:
-        PlanError: The name is taken.
+        PlanError: The name is taken, there is no such group, or the file cannot stay its owner's.
     """
     with _alone(path):
         if path.exists() and any(other.name == key.name for other in _keys_of(path)):
             raise PlanError(f"there is a key named {key.name}.", "Choose another name.", "api-key-name")
-        _write(path, [*_lines(path), key.line()])
+        _write(path, [*_lines(path), key.line()], _readers(path, group))
 
 
 def revoke_key(path: Path, name: str) -> None:
@@ -204,7 +222,7 @@ def revoke_key(path: Path, name: str) -> None:
         if not any(key.name == name for key in keys.values()):
             raise PlanError(f"there is no key named {name}.", "See them with: sfumato keys list", "api-key-name")
         gone = {line: replace(key, revoked=today()).line() for line, key in keys.items() if key.name == name}
-        _write(path, [gone.get(_normal(line, keys, path), line) for line in _lines(path)])
+        _write(path, [gone.get(_normal(line, keys, path), line) for line in _lines(path)], _readers(path))
 
 
 def _normal(line: str, keys: dict[str, Key], path: Path) -> str:
@@ -220,15 +238,47 @@ def _lines(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
 
 
-def _write(path: Path, lines: list[str]) -> None:
-    """Write a file of keys whole or not at all, for this user's eyes only."""
+@dataclass(frozen=True, slots=True)
+class _Readers:
+    """Who may read a file: its owner and group by their numbers (-1: as the system makes it), and its mode."""
+
+    owner: int = -1
+    group: int = -1
+    mode: int = 0o600
+
+
+def _readers(path: Path, group: str | None = None) -> _Readers:
+    """Those of the file as it is, or its user alone; a group may be named, by its name or number."""
+    readers = _Readers()
+    if path.exists():
+        status = path.stat()
+        readers = _Readers(status.st_uid, status.st_gid, stat.S_IMODE(status.st_mode))
+    if group is None:
+        return readers
+    try:
+        number = int(group) if group.isdecimal() else grp.getgrnam(group).gr_gid
+    except KeyError:
+        raise PlanError("there is no such group.", "Make it first: groupadd --system NAME", "api-key-group") from None
+    return replace(readers, group=number, mode=readers.mode | 0o040)
+
+
+def _write(path: Path, lines: list[str], readers: _Readers) -> None:
+    """Write a file of keys whole or not at all, for the eyes of those who could read it before."""
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-        stream.write("".join(line + "\n" for line in lines))
-        stream.flush()
-        os.fsync(descriptor)
-    partial.replace(path)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            stream.write("".join(line + "\n" for line in lines))
+            stream.flush()
+            os.fchown(descriptor, readers.owner, readers.group)
+            os.fchmod(descriptor, readers.mode)
+            os.fsync(descriptor)
+        partial.replace(path)
+    except PermissionError:
+        what = "the file of keys could not be left to its owner and group."
+        raise PlanError(what, "Run this as its owner, who is of the group, or as root.", "api-keys") from None
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 @contextmanager

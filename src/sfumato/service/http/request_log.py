@@ -75,7 +75,8 @@ class RequestLog:
         operation = getattr(scope.get("route"), "operation_id", None)
         state = scope["state"]
         user: User | None = state.get("user")
-        if operation is None or (user is None and status not in REFUSED):
+        refused = status in REFUSED or state.get("kept_out", False)
+        if operation is None or (user is None and not refused):
             return
         more = {"job": state.get("job"), "records": state.get("records"), "request": state["request_id"]}
         who = user.owner if user is not None else ""

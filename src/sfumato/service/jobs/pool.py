@@ -207,7 +207,13 @@ class Pool:
             self._insist(partial(self._fail, job, "internal", "An internal error; nothing was published."))
 
     def _run(self, job: Job) -> None:
-        worker = self._started(job)
+        try:
+            worker = self._started(job)
+        except EngineError:  # no process can be started: no fault of the job, which waits again
+            LOG.error(json.dumps({"job": job.id, "workers": "no process can be started"}))
+            self._insist(partial(self.store.requeue, job))
+            self._stopping.wait(RETRY_SECONDS)
+            return
         if worker is None:
             return
         overtime = threading.Timer(self.settings.seconds, worker.kill)

@@ -1,6 +1,8 @@
 """Workers that answer requests: a bounded queue before them, a time limit, and one that large requests never take."""
 
 import asyncio
+import json
+import logging
 import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
@@ -17,6 +19,13 @@ from sfumato.service.workers.template import Template, Worker, result, shared_te
 # From this size on, a request leaves one worker to the small ones.
 LARGE_BYTES = 100_000
 BLOCK = 1 << 16
+# How often it is tried again to start a process, where none could be.
+TRYING_SECONDS = 2.0
+LOG = logging.getLogger("sfumato.service")
+
+
+class _NoWorkerError(EngineError):
+    """The system starts no process now."""
 
 
 class Lanes:
@@ -31,12 +40,18 @@ class Lanes:
         self._workers: set[Worker] = set()
         self._warming: asyncio.Task[None] | None = None
         self._warm_enough = asyncio.Event()
+        self._failed = False
 
     async def start(self) -> None:
         """Begin to start the workers, ahead of the first request."""
         self._warming = asyncio.create_task(self._warm())
 
+    def fault(self) -> str | None:
+        """What keeps requests from being answered, if anything does."""
+        return "no process can be started" if self._failed else None
+
     async def _warm(self) -> None:
+        """Start the workers, then try again whenever none could be started: nobody may ask meanwhile."""
         for _ in range(self._limits.workers):
             try:
                 worker = await asyncio.to_thread(self._new)
@@ -44,6 +59,21 @@ class Lanes:
                 worker = None  # the request that gets its place tries again
             self._idle.put_nowait(worker)
             self._warm_enough.set()
+        while True:
+            await asyncio.sleep(TRYING_SECONDS)
+            if self._failed:
+                with suppress(EngineError):
+                    self._put_into_empty_place(await asyncio.to_thread(self._new))
+
+    def _put_into_empty_place(self, worker: Worker) -> None:
+        """Let a worker take the place of one that could not be started, if there still is such a place."""
+        places = [self._idle.get_nowait() for _ in range(self._idle.qsize())][::-1]
+        if None in places:
+            places[places.index(None)] = worker
+        else:
+            self._drop(worker)
+        for place in places:
+            self._idle.put_nowait(place)
 
     async def run(self, call: Call, size: int) -> Any:
         """The value of a call.
@@ -58,6 +88,9 @@ class Lanes:
                     return result(await _answer(worker.connection, call))
         except TimeoutError:
             raise RefusedError(HTTPStatus.REQUEST_TIMEOUT, "limit.time", "The work took too long.") from None
+        except _NoWorkerError:
+            what = "No process can be started that would do this; try again."
+            raise RefusedError(HTTPStatus.SERVICE_UNAVAILABLE, "internal.worker", what, {"retry-after": "10"}) from None
         except WorkerEndedError:
             what = "The process of this request was ended; nothing was anonymized."
             raise RefusedError(HTTPStatus.INTERNAL_SERVER_ERROR, "internal.worker", what) from None
@@ -109,12 +142,22 @@ class Lanes:
             self._drop(worker)
             worker = None
             raise
+        except _NoWorkerError:
+            worker = None
+            raise
         finally:
             self._idle.put_nowait(worker)
 
     def _new(self) -> Worker:
         limits = WorkerLimits(self._limits.memory_bytes)
-        worker = self._template.start(limits, first=self._prepare)
+        try:
+            worker = self._template.start(limits, first=self._prepare)
+        except (EngineError, OSError):
+            if not self._failed:
+                LOG.error(json.dumps({"workers": "no process can be started"}))
+            self._failed = True
+            raise _NoWorkerError("no worker can be started.", code="worker") from None
+        self._failed = False
         worker.connection.setblocking(False)
         self._workers.add(worker)
         return worker

@@ -8,7 +8,8 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -135,7 +136,10 @@ class Template:
             return self._asked(start, connection)
         except OSError:  # the template has just ended
             self.close()
+        try:
             return self._asked(start, connection)
+        except OSError:
+            raise EngineError("no worker can be started.", "Try again; the log says more.", "worker") from None
 
     def _asked(self, start: Start, connection: socket.socket) -> int:
         if not self._alive():
@@ -167,7 +171,7 @@ class Template:
     def _begin(self) -> None:
         ours, theirs = socket.socketpair()
         paths = [str(Path(__file__).resolve().parents[3]), *_own_paths()]
-        with theirs:
+        with theirs, _closed_on_error(ours):
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-c", BOOT, str(theirs.fileno()), *paths],
                 stdin=subprocess.DEVNULL,
@@ -228,6 +232,15 @@ class Template:
             return
         worker.status = status
         worker.ended.set()
+
+
+@contextmanager
+def _closed_on_error(connection: socket.socket) -> Iterator[None]:
+    try:
+        yield
+    except OSError:
+        connection.close()
+        raise
 
 
 def _own_paths() -> list[str]:
