@@ -176,6 +176,9 @@ def test_tables_that_are_written_before_they_are_protected_are_warned_of(folder,
     assert "was not protected" in (folder / "out" / "early.html").read_text()
     ran = sfumato("protect", "--arb", folder / "one.arb", "--out", folder / "out")
     assert ran.code == 1 and "Warning: early.csv" in ran.err
+    with pytest.raises(PlanError) as caught:
+        batch(folder, '"Var2"', "P(20,1)", write, "<SUPPRESS> CTA(1)", '<WRITETABLE> (1, 4, , "x.txt")')
+    assert "Written before: early.csv: table 1 was not protected." in caught.value.do
     unruled = batch(folder, '"Var2"', "", write)
     assert unruled.holds and "No rule says which" in unruled.warnings[0]
     assert not batch(folder, "<freq>", "FREQ(1,30)", write).warnings

@@ -104,7 +104,7 @@ def test_one_table_of_microdata_is_compared(folder):
     plan = (
         (folder / "plan.yaml").read_text().replace("source: cells.csv, value: n", "microdata: people.csv, value: count")
     )
-    (folder / "micro.yaml").write_text(plan)
+    (folder / "micro.yaml").write_text(plan + "output: {files: [jj, hst]}\n")
     ways = {"methods": ("optimal", "controlled", "cell-key"), "redesign_seconds": 0}
     one, other = (compare_tables(folder / name, **ways) for name in ("plan.yaml", "micro.yaml"))
     figures = [[(run.masked, run.unsafe_exact, run.mean_change) for run in each.runs[:2]] for each in (one, other)]
@@ -116,3 +116,15 @@ def test_one_table_of_microdata_is_compared(folder):
     (folder / "several.yaml").write_text(several)
     with pytest.raises(PlanError, match="of one table"):
         compare_tables(folder / "several.yaml")
+
+
+def test_ways_that_need_no_rules_are_compared_without_them(folder):
+    plan = (
+        (folder / "plan.yaml")
+        .read_text()
+        .replace("primary: [{rule: frequency, min: 3}]", "method: {name: rounding, base: 5}")
+    )
+    (folder / "plan.yaml").write_text(plan)
+    runs = {run.method: run for run in compare_tables(folder / "plan.yaml", redesign_seconds=0).runs}
+    assert {name for name, run in runs.items() if run.error} == {"optimal", "fast", "ranges", "adjustment"}
+    assert runs["controlled rounding to 5"].changed > 0

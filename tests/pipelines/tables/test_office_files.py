@@ -313,14 +313,14 @@ def test_files_of_masks_do_not_go_with_changed_numbers():
 def test_tables_are_read_in_their_encoding(encoding, tmp_path):
     rows = ["area,n", "Total,24", "Süd,11", "süd1,2", "süd2,9", "Østfold,13"]
     tree = "Süd\n@süd1\n@süd2\nØstfold\n"
-    plan = plan_for("n", source="t.csv", encoding=encoding) | {
+    plan = plan_for("n", source="t.csv", encoding=encoding, separator=";", decimal=",") | {
         "dimensions": {"area": {"column": "area", "hierarchy": "t.hrc"}}
     }
-    (tmp_path / "t.csv").write_text("\n".join(rows) + "\n", encoding=encoding)
+    (tmp_path / "t.csv").write_text("\n".join(rows).replace(",", ";") + "\n", encoding=encoding)
     (tmp_path / "t.hrc").write_text(tree, encoding=encoding)
     done = sf.protect(plan=read_table_plan(plan, tmp_path))
     assert done.external.text("area")[1:] == ("Süd", "süd1", "süd2", "Østfold")
-    # What is published is UTF-8: the audit reads it by the same plan.
+    # What is published is UTF-8, with commas and points: the audit reads it by the same plan.
     done.save(tmp_path / "out")
     assert sf.audit(tmp_path / "out" / "table-external.csv", tmp_path / "out" / "plan.yaml").passed
     people = [line.replace(",", ";") for row in rows[3:] for line in [row] * int(row.split(",")[1])]

@@ -30,10 +30,9 @@ from sfumato.tables.suppression.installed import check_installed
 
 # Proposals that are shown.
 MOST = 5
+MASKING = ("optimal", "fast", "ranges")
 METHODS = (
-    "optimal",
-    "fast",
-    "ranges",
+    *MASKING,
     "controlled",
     "small-count",
     "random",
@@ -78,11 +77,13 @@ def compare_tables(
         PlanError: The plan is of several tables, or a method is unknown.
     """
     check_installed()
-    made, columns = _one_table(read_table_plan(plan), table)
+    named, columns = _one_table(read_table_plan(plan), table)
+    # Files of masks do not go with every way, and none is written.
+    made = replace(named, output=replace(named.output, files=()))
     unknown = [name for name in methods if name not in METHODS]
     if unknown:
         raise PlanError(f"{unknown[0]} is not compared.", "Valid: " + ", ".join(METHODS) + ".", "compare-tables")
-    parts = perturbed_parts(replace(made, perturbation=None), columns)
+    parts = perturbed_parts(made, columns)
     base, keyed = _base(made, parts), _with_keys(columns, made, parts)
     runs = []
     for name in methods:
@@ -136,7 +137,8 @@ def _run(plan: TablePlan, columns: Columns, name: str, base: float, seconds: flo
     start = time.perf_counter()
     label = name
     try:
-        if name in ("optimal", "fast", "ranges"):
+        _check_rules(plan, name)
+        if name in MASKING:
             own = replace(plan, perturbation=None, method=MethodChoice(name=name, time_limit=seconds))  # type: ignore[arg-type]
             answer = _of_masks(run(own, columns), name)
         else:
@@ -146,6 +148,12 @@ def _run(plan: TablePlan, columns: Columns, name: str, base: float, seconds: flo
     except SfumatoError as error:
         answer = TableRun(label, error=error.what)
     return replace(answer, seconds=round(time.perf_counter() - start, 3))
+
+
+def _check_rules(plan: TablePlan, name: str) -> None:
+    """Refuse a way that protects unsafe cells, where nothing says which they are."""
+    if name in (*MASKING, "adjustment") and not plan.primary and plan.table.cells is None:
+        raise PlanError("no rule says which cells are unsafe.", "Name some in primary.", "no-rules")
 
 
 def _method(plan: TablePlan, name: str, base: float, seconds: float) -> Rounding | CellKey | Adjustment:

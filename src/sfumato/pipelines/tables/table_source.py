@@ -4,6 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from sfumato.delimited.dialect import DecimalMark, likely_separator
+from sfumato.delimited.opening import first_record, open_text
 from sfumato.tables.build.build import read_source
 from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.formats.crosstab_file import as_cells
@@ -47,15 +49,20 @@ def columns_from(table: Any, plan: TablePlan, published: bool = False) -> Column
         return as_cells(Columns(columns_of_file(path)), plan)
     described = None if plan.table.metadata is None else plan.folder / plan.table.metadata
     if published:
-        plan = _in_its_encoding(plan, path)
+        plan = _as_published(plan, path)
     office = office_columns(path, plan.table.value, described, published, plan.table.encoding)
     return _plain_columns(path, plan, published) if office is None else with_names(office, plan.table)
 
 
-def _in_its_encoding(plan: TablePlan, path: Path) -> TablePlan:
-    """The plan for a file that was published: what we write is UTF-8, whatever the table came in."""
-    encoding = likely_encoding(path, plan.table.encoding)
-    return replace(plan, table=replace(plan.table, encoding=encoding))
+def _as_published(plan: TablePlan, path: Path) -> TablePlan:
+    """The plan for a file that was published: what we write is UTF-8, with commas and points, whatever came in."""
+    source = plan.table
+    encoding = likely_encoding(path, source.encoding)
+    with open_text(path, encoding) as stream:
+        head = first_record(stream)
+    separator = source.separator if source.separator and source.separator in head else None
+    decimal: DecimalMark = "." if (separator or likely_separator(head)) == "," else source.decimal
+    return replace(plan, table=replace(source, separator=separator, decimal=decimal, encoding=encoding))
 
 
 def _plain_columns(path: Path, plan: TablePlan, published: bool) -> Columns:

@@ -92,6 +92,9 @@ def _run(command: Command, state: BatchState, name: str, scratch: Path) -> None:
     try:
         steps.get(command.word, lambda: None)()
     except SfumatoError as error:
+        if state.warnings:
+            # Files that stand there already must not be overlooked for what went wrong later.
+            error.do = f"{error.do} Written before: {' '.join(state.warnings)}".strip()
         if f"{name}, line {command.line}" not in error.what:
             error.what = f"{name}, line {command.line} (<{command.word}>): {error.what}"
         raise
@@ -169,7 +172,7 @@ def _unprotected(state: BatchState, job: TableJob, table: OfficeTable, asked: ba
         return ()
     what = f"{asked.file}: table {asked.table} was not protected. "
     if unsafe:
-        what += f"Its {unsafe} unsafe cells can be computed from the others: <SUPPRESS> comes before <WRITETABLE>."
+        what += f"Its {unsafe} unsafe cells may be computed from the others: <SUPPRESS> comes before <WRITETABLE>."
         state.holds = False
     else:
         what += "No rule says which of its cells are unsafe: name some in <SAFETYRULE>."
