@@ -397,3 +397,18 @@ def test_withheld_cells_of_sdmx_with_their_values_are_masked(table, tmp_path):
     flagged = (tmp_path / "t.csv").read_text().splitlines()
     (tmp_path / "t.csv").write_text("\n".join(line.rpartition(",")[0] for line in flagged) + "\n")
     assert sf.audit(tmp_path / "t.csv", plan_for("n")).checked == 4
+
+
+def test_names_of_other_files_are_not_guessed(tmp_path):
+    (tmp_path / "t.csv").write_text("area,n,STATUS,Freq\nTotal,24,s,9\na,2,u,1\nb,9,s,4\nc,13,s,4\n")
+    dimensions = {"area": {"column": "area"}}
+    rule = [{"rule": "status", "column": "STATUS"}]
+    assert sf.protect(tmp_path / "t.csv", value="n", dimensions=dimensions, primary=rule).report["masked"] == 2
+    with pytest.raises(PlanError, match='no column "people"'):
+        sf.protect(
+            tmp_path / "t.csv",
+            value="n",
+            frequency="people",
+            dimensions=dimensions,
+            primary=[{"rule": "frequency", "min": 2}],
+        )
