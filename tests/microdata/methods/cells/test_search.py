@@ -224,7 +224,7 @@ def test_promises_about_risk_hold_by_a_count_of_ones_own(asked, withheld) -> Non
 
 def _risk(rows: int, persons: float) -> float:
     """The integral of the definition, by the midpoints of many steps."""
-    share, points = rows / persons, (np.arange(20_000) + 0.5) / 20_000
+    share, points = rows / persons, (np.arange(2_000) + 0.5) / 2_000
     return float((points ** (rows - 1) * share / (share + (1 - share) * points)).mean())
 
 
@@ -253,3 +253,42 @@ def test_other_promises_say_why_and_what_to_do() -> None:
     asked = {"privacy": [{"model": "l-diversity", "l": 2, "column": "job"}]}
     with pytest.raises(PlanError, match="Use local or optimal"):
         anonymize(sample().select("age", "job"), plan([], columns=columns, **asked))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_bound_and_the_cost_for_risks_lie_around_the_least_by_brute_force(seed) -> None:
+    draw = np.random.default_rng(seed)
+    rows = list(
+        zip(draw.choice(["a", "b"], 7), draw.choice(["x", "y", "z"], 7), draw.choice(["p", "q"], 7), strict=True)
+    )
+    weights, threshold = draw.integers(3, 30, 7).tolist(), 0.08
+    together: dict[tuple, list[float]] = {}
+    for row, weight in zip(rows, weights, strict=True):
+        together.setdefault(row, []).append(weight)
+    least = _least([(row, len(own), sum(own)) for row, own in together.items()], threshold)
+    frame = pl.DataFrame({name: [row[at] for row in rows] for at, name in enumerate("abc")})
+    columns = {name: {"role": "quasi-identifier"} for name in "abc"} | {"weight": {"role": "weight"}}
+    asked = plan([], columns=columns, privacy=[{"model": "individual-risk", "threshold": threshold}])
+    cells = anonymize(frame.with_columns(weight=pl.Series(weights)), asked).report.to_dict()["cells"]
+    assert cells["bound"] <= least <= cells["cost"] <= 2 * least + 6
+
+
+def _least(entries: list[tuple], threshold: float) -> float:
+    """The least number of hidden cells by trying all partitions of combinations."""
+
+    def cost(group: list[tuple]) -> float:
+        rows, persons = sum(entry[1] for entry in group), sum(entry[2] for entry in group)
+        if _risk(rows, persons) > threshold * (1 + 1e-6):
+            return np.inf
+        return sum(rows for column in zip(*(entry[0] for entry in group), strict=True) if len(set(column)) > 1)
+
+    def part(groups: list[list[tuple]], place: int) -> float:
+        if place == len(entries):
+            return sum(map(cost, groups))
+        options = [
+            part([*groups[:at], [*group, entries[place]], *groups[at + 1 :]], place + 1)
+            for at, group in enumerate(groups)
+        ]
+        return min([*options, part([*groups, [entries[place]]], place + 1)])
+
+    return part([], 0)

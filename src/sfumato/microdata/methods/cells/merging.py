@@ -6,8 +6,10 @@ costs least. Risks only fall by merging (see models/individual_risk.py), so it e
 nothing may be hidden any more.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +19,9 @@ from sfumato.microdata.methods.cells.patterns import Cells, Patterns
 from sfumato.microdata.methods.time_limit import Deadline
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
 from sfumato.microdata.models.global_risk import GlobalRisk
-from sfumato.microdata.models.individual_risk import IndividualRisk, individual_risks
+from sfumato.microdata.models.individual_risk import IndividualRisk, expected_risks, individual_risks
 from sfumato.microdata.models.model import EXACT
-from sfumato.microdata.models.weights import holding_weights
+from sfumato.microdata.models.weights import MILLIONTHS, holding_weights
 
 Codes = npt.NDArray[np.int32]
 Places = npt.NDArray[np.int64]
@@ -34,6 +36,18 @@ class RiskPromises:
     k: int
     models: Sequence[RiskModel]
     weights: Counts | None
+
+    def usual_size(self, counts: Counts) -> int:
+        """How many rows of usual weights are enough for every promise; all of them where fewer are not."""
+        rows = int(counts.sum())
+        size = self.k
+        for model in self.models:
+            weight = 1 / (model.sampling_fraction or 1.0) if self.weights is None else _mean_weight(self.weights, rows)
+            sizes = range(size, rows)
+            limit = model.threshold * (1 + EXACT)
+            # Risks fall with rows: the first that is small enough is found by halving.
+            size += bisect_left(sizes, True, key=partial(_is_safe, weight, limit))
+        return size
 
     def bound(self, patterns: Patterns) -> float:
         """What all rows must pay at least for k and for each promise about the risk of every row."""
@@ -155,6 +169,15 @@ class Merging:
         for model, risks in zip(self.promises.models, self.risks, strict=True):
             risks[classes] = 0.0
             risks[first] = individual_risks(self._classes(first), model.sampling_fraction)
+
+
+def _mean_weight(weights: Counts, rows: int) -> float:
+    return max(float(weights.sum()) / MILLIONTHS / rows, 1.0)
+
+
+def _is_safe(weight: float, limit: float, rows: int) -> bool:
+    """Whether the risk of so many rows that all have one weight is small enough."""
+    return bool(expected_risks(np.array([rows]), np.array([rows * weight]))[0] <= limit)
 
 
 def _sums(owners: Counts, values: Counts) -> Counts:

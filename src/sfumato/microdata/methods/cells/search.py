@@ -35,6 +35,8 @@ from sfumato.microdata.recoding.division import division_of
 from sfumato.microdata.recoding.recoding import ClassRecoding, Division
 
 NEVER = "never"
+# Of more combinations one beginning alone is tried where risks are promised.
+MOST_TRIED = 3_000
 
 
 def search(plan: Plan, method: CellSuppression, table: FrequencyTable, progress: Progress | None = None) -> Result:
@@ -87,18 +89,58 @@ def _hidden(
     Args:
         set_sizes: The rows that must be alike in all sets of so many columns.
     """
-    assignment, patterns = _solved(cells, promises.k, deadline)
-    rows = HiddenRows(assignment.combinations, patterns.masks[assignment.patterns], assignment.rows)
-    bounds = [assignment.bound]
-    if promises.models:
-        rows = _without_risk(cells, rows, promises, deadline)
-        bounds.append(promises.bound(patterns))
-    elif not set_sizes:
-        return rows, assignment.proved, assignment.bound
+    patterns = patterns_of(cells)
+    if not promises.models:
+        assignment = _solved(patterns, promises.k, deadline)
+        rows = _mended(cells, _rows_of(assignment, patterns), set_sizes, deadline)
+        bound = max(assignment.bound, _set_bound(cells, set_sizes, deadline))
+        return rows, assignment.proved and not set_sizes, bound
+    starts = _starts(patterns, promises, deadline)
+    attempts = [_mended(cells, _without_risk(cells, rows, promises, deadline), set_sizes, deadline) for rows in starts]
+    bound = max(promises.bound(patterns), _set_bound(cells, set_sizes, deadline))
+    return min(attempts, key=lambda rows: _cost(cells, rows)), False, bound
+
+
+def _mended(cells: Cells, rows: HiddenRows, set_sizes: dict[int, int], deadline: Deadline) -> HiddenRows:
+    """More hidden, until every set of columns has its k."""
     while (fault := _short_set(cells, rows, set_sizes)) is not None:
-        rows, bound = _without_short(cells, rows, fault, set_sizes[len(fault)], deadline)
-        bounds.append(bound)
-    return rows, False, max(bounds)
+        rows = _without_short(cells, rows, fault, set_sizes[len(fault)], deadline)
+    return rows
+
+
+def _set_bound(cells: Cells, set_sizes: dict[int, int], deadline: Deadline) -> float:
+    """What any release must pay for one of the sets of columns alone, of those that there is time for."""
+    bound = 0.0
+    for chosen in _sets(cells.codes.shape[1], set_sizes):
+        if deadline.over:
+            break
+        places = list(chosen)
+        part = Cells(cells.codes[:, places], cells.counts, cells.missing[:, places], cells.prices[places])
+        bound = max(bound, patterns_of(part).bound(set_sizes[len(chosen)]))
+    return bound
+
+
+def _starts(patterns: Patterns, promises: RiskPromises, deadline: Deadline) -> Iterator[HiddenRows]:
+    """Where merging may start: with groups as large as rows of usual weights must be, and with groups of k.
+
+    The first leaves little to be merged. Of large tables it is the only one, unless it is not to be had.
+    """
+    cells, found = patterns.cells, False
+    for size in sorted({promises.k, promises.usual_size(cells.counts)}, reverse=True):
+        if found and len(cells.counts) > MOST_TRIED:
+            return
+        try:
+            yield _rows_of(_solved(patterns, size, deadline), patterns)
+            found = True
+        except UnattainableError:
+            if size == promises.k:
+                raise
+
+
+def _cost(cells: Cells, rows: HiddenRows) -> float:
+    touched = rows.hidden & ~cells.missing[rows.combinations]
+    prices = np.where(np.isfinite(cells.prices), cells.prices, 0.0)
+    return float((touched * rows.rows[:, None] * prices).sum())
 
 
 def _without_risk(cells: Cells, rows: HiddenRows, promises: RiskPromises, deadline: Deadline) -> HiddenRows:
@@ -113,10 +155,12 @@ def _without_risk(cells: Cells, rows: HiddenRows, promises: RiskPromises, deadli
     return replace(whole, hidden=codes < 0)
 
 
-def _solved(cells: Cells, k: int, deadline: Deadline) -> tuple[Assignment, Patterns]:
-    patterns = patterns_of(cells)
-    start = assign(patterns, k, deadline)
-    return solve(patterns, k, start, deadline.left), patterns
+def _solved(patterns: Patterns, k: int, deadline: Deadline) -> Assignment:
+    return solve(patterns, k, assign(patterns, k, deadline), deadline.left)
+
+
+def _rows_of(assignment: Assignment, patterns: Patterns) -> HiddenRows:
+    return HiddenRows(assignment.combinations, patterns.masks[assignment.patterns], assignment.rows)
 
 
 def _published(cells: Cells, rows: HiddenRows) -> npt.NDArray[np.int32]:
@@ -142,7 +186,7 @@ def _short_set(cells: Cells, rows: HiddenRows, sizes: dict[int, int]) -> tuple[i
 
 def _without_short(
     cells: Cells, rows: HiddenRows, chosen: tuple[int, ...], least: int, deadline: Deadline
-) -> tuple[HiddenRows, float]:
+) -> HiddenRows:
     """More hidden, so that a set of columns gives every row its company; rows that look alike stay so.
 
     They are hidden alike; so all columns together keep their k.
@@ -153,14 +197,15 @@ def _without_short(
     counts = np.bincount(owners, weights=rows.rows).astype(np.int64)
     prices = cells.prices[list(chosen)]
     part = Cells(np.maximum(distinct[:, chosen], 0), counts, distinct[:, chosen] < 0, prices)
-    assignment, patterns = _solved(part, least, deadline)
+    patterns = patterns_of(part)
+    assignment = _solved(patterns, least, deadline)
     hidden = np.zeros((len(distinct), codes.shape[1]), bool)
     pattern = np.zeros(len(distinct), np.int64)
     # Rows that look alike may be divided by the program: all of them follow its largest part, which is hidden most.
     for combination, at in zip(assignment.combinations.tolist(), assignment.patterns.tolist(), strict=True):
         pattern[combination] = max(pattern[combination], at)
     hidden[:, chosen] = patterns.masks[pattern]
-    return replace(rows, hidden=rows.hidden | hidden[owners]), assignment.bound
+    return replace(rows, hidden=rows.hidden | hidden[owners])
 
 
 def _result(plan: Plan, table: FrequencyTable, cells: Cells, rows: HiddenRows, proved: bool, bound: float) -> Result:
