@@ -199,7 +199,7 @@ def _split(address: str) -> SplitResult:
     except ValueError:
         fine = False
     if not fine or any(ord(letter) <= 32 or ord(letter) == 127 for letter in address):
-        raise PlanError("the configuration's address is not an http or https URL.", "Give a whole URL.", "url")
+        raise PlanError("the address is not an http or https URL.", "Give a whole URL.", "url")
     if parts.username is not None or "\\" in address:
         raise PlanError("the address holds a user name or a backslash.", "Leave them out.", "url")
     return parts
