@@ -128,6 +128,15 @@ def test_a_refusal_shows_no_key_and_no_day_gone_by_is_taken(tmp_path, capsys):
     assert not path.exists()
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only root gives files away")
+def test_an_audit_log_that_an_operator_begins_is_the_services(tmp_path, capsys):
+    folder = tmp_path / "log"
+    folder.mkdir()
+    os.chown(folder, 10001, 10001)
+    made(tmp_path / "keys", "one", "--audit-log", str(folder / "audit.jsonl"), capsys=capsys)
+    assert (folder / "audit.jsonl").stat().st_uid == 10001
+
+
 def test_a_key_holds_through_its_last_day():
     _, key = make_key("one", expires=date(2027, 1, 31))
     assert key.holds(date(2027, 1, 31))
