@@ -10,6 +10,7 @@ import os
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -121,9 +122,12 @@ def _add_error_policy(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _invalid)
 
 
-async def _invalid(request: Request, _: Exception) -> Response:
-    """A request that FastAPI itself refuses; its own text would quote the values."""
-    return problems.answer(request, HTTPException(400))
+async def _invalid(request: Request, error: Exception) -> Response:
+    """A request that FastAPI itself refuses: which parameter, and what it should be; its own text quotes the values."""
+    faults = error.errors() if isinstance(error, RequestValidationError) else []
+    shown = "; ".join(f"{fault['loc'][-1]}: {fault['msg']}" for fault in faults[:5])
+    what = f"A parameter is not what it should be. {shown}." if shown else "The request is not what it should be."
+    return problems.answer(request, problems.RefusedError(HTTPStatus.BAD_REQUEST, "http.parameter", what))
 
 
 def _lifespan(lanes: Lanes, pool: Pool | None, stopping: Stopping):  # type: ignore[no-untyped-def]  # noqa: ANN202

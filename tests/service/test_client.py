@@ -67,7 +67,7 @@ def test_attributes(client):
     assert (answer.data, answer.kpis["kAnonymity"], answer.warnings) == ([{"name": "*****"}] * 2, 2, ())
     with pytest.raises(sf.PlanError, match="not an operation"):
         client.anonymize_attributes([{"name": "A"}], {"name": {"anonymisationType": "Hashing", "dataType": "String"}})
-    with pytest.raises(sf.DataError, match="old is not numeric"):
+    with pytest.raises(sf.DataError, match="the input of record 1 is not numeric"):
         numeric = {"age": {"anonymisationType": "Generalization", "dataType": "Numeric"}}
         client.anonymize_attributes([{"age": "old"}, {"age": 3}], numeric)
 
@@ -95,8 +95,30 @@ def test_what_fails_is_raised_as_the_library_raises_it(client, rows, tmp_path):
     assert failed.value.code.startswith(("plan.", "data."))
     with pytest.raises(sf.EngineError, match="cannot be reached"):
         sf.Client("http://127.0.0.1:1").job("0")
-    with pytest.raises(sf.SfumatoError, match="key is needed"), sf.Client(str(client._http.base_url)) as stranger:
+    address = str(client._http.base_url)
+    with pytest.raises(sf.EngineError, match="key is needed") as refused, sf.Client(address, "wrong") as stranger:
         stranger.job("0")
+    assert refused.value.code == "engine.access.key"
+    with pytest.raises(sf.DataError, match=r"absent\.csv cannot be read"):
+        client.submit("anonymize", impossible, [tmp_path / "absent.csv"])
+    with pytest.raises(sf.PlanError, match=r"absent\.yaml cannot be read"):
+        client.submit("anonymize", tmp_path / "absent.yaml", [rows])
+    with pytest.raises(sf.SfumatoError, match="webhook cannot be told: the address is not an http"):
+        client.submit("risk", patients().plan("patients.csv", 5), [rows], webhook=("file:///etc/passwd", SECRET))
+    listed = client._http.get("/api/jobs", params={"limit": 0})
+    assert (listed.status_code, "limit: Input should be greater" in listed.json()["detail"]) == (400, True)
+
+
+def test_a_quota_is_no_fault_of_the_plan(serving, rows, tmp_path):
+    key, line = new_key("tests")
+    (tmp_path / "keys").write_text(line)
+    with (
+        serving(tmp_path / "jobs", Settings(api_keys=tmp_path / "keys"), user_bytes=600) as http,
+        sf.Client(str(http.base_url), key) as own,
+        pytest.raises(sf.EngineError, match="erase some of them") as refused,
+    ):
+        own.submit("anonymize", patients().plan("patients.csv", 5), [rows])
+    assert refused.value.code == "engine.limit.quota"
 
 
 def told_under(told, path, until, count=1):

@@ -41,6 +41,7 @@ def test_a_store_that_cannot_be_written_is_no_ready_service(serving, until, tmp_
         until(lambda: client.get("/health/ready").status_code == 503)
         answer = client.get("/health/ready")
         assert (answer.json()["status"], answer.headers["retry-after"]) == ("the store of jobs cannot be written", "10")
+        assert figures(client)["sfumato_store_up"] == 0
         assert client.get("/health/live").status_code == 200
         connection.execute("ROLLBACK")
         connection.close()

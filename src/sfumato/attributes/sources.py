@@ -1,8 +1,9 @@
 """Where configurations and ontologies come from: an address, a folder that the service hosts, or a bundled example."""
 
 import json
+from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from rdflib import Graph
 
 LARGEST_FILE = 10_000_000
+MOST_KEPT = 64
+MOST_STATEMENTS = 8_000
 TURTLE_SUFFIXES = frozenset({".ttl", ".turtle"})
 
 
@@ -32,14 +35,16 @@ class Ontology:
 
 
 class Sources:
-    """Finds configurations and ontologies, and keeps what it has read of each text."""
+    """Finds configurations and ontologies, and keeps what it has read of each text, wherever it came from."""
 
     def __init__(self, fetcher: Fetcher, ontologies_folder: Path | None = None) -> None:
         self.fetcher = fetcher
         self._folders = [folder for folder in (ontologies_folder,) if folder]
         self._configuration = lru_cache(maxsize=256)(self._read_configuration)
-        self._ontology = lru_cache(maxsize=64)(self._read_ontology)
+        self._classes = lru_cache(maxsize=MOST_KEPT)(self._read_classes)
+        self._ontology = lru_cache(maxsize=MOST_KEPT)(self._read_ontology)
         self._graph = lru_cache(maxsize=32)(self._read_graph)
+        self._read: OrderedDict[tuple[str, Document], None] = OrderedDict()
 
     def configuration(self, address: str, data_class: str | None = None, prefix: str = "") -> Configuration:
         """The configuration at an address."""
@@ -49,14 +54,19 @@ class Sources:
         """The configuration in a document."""
         return self._configuration(document, data_class, "")
 
-    def graph(self, address: str) -> "Graph":
-        """The configuration graph at an address; not to be changed."""
-        return self._graph(self.fetcher.fetch(address))
+    def classes(self, address: str) -> configurations.Classes:
+        """The classes that the graph at an address configures."""
+        return self._classes(_plain(self.fetcher.fetch(address)))
+
+    def at_hand(self, address: str, ontology: bool = False) -> bool:
+        """Whether what an address leads to was fetched and read before, so that it takes no time."""
+        document = self.fetcher.kept(address)
+        return document is not None and ("ontology" if ontology else "classes", _plain(document)) in self._read
 
     def ontology(self, name: str) -> Ontology:
         """An ontology by its address or by the name under which it is hosted."""
         document = self.fetcher.fetch(name) if "://" in name else self._hosted(name)
-        return self._ontology(document)
+        return self._ontology(_plain(document))
 
     def load_context(self, address: str) -> Any:
         """A JSON-LD context of an allowed host; every other is refused."""
@@ -68,15 +78,33 @@ class Sources:
             raise PlanError("what a JSON-LD context's address leads to is not JSON.", code="context") from None
 
     def _read_graph(self, document: Document) -> "Graph":
-        return parsing.parse(document.text, _media_type(document), document.address, self.load_context)
+        graph = parsing.parse(document.text, _media_type(document), document.address, self.load_context)
+        if len(graph) > MOST_STATEMENTS:
+            raise PlanError("the graph has too many classes or attributes.", code="graph-too-large")
+        return graph
 
     def _read_configuration(self, document: Document, data_class: str | None, prefix: str) -> Configuration:
-        graph = self._graph(document)
-        return configurations.configuration_of(graph, data_class, document.address, prefix)
+        classes = self._classes(_plain(document))
+        return configurations.rules_of(
+            classes, configurations.find_class(classes, data_class, document.address), prefix
+        )
+
+    def _read_classes(self, document: Document) -> configurations.Classes:
+        classes = configurations.read_classes(self._graph(document))
+        self._note("classes", document)
+        return classes
 
     def _read_ontology(self, document: Document) -> Ontology:
         graph = self._graph(document)
-        return Ontology(ontologies.allowed_operations(graph), configurations.read_classes(graph).object_types())
+        ontology = Ontology(ontologies.allowed_operations(graph), configurations.read_classes(graph).object_types())
+        self._note("ontology", document)
+        return ontology
+
+    def _note(self, kind: str, document: Document) -> None:
+        """Note what was read; fewer are noted than kept, so that what is noted is kept."""
+        self._read[kind, document] = None
+        while len(self._read) > MOST_KEPT:
+            self._read.popitem(last=False)
 
     def _hosted(self, name: str) -> Document:
         with as_file(files("sfumato.attributes").joinpath("ontologies")) as bundled:
@@ -87,6 +115,14 @@ class Sources:
         raise PlanError(
             "no such ontology is hosted.", "Name one that the service hosts, or give a URL.", "ontology-name"
         )
+
+
+def _plain(document: Document) -> Document:
+    """A document as one of its text: the same text under another query is the same graph."""
+    address = urlsplit(document.address)
+    if not address.query and not address.fragment:
+        return document
+    return replace(document, address=address._replace(query="", fragment="").geturl())
 
 
 def _media_type(document: Document) -> str:

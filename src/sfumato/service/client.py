@@ -7,10 +7,11 @@ with.
 import json
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 from sfumato.errors import DataError, EngineError, InternalError, PlanError, SfumatoError, missing_extra
 
@@ -21,6 +22,12 @@ Kind = Literal["anonymize", "protect", "risk", "compare", "compare-tables"]
 LOOKING_SECONDS = 0.2
 # Kind of an error, the first part of its code -> the error; what is not here is told by the status.
 ERRORS: dict[str, type[SfumatoError]] = {"plan": PlanError, "data": DataError, "engine": EngineError}
+# Kinds of refusals that are about neither plan nor data, and what to do about them.
+REFUSALS = {
+    "access": "Check the key, and what it is for.",
+    "limit": "Send less, erase jobs that are done, or ask again later.",
+    "store": "Ask again later.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,19 +145,15 @@ class Client:
             idempotency_key: The same request under the same key is the same job.
             webhook: Address that is told when the job has ended, and the secret that signs what it is told.
         """
-        text = json.dumps(plan) if isinstance(plan, Mapping) else Path(plan).read_text(encoding="utf-8")
+        text = json.dumps(plan) if isinstance(plan, Mapping) else _plan_text(Path(plan))
         fields: dict[str, Any] = {"kind": kind, "plan": text, "source": source}
         fields["parameters"] = None if parameters is None else json.dumps(dict(parameters))
         fields |= dict(zip(("webhook", "webhookSecret"), webhook or (None, None), strict=True))
         headers = {} if idempotency_key is None else {"idempotency-key": idempotency_key}
         sent: list[tuple[str, Any]] = [(name, (None, value)) for name, value in fields.items() if value is not None]
-        opened = [Path(path).open("rb") for path in files]  # noqa: SIM115
-        try:
-            sent += [("data", (Path(stream.name).name, stream)) for stream in opened]
+        with ExitStack() as opened:
+            sent += [("data", (Path(path).name, opened.enter_context(_opened(Path(path))))) for path in files]
             return _job(self._json("POST", "/api/jobs", files=sent, headers=headers))
-        finally:
-            for stream in opened:
-                stream.close()
 
     def job(self, job: RemoteJob | str) -> RemoteJob:
         """The job as it is now."""
@@ -226,7 +229,24 @@ def _error(status: int, code: str, message: str) -> SfumatoError:
     kind, _, fault = code.partition(".")
     if kind in ERRORS:
         return ERRORS[kind](message, "", fault)
+    if kind in REFUSALS:
+        return EngineError(message, REFUSALS[kind], code)
     return InternalError(message, " ", fault) if status >= 500 else PlanError(message, "", code)
+
+
+def _plan_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise PlanError(f"the plan {path.name} cannot be read.", "Check the path; it is UTF-8.", "unreadable") from None
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        what = f"the file {path.name} cannot be read: {error.strerror}."
+        raise DataError(what, "Check the path.", "unreadable") from None
 
 
 def _id(job: RemoteJob | str) -> str:

@@ -28,7 +28,7 @@ class ServiceFigures(Collector):
 
     def _of_jobs(self, pool: Pool) -> Iterator[GaugeMetricFamily]:
         jobs = GaugeMetricFamily("sfumato_jobs", "Jobs in the store.", labels=["state"])
-        started, answers = time.perf_counter(), 1.0
+        started, answers = time.perf_counter(), float(pool.writes_store())
         waiting = servers = 0.0
         try:
             for state, number in pool.store.counts().items():
@@ -41,7 +41,7 @@ class ServiceFigures(Collector):
         for name, about, value in (
             ("sfumato_queue_seconds", "How long the oldest job that waits has waited.", waiting),
             ("sfumato_servers", "Servers that share the store.", servers),
-            ("sfumato_store_up", "Whether the store answers.", answers),
+            ("sfumato_store_up", "Whether the store answers and can be written.", answers),
             ("sfumato_store_seconds", "How long the store took to answer.", time.perf_counter() - started),
             ("sfumato_job_processes", "Processes that do jobs of this server.", float(pool.running())),
             ("sfumato_job_threads", "Threads of this server that care for jobs.", float(pool.threads_alive())),

@@ -8,8 +8,11 @@ import pytest
 from sfumato import datasets
 from sfumato.pipelines.attacks.attack import attack
 from sfumato.pipelines.attacks.evidence import add_to_folder
+from sfumato.pipelines.policies.attack_evidence import measure_attacks
 from sfumato.pipelines.policies.check import check
+from sfumato.pipelines.policies.rows_evidence import Roles
 from sfumato.pipelines.release import anonymize
+from sfumato.policies.presets import policy_named
 
 CLAUSES = ("linkability", "inference-attack")
 ROWS = 300
@@ -71,3 +74,10 @@ def test_what_the_folder_tells_of_an_attack_counts(release, raw, tmp_path):
     assert statuses(check(folder, "gdpr-wp216")) == dict.fromkeys(CLAUSES, "open")
     add_to_folder(folder, attack(folder, raw, control=census(2), attempts=100))
     assert statuses(check(folder, "gdpr-wp216")) == dict.fromkeys(CLAUSES, "satisfied")
+
+
+def test_an_attack_with_nothing_to_try_decides_nothing(tmp_path) -> None:
+    one = {"attack": "linking", "counted": True, "evidence": False, "risk": 0.0, "attempts": 0}
+    (tmp_path / "report.json").write_text(json.dumps({"attack": {"attacks": [one], "not_run": []}}))
+    measured = measure_attacks(policy_named("gdpr-wp216"), tmp_path, Roles((), ()), None, None, None)
+    assert measured["linking-risk"].figure is None and "nothing to try" in measured["linking-risk"].remark

@@ -218,97 +218,6 @@ def test_statuses_of_a_file_do_not_stand_in_the_way_of_protecting_it(table, tmp_
     assert sf.protect(tmp_path / "t.tab", plan_for("n")).holds
 
 
-FIRMS = "\n".join(
-    [
-        "region,sector,turn",
-        "n,a,10.1",
-        "n,a,20.2",
-        "n,b,700.7",
-        "n,b,1.1",
-        "n,b,2.2",
-        "s,a,33.3",
-        "s,a,34.4",
-        "s,a,35.5",
-    ]
-    + [f"{region},{sector},{50 + 7 * place}.3" for region in "ns" for sector in "abc" for place in range(4)]
-)
-
-
-def saved(folder, plan):
-    (folder / "firms.csv").write_text(FIRMS + "\n")
-    dimensions = {name: {"column": name} for name in ("region", "sector")}
-    done = sf.protect(plan=read_table_plan({"version": 1, "dimensions": dimensions, **plan}, folder))
-    done.save(folder / "out")
-    return done, folder / "out" / "table"
-
-
-def test_files_of_a_microdata_plan_carry_levels_reasons_and_respondents(tmp_path):
-    rules = [{"rule": "frequency", "min": 5}, {"rule": "p-percent", "p": 30}]
-    files = {"files": ["hst", "tab", "jj", "sbs", "sdmx"]}
-    plan = {"table": {"microdata": "firms.csv", "value": "turn"}, "primary": rules, "output": files}
-    done, out = saved(tmp_path, plan)
-    levels = dict(zip(done.joint.parts[0].part.table.names, done.joint.parts[0].part.table.reach.up, strict=True))
-    unsafe = {name: level for name, level in levels.items() if level > 0}
-    assert len(unsafe) == 4
-    written = [line.split(",") for line in (out / "house" / "table.hst").read_text().splitlines()]
-    told = {tuple(line[:2]): float(line[4]) for line in written if line[2] == "pl"}
-    assert sorted(told.values()) == pytest.approx(sorted(unsafe.values()))
-    cells = [line.split(";") for line in (out / "house" / "table.tab").read_text().splitlines()]
-    head = [line for line in (out / "house" / "table.rda").read_text().splitlines() if not line.strip().startswith("<")]
-    upper = {tuple(line[:2]): float(line[head.index("UpperPL")]) for line in cells}
-    assert {key: level for key, level in upper.items() if level} == pytest.approx(told)
-    solver = [line.split() for line in (out / "house" / "table.jj").read_text().splitlines()[2 : 2 + len(cells)]]
-    assert sorted(float(line[7]) for line in solver if float(line[7])) == pytest.approx(sorted(unsafe.values()))
-    assert not any(len(part) > 12 for line in [*written, *solver, *cells] for part in line)
-    flags = {
-        tuple(line[:2]): line[3:]
-        for line in (text.split(";") for text in (out / "house" / "table-sbs.txt").read_text().splitlines())
-    }
-    assert flags["s", "b"] == ["4", "A"] and flags["n", "b"] == ["7", "B"]
-    sdmx = (out / "house" / "table-sdmx.csv").read_text()
-    assert "s,b,243.2,Q,A,5,4" in sdmx.replace("SFUMATO:TABLE(1.0),", "")
-    handed_out = [line.split(",") for line in (out / "table-sdmx.csv").read_text().splitlines()[1:]]
-    assert {line[-1] for line in handed_out} == {"F", "M"} and all(
-        line[3] == "" for line in handed_out if line[-1] == "M"
-    )
-
-
-@pytest.mark.parametrize(
-    "method", [{"name": "rounding", "base": 5}, {"name": "rounding", "base": 5, "kind": "small-count", "inner": False}]
-)
-def test_changed_tables_are_written_in_the_files_of_offices(method, tmp_path):
-    files = ["px", "sdmx", "xlsx", "pivot", "code-value", "sbs"]
-    plan = {"table": {"microdata": "firms.csv", "value": "count"}, "method": method, "output": {"files": files}}
-    done, out = saved(tmp_path, plan)
-    published = {(row[0], row[1]): row[2] for row in zip(*done.tables["table"].external.texts.values(), strict=True)}
-    for name in ("table.px", "table-sdmx.csv", "table-pivot.csv"):
-        value = {"table-sdmx.csv": "OBS_VALUE"}.get(name, "count")
-        shape = read_table_plan(
-            {
-                "version": 1,
-                "table": {"value": value},
-                "method": {"name": "rounding", "base": 5},
-                "dimensions": {"region": {"column": "region"}, "sector": {"column": "sector"}},
-            }
-        )
-        columns = columns_from(out / name, shape, published=True)
-        told = dict(
-            zip(zip(columns.text("region"), columns.text("sector"), strict=True), columns.text(value), strict=True)
-        )
-        assert {key: text for key, text in told.items() if text not in ("*", "x")} == published, name
-    for name in ("house/table-code-value.txt", "house/table-sbs.txt", "table.xlsx"):
-        assert (out / name).stat().st_size
-
-
-def test_files_of_masks_do_not_go_with_changed_numbers():
-    plan = plan_for("n") | {"method": {"name": "rounding", "base": 5}, "output": {"files": ["px", "hst", "jj"]}}
-    with pytest.raises(PlanError, match="hst, jj cannot be written"):
-        read_table_plan(plan)
-    plan |= {"method": {"name": "cell-key"}, "output": {"files": ["sbs"]}}
-    with pytest.raises(PlanError, match="sbs cannot be written"):
-        read_table_plan(plan)
-
-
 @pytest.mark.parametrize("encoding", ["latin-1", "cp850", "utf-16"])
 def test_tables_are_read_in_their_encoding(encoding, tmp_path):
     rows = ["area,n", "Total,24", "Süd,11", "süd1,2", "süd2,9", "Østfold,13"]
@@ -356,27 +265,6 @@ def test_office_files_are_read_in_their_encoding(table, tmp_path):
     assert "table.encoding" in caught.value.do
 
 
-def test_audit_reads_every_file_of_a_release_by_the_plan_beside_it(tmp_path):
-    rules = [{"rule": "frequency", "min": 5}, {"rule": "p-percent", "p": 30}]
-    plan = {"table": {"microdata": "firms.csv", "value": "turn"}, "primary": rules}
-    done, out = saved(tmp_path, plan | {"output": {"files": list(get_args(OfficeFile))}})
-    masked = done.report["masked"]
-    others = {"house/table.hst", "house/table.rda", "plan.yaml", "report.html", "report.json", "house"}
-    names = {str(path.relative_to(out)) for path in out.rglob("*")} - others
-    assert len(names) == 12
-    dimensions = {name: {"column": name} for name in ("region", "sector")}
-    for own in (out / "plan.yaml", read_table_plan({"version": 1, "dimensions": dimensions, **plan}, tmp_path)):
-        for name in names:
-            audit = sf.audit(out / name, own)
-            assert audit.passed and audit.checked == masked, name
-    # Cells of few respondents that are published after all are seen.
-    leak = (out / "house" / "table.tab").read_text().replace(";5\n", ";1\n")
-    (out / "house" / "table.tab").write_text(leak)
-    assert not sf.audit(out / "house" / "table.tab", out / "plan.yaml").passed
-    with pytest.raises(PlanError, match=r"table\.hst is an a priori file, no table"):
-        sf.audit(out / "house" / "table.hst", out / "plan.yaml")
-
-
 def test_audit_reads_intermediate_files(table, tmp_path):
     done = mask_office(
         table.with_columns(frequency=table.values, largest=(table.values, table.values)), "optimal", within(10)
@@ -397,3 +285,18 @@ def test_withheld_cells_of_sdmx_with_their_values_are_masked(table, tmp_path):
     flagged = (tmp_path / "t.csv").read_text().splitlines()
     (tmp_path / "t.csv").write_text("\n".join(line.rpartition(",")[0] for line in flagged) + "\n")
     assert sf.audit(tmp_path / "t.csv", plan_for("n")).checked == 4
+
+
+def test_names_of_other_files_are_not_guessed(tmp_path):
+    (tmp_path / "t.csv").write_text("area,n,STATUS,Freq\nTotal,24,s,9\na,2,u,1\nb,9,s,4\nc,13,s,4\n")
+    dimensions = {"area": {"column": "area"}}
+    rule = [{"rule": "status", "column": "STATUS"}]
+    assert sf.protect(tmp_path / "t.csv", value="n", dimensions=dimensions, primary=rule).report["masked"] == 2
+    with pytest.raises(PlanError, match='no column "people"'):
+        sf.protect(
+            tmp_path / "t.csv",
+            value="n",
+            frequency="people",
+            dimensions=dimensions,
+            primary=[{"rule": "frequency", "min": 2}],
+        )

@@ -8,10 +8,14 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
+from starlette.requests import Request
+from starlette.responses import Response
 
 from sfumato.errors import PlanError
 from sfumato.server import create_app
 from sfumato.service.access.keys import new_key
+from sfumato.service.access.sessions import COOKIE, Sessions, session_secret
+from sfumato.service.access.users import User
 from sfumato.service.settings import JobSettings, Settings
 
 BODY = {"configuration": {"name": {"anonymisationType": "Masking", "dataType": "String"}}, "data": [{"name": "Ada"}]}
@@ -78,8 +82,10 @@ def test_who_signs_in_is_known_until_they_sign_out(client):
         assert visitor.get("/api/jobs").json() == {"jobs": [], "before": None}
         assert visitor.get("/api/jobs", params={"all": True}).status_code == 200  # an admin
         assert visitor.put("/api/anonymise", json=BODY).status_code == 202
+        copy = {"Cookie": f"{COOKIE}={visitor.cookies[COOKIE]}"}
         assert visitor.get("/sign-out").status_code == 303
         assert visitor.get("/api/jobs").status_code == 401
+        assert httpx.get(client.base_url.join("/api/jobs"), headers=copy, trust_env=False).status_code == 401
     deadline = time.monotonic() + 10
     while "sign-out" not in client.audit.read_text() and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -87,6 +93,20 @@ def test_who_signs_in_is_known_until_they_sign_out(client):
     assert '"who": "openid:7", "what": "sign-in"' in lines
     assert '"who": "openid:7", "what": "anonymize_put_api_anonymise", "status": 202, "records": 1' in lines
     assert "Ada" not in lines
+
+
+def test_a_sign_in_that_was_ended_is_ended_on_every_server(tmp_path):
+    """A copy of the cookie went on opening the service."""
+    secret, request = session_secret(tmp_path), Request({"type": "http", "scheme": "http", "headers": [], "path": "/"})
+    first, second = (Sessions(secret, 60, tmp_path) for _ in range(2))
+    cookies = []
+    for _ in range(2):
+        answer = Response()
+        first.begin(request, answer, User("7", "openid"))
+        cookies.append({COOKIE: answer.headers["set-cookie"].split("=", 1)[1].split(";")[0]})
+    first.end(cookies[0])
+    assert [first.user(cookies[0]), second.user(cookies[0])] == [None, None]
+    assert second.user(cookies[1]).name == "7"  # another browser's goes on
 
 
 LIES = {

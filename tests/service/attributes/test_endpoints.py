@@ -60,6 +60,12 @@ def test_text_where_a_number_is_needed_names_attribute_and_value(client, configs
         "errorMessage": "Error when applying anonymization to attribute income: "
         "Numeric Generalization was requested but the input plenty is not numeric",
     }
+    problem = {"Accept": "application/problem+json"}
+    body = {"configurationURL": configs.url("/Patient"), "data": data}
+    details = client.put("/api/anonymise", json=body, headers=problem).json()
+    assert details["detail"].endswith(
+        "attribute income: Numeric Generalization was requested but the input of record 2 is not numeric"
+    )
 
 
 def test_object_expected_and_text_given(client, configs):

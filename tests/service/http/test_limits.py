@@ -6,13 +6,22 @@ import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
 
 import httpx
 import pytest
 
+from sfumato.attributes.remote.fetching import Fetcher
+from sfumato.attributes.sources import Sources
+from sfumato.service.attributes.endpoints import Endpoints
 from sfumato.service.settings import Limits, Settings
+from sfumato.service.workers.frames import TakesLongError
 
 MASK = {"name": {"anonymisationType": "Masking", "dataType": "String"}}
+TURTLE = b"""@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix soya: <https://w3id.org/soya/ns#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> . @prefix : <https://clinic.example/Patient/> .
+:name rdfs:domain :Patient ; rdfs:range xsd:string ; soya:classification soya:masking ."""
 JSON = {"Content-Type": "application/json"}
 PATHS = ("/api/anonymise", "/api/anonymise/flatjson", "/api/anonymise/jsonld")
 VALID = json.dumps({"configuration": MASK, "data": [{"name": "Ada"}, {"name": "Bob"}]}).encode()
@@ -165,3 +174,39 @@ def test_shutdown_finishes_what_runs(start, configs):
             time.sleep(0.02)  # the request is at work when the service is told to stop
     asking.join(20)
     assert found == [400]
+
+
+def test_graphs_that_must_be_read_first_leave_a_process_to_the_others(start, configs):
+    """Small requests that named large graphs took all processes; single records waited for twenty seconds."""
+    inline = {"configuration": {"n": {"anonymisationType": "Masking", "dataType": "String"}}, "data": [{"n": "Ada"}]}
+    slow_page = partial(configs.put, content=TURTLE, media_type="text/turtle", seconds=1.5)
+    pages = [slow_page(f"/slow.ttl?{number}") for number in range(8)]
+    with start(Settings(allowed_hosts=frozenset({"127.0.0.1"}))) as client, ThreadPoolExecutor(8) as others:
+        assert client.put("/api/anonymise", json=inline).status_code == 202
+        slow = [
+            others.submit(client.put, "/api/anonymise", json={"configurationUrl": page, "data": [{"name": "Ada"}]})
+            for page in pages
+        ]
+        time.sleep(0.3)
+        begun = time.monotonic()
+        assert client.put("/api/anonymise", json=inline).status_code == 202
+        assert time.monotonic() - begun < 1
+        assert [answer.result().status_code for answer in slow] == [202] * 8
+
+
+def test_a_graph_is_read_once_whatever_its_address_asks_for(configs):
+    endpoints = Endpoints(Sources(Fetcher(frozenset({"127.0.0.1"}))), Limits(), patient=False)
+    patient = replace(endpoints, patient=True)
+
+    def body(query, **more):
+        page = configs.put(f"/patient.ttl?{query}", TURTLE, media_type="text/turtle")
+        return json.dumps({"configurationUrl": page, "data": [{"name": "Ada"}], **more}).encode()
+
+    with pytest.raises(TakesLongError):
+        endpoints.anonymize(body("a"))
+    assert b"*****" in patient.anonymize(body("a")).body
+    assert b"*****" in endpoints.anonymize(body("a")).body
+    with pytest.raises(TakesLongError):  # another address must be fetched
+        endpoints.flat(body("b", prefix=""))
+    patient.flat(body("b", prefix=""))
+    assert endpoints.sources._classes.cache_info().misses == 1

@@ -148,6 +148,16 @@ def test_no_file_of_a_form_is_dropped_and_no_source_replaced(serving, rows, tmp_
         assert client.post("/api/jobs", data=fields, files=several).status_code == 202
         twice = [("data", ("patients.csv", rows)), ("data", ("patients.csv", b"a\n1\n"))]
         assert "same name" in client.post("/api/jobs", data=fields, files=twice).json()["errorMessage"]
+        sourceless = {**fields, "plan": json.dumps(plan(data={"separator": ";"}))}
+        refused = client.post("/api/jobs", data=sourceless, files=several)
+        assert (refused.status_code, "say in the plan which" in refused.json()["errorMessage"]) == (400, True)
+        for name in ("kind", "plan"):
+            doubled = [(name, (None, fields[name])), *((key, (None, text)) for key, text in fields.items()), several[0]]
+            refused = client.post("/api/jobs", files=doubled)
+            assert (refused.status_code, f"field {name} more than once" in refused.json()["errorMessage"]) == (
+                400,
+                True,
+            )
         elsewhere = ask(client, rows, plan=json.dumps(plan(data={"source": "elsewhere.csv", "separator": ";"})))
         assert elsewhere.status_code == 400
         assert "did not come with it" in elsewhere.json()["errorMessage"]

@@ -15,7 +15,7 @@ from rdflib.plugins.serializers.jsonld import from_rdf
 from rdflib.plugins.shared.jsonld.context import Context
 
 from sfumato.attributes.anonymize import Anonymized, anonymize_records, check_passed, passed_warning
-from sfumato.attributes.knowledge_graph.configurations import read_classes
+from sfumato.attributes.knowledge_graph.configurations import Classes, read_classes
 from sfumato.attributes.knowledge_graph.document_classes import DocumentClass, document_class
 from sfumato.attributes.knowledge_graph.graph_names import has_named_graphs
 from sfumato.attributes.knowledge_graph.hidden_nodes import hidden_nodes
@@ -44,9 +44,9 @@ class Request:
 
 
 def anonymize_document(
-    document: Any, configuration: Graph, request: Request, load: ContextLoader = refuse
+    document: Any, configuration: Graph | Classes, request: Request, load: ContextLoader = refuse
 ) -> Anonymized:
-    """Anonymize a JSON-LD document.
+    """Anonymize a JSON-LD document, as a graph says, or the classes that were read from one.
 
     Raises:
         PlanError: The document is no JSON-LD, or a node's class is not configured.
@@ -56,7 +56,7 @@ def anonymize_document(
     graph = parse_document(document, BASE, load)
     named = has_named_graphs(with_contexts(document, load))
     order = dict(order_of(graph))
-    declared = read_classes(configuration)
+    declared = configuration if isinstance(configuration, Classes) else read_classes(configuration)
     classes = [document_class(declared, iri, request.buckets) for iri in declared.data_classes()]
     places = _places(graph, classes)
     if named and not all(isinstance(value, Literal) for _, _, value in places.changed):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 BASE = "https://sfumato.example/"
 TURTLE = frozenset({"text/turtle", "application/x-turtle", "application/turtle"})
 # An attribute takes ten words; whatever a text says with more of them only keeps its reader busy.
-MOST_WORDS = 60_000
+MOST_WORDS = 30_000
 WORD = re.compile(r"[^\s,;()\[\]]+|[,;()\[\]]")
 DOMAIN = "http://www.w3.org/2000/01/rdf-schema#domain"
 

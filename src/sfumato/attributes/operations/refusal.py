@@ -1,4 +1,4 @@
-"""The error for a value that an operation cannot work on: its text is clean, the value is told to the sender alone."""
+"""The error for a value that an operation cannot work on: its text is clean, the value is shown on a page alone."""
 
 from sfumato.errors import DataError
 
@@ -8,7 +8,8 @@ SHOWN_CHARACTERS = 200
 class ValueRefusedError(DataError):
     """A value does not fit the operation that is asked for; `place` is its place among the values that are there.
 
-    The text names the attribute only; `text_for_sender` also names the value, for the one who sent it.
+    The text names the attribute only; `text_with_place` also names the record, `text_for_sender` the value, for the one
+    who has it before their eyes.
 
     >>> error = ValueRefusedError("age", "Numeric Generalization", "is not numeric", "old", 3)
     >>> str(error).removeprefix("Error when applying anonymization to attribute ")
@@ -29,6 +30,10 @@ class ValueRefusedError(DataError):
         """The same error, with the number of the row among all, missing values included."""
         self.rows = (number,)
         return self
+
+    def text_with_place(self) -> str:
+        """The text with the number of the record in it."""
+        return f"{self._before} of record {self.rows[0]} {self._complaint}"
 
     def text_for_sender(self) -> str:
         """The text with the value in it."""

@@ -84,6 +84,10 @@ class Fetcher:
         self._keep(address, document)
         return document
 
+    def kept(self, address: str) -> Document | None:
+        """The document at an address, if it need not be fetched."""
+        return self._cached(address)
+
     def check(self, address: str) -> None:
         """Refuse an address that would not be reached.
 
@@ -195,7 +199,7 @@ def _split(address: str) -> SplitResult:
     except ValueError:
         fine = False
     if not fine or any(ord(letter) <= 32 or ord(letter) == 127 for letter in address):
-        raise PlanError("the configuration's address is not an http or https URL.", "Give a whole URL.", "url")
+        raise PlanError("the address is not an http or https URL.", "Give a whole URL.", "url")
     if parts.username is not None or "\\" in address:
         raise PlanError("the address holds a user name or a backslash.", "Leave them out.", "url")
     return parts

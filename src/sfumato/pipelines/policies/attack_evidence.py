@@ -54,10 +54,10 @@ def _saved(release: Any) -> Mapping[str, Any] | None:
 
 def _risk(figures: Mapping[str, Any], kind: str) -> Measurement:
     """The greatest risk of attacks of a kind; one that failed is no evidence of any."""
-    attacks = [one for one in figures["attacks"] if one["attack"] == kind and one["counted"]]
+    attacks = [one for one in figures["attacks"] if one["attack"] == kind and one["counted"] and one["attempts"]]
     if not attacks:
         reasons = [one["why"] for one in figures["not_run"] if one["attack"] == kind]
-        return Measurement(None, "not attacked: " + " ".join(reasons))
+        return Measurement(None, "not attacked: " + (" ".join(reasons) or "there was nothing to try."))
     risks = [one["risk"] for one in attacks if one["evidence"]]
     what = f"{len(risks)} of {len(attacks)} attacks succeeded: a measurement, no proof."
     return Measurement(max(risks, default=0.0), what)

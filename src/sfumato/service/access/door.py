@@ -120,7 +120,7 @@ def make_door(settings: Settings, folder: Path | None) -> Door:
         PlanError: They contradict themselves, or a file that they name cannot be read.
     """
     return Door(
-        Sessions(session_secret(folder), settings.sign_in_seconds),
+        Sessions(session_secret(folder), settings.sign_in_seconds, folder),
         AuditLog(settings.audit_log),
         KeyFile(settings.api_keys) if settings.api_keys else None,
         _proxy(settings),

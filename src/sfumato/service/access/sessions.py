@@ -1,7 +1,9 @@
-"""Sign-ins that last: a cookie that only this service can make and read, and that ends by itself."""
+"""Sign-ins that last: a cookie that only this service can make and read, and that ends by itself or by signing out."""
 
 import json
 import os
+import time
+import uuid
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -15,6 +17,7 @@ from sfumato.service.access.users import User
 
 COOKIE = "sfumato_user"
 SECRET = "sessions.key"
+ENDED = "ended-sessions"
 
 
 def session_secret(folder: Path | None) -> bytes:
@@ -33,11 +36,43 @@ def session_secret(folder: Path | None) -> bytes:
     return path.read_bytes()
 
 
+class EndedSessions:
+    """The sign-ins that somebody ended: an empty file each, in the folder that servers share, for as long as needed."""
+
+    def __init__(self, folder: Path | None, seconds: float) -> None:
+        self._folder, self._seconds = None if folder is None else folder / ENDED, seconds
+        self._here: set[str] = set()
+
+    def add(self, session: str) -> None:
+        """Note that a sign-in has ended, on all servers.
+
+        Raises:
+            OSError: There is no room to note it.
+        """
+        self._here.add(session)
+        if self._folder is not None:
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+            self._erase_old(self._folder)
+            (self._folder / session).touch(0o600)
+
+    def __contains__(self, session: str) -> bool:
+        return session in self._here or (self._folder is not None and (self._folder / session).exists())
+
+    def _erase_old(self, folder: Path) -> None:
+        """Cookies of before are too old by themselves."""
+        oldest = time.time() - 2 * self._seconds
+        for path in folder.iterdir():
+            with suppress(OSError):
+                if path.stat().st_mtime < oldest:
+                    path.unlink()
+
+
 class Sessions:
     """Makes and reads the cookies of users who signed in."""
 
-    def __init__(self, secret: bytes, seconds: float) -> None:
+    def __init__(self, secret: bytes, seconds: float, folder: Path | None = None) -> None:
         self._cipher, self._seconds = Fernet(secret), int(seconds)
+        self._ended = EndedSessions(folder, seconds)
 
     def seal(self, content: dict[str, Any]) -> str:
         """A text that only this service can read."""
@@ -53,12 +88,28 @@ class Sessions:
 
     def user(self, cookies: dict[str, str]) -> User | None:
         """Who signed in with a browser."""
+        content = self._content(cookies)
+        if content is None or content["session"] in self._ended:
+            return None
+        return User(**content["user"] | {"scopes": frozenset(content["user"]["scopes"])})
+
+    def end(self, cookies: dict[str, str]) -> None:
+        """Let a cookie, wherever there is a copy of it, be nobody's any more.
+
+        Raises:
+            OSError: There is no room to note it.
+        """
+        content = self._content(cookies)
+        if content is not None:
+            self._ended.add(content["session"])
+
+    def _content(self, cookies: dict[str, str]) -> dict[str, Any] | None:
         content = self.unseal(cookies[COOKIE], self._seconds) if COOKIE in cookies else None
-        return None if content is None else User(**content | {"scopes": frozenset(content["scopes"])})
+        return content if content is not None and "session" in content else None
 
     def begin(self, request: Request, response: Response, user: User) -> None:
         """Let a browser be known as a user's."""
-        content = asdict(user) | {"scopes": sorted(user.scopes)}
+        content = {"session": uuid.uuid4().hex, "user": asdict(user) | {"scopes": sorted(user.scopes)}}
         set_cookie(request, response, COOKIE, self.seal(content), self._seconds)
 
 

@@ -137,6 +137,7 @@ def _leaving(door: Door):  # type: ignore[no-untyped-def]  # noqa: ANN202
     async def leave(request: Request) -> Response:
         user = door.sessions.user(request.cookies)
         if user is not None:
+            await asyncio.to_thread(door.sessions.end, request.cookies)
             await _note(door, user.owner, "sign-out")
         response = RedirectResponse("/", 303)
         response.delete_cookie(COOKIE, path="/")

@@ -18,6 +18,7 @@ from sfumato.service.attributes.schemas import AnonymizeRequest, FlatRequest, Gr
 from sfumato.service.http.bodies import parse_json
 from sfumato.service.http.problems import API_VERSION, RefusedError, to_json
 from sfumato.service.settings import Limits, Settings
+from sfumato.service.workers.frames import TakesLongError
 
 # So many configurations are remembered.
 CONFIGURATIONS = 32
@@ -33,10 +34,11 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
-    """What the attribute endpoints do."""
+    """What the attribute endpoints do; those that are not patient refuse what must be fetched and read first."""
 
     sources: Sources
     limits: Limits
+    patient: bool = True
 
     def anonymize(self, body: bytes) -> Answer:
         """Records with a configuration at an address or in the request."""
@@ -51,6 +53,7 @@ class Endpoints:
         """Flat records; the answer names each operation."""
         request = validate(FlatRequest, parse_json(body, self.limits))
         self._check_number(request.data)
+        self._check_at_hand(request.address())
         declared = self.sources.configuration(request.address(), request.dataClass, request.prefix or "")
         configuration = declared.with_options(request.buckets, request.passThrough, "graph")
         answer = anonymize_records(request.data, configuration, request.seed)
@@ -64,12 +67,14 @@ class Endpoints:
             what = f"The document has more than {self.limits.nodes} objects."
             raise RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "limit.nodes", what)
         options = DocumentRequest(request.buckets, request.passThrough, request.seed)
-        graph = self.sources.graph(request.address())
-        answer = anonymize_document(request.data, graph, options, self.sources.load_context)
+        self._check_at_hand(request.address())
+        classes = self.sources.classes(request.address())
+        answer = anonymize_document(request.data, classes, options, self.sources.load_context)
         return _answer(answer.data, nodes)
 
     def _configuration(self, request: AnonymizeRequest) -> Configuration:
         address = request.address()
+        self._check_at_hand(address, request.ontology)
         ontology = self.sources.ontology(request.ontology) if request.ontology else None
         if address:
             configuration = self.sources.configuration(address, request.dataClass)
@@ -79,6 +84,14 @@ class Endpoints:
         if ontology:
             check_allowed(configuration, ontology.allowed)
         return configuration
+
+    def _check_at_hand(self, address: str | None, ontology: str | None = None) -> None:
+        """Leave to the large requests what names a graph that this process has not read: that takes long."""
+        if self.patient:
+            return
+        new = address is not None and not self.sources.at_hand(address)
+        if new or (ontology and "://" in ontology and not self.sources.at_hand(ontology, ontology=True)):
+            raise TakesLongError
 
     def _check_number(self, records: list[dict[str, Any]]) -> None:
         if len(set().union(*records)) > self.limits.attributes:
@@ -109,12 +122,17 @@ def prepare(settings: Settings) -> None:
     from sfumato.attributes.operations.operation import load_all
 
     load_all()
-    _prepared[:] = [Endpoints(Sources(Fetcher(settings.allowed_hosts), settings.ontologies), settings.limits)]
+    sources = Sources(Fetcher(settings.allowed_hosts), settings.ontologies)
+    _prepared[:] = [Endpoints(sources, settings.limits, patient) for patient in (False, True)]
 
 
-def answer(name: str, body: bytes) -> Answer:
-    """The answer of an endpoint to a body."""
-    return ENDPOINTS[name](_prepared[0], body)
+def answer(name: str, body: bytes, patient: bool = False) -> Answer:
+    """The answer of an endpoint to a body.
+
+    Raises:
+        TakesLongError: A graph must be read first, and that is for patient requests.
+    """
+    return ENDPOINTS[name](_prepared[patient], body)
 
 
 def _objects(document: Any) -> int:

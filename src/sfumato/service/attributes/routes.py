@@ -101,7 +101,8 @@ def _routes() -> list[_Route]:
 def _runner(route: _Route, lanes: Lanes, limits: Limits) -> Runner:
     async def run(request: Request) -> Response:
         body = await receive(request, limits)
-        answer: Answer = await lanes.run(Call(ANSWER, (route.name, body)), len(body))
+        patient = Call(ANSWER, (route.name, body, True))
+        answer: Answer = await lanes.run(Call(ANSWER, (route.name, body)), len(body), patient)
         request.state.records = answer.records
         return Response(answer.body, 202, media_type=route.media_type)
 

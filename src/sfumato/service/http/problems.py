@@ -1,6 +1,7 @@
 """One policy for errors: what went wrong becomes one status and one body, in the service's form or as RFC 9457 asks.
 
-The text names values only to the one who sent them. What nobody foresaw is answered with a number to ask about; its
+Problem details name places and no value; the service's own form tells the sender the value that the original tells, and
+no other. What nobody foresaw is answered with a number to ask about; its
 own text, which may quote data, goes nowhere.
 """
 
@@ -38,16 +39,22 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is answered instead of a result."""
+    """What is answered instead of a result.
+
+    Attributes:
+        detail: What is wrong, without any value.
+        quoting: The same as the original service words it, which tells the sender the value; in its own form alone.
+    """
 
     status: int
     code: str
     detail: str
     headers: tuple[tuple[str, str], ...] = ()
+    quoting: str = ""
 
     def body(self) -> dict[str, Any]:
         """The service's own form."""
-        return {"version": API_VERSION, "valid": False, "errorMessage": self.detail}
+        return {"version": API_VERSION, "valid": False, "errorMessage": self.quoting or self.detail}
 
     def details(self, request_id: str) -> dict[str, Any]:
         """The form of RFC 9457."""
@@ -66,7 +73,7 @@ class Problem:
 def problem_of(error: Exception) -> Problem:
     """The problem that an error is answered as."""
     if isinstance(error, ValueRefusedError):
-        return Problem(error.status.http, error.code, error.text_for_sender())
+        return Problem(error.status.http, error.code, error.text_with_place(), quoting=error.text_for_sender())
     if isinstance(error, SfumatoError):
         return Problem(error.status.http, error.code, str(error))
     if isinstance(error, RefusedError):

@@ -101,11 +101,15 @@ class Pool:
         """How many of the threads that care for jobs are there."""
         return sum(thread.is_alive() for thread in self._threads)
 
+    def writes_store(self) -> bool:
+        """Whether the store takes what this server says, as its beats do."""
+        return self.leases.silent_seconds <= SILENT_BEATS * self.leases.beat_seconds
+
     def fault(self) -> str | None:
         """What keeps this server from doing jobs, if anything does."""
         if self.threads_alive() < len(self._threads):
             return "a thread that cares for jobs has ended"
-        if self.leases.silent_seconds > SILENT_BEATS * self.leases.beat_seconds:
+        if not self.writes_store():
             return "the store of jobs cannot be written"
         if not self.room.takes_jobs():
             return "the disk of jobs is nearly full"

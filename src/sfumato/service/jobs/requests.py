@@ -7,7 +7,7 @@ import asyncio
 import hashlib
 import json
 import re
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -72,6 +72,7 @@ PARAMETERS: dict[Kind, Record[dict[str, Any]]] = {
     ),
 }
 MOST_FILES = 50
+ONCE = ("kind", "plan", "source", "parameters", "webhook", "webhookSecret")
 ReleaseOf = Callable[[str], Path | None]
 BLOCK = 1 << 20
 
@@ -173,6 +174,9 @@ def _too_large(settings: JobSettings) -> RefusedError:
 
 
 def _of_form(form: FormData, settings: JobSettings, release_of: ReleaseOf) -> JobRequest:
+    for name in ONCE:
+        if len(form.getlist(name)) > 1:
+            raise bad_request(f"jobs.{name}", f"The form has the field {name} more than once; send it once.")
     plan = form.get("plan")
     text = plan.file.read(MOST_BYTES + 1).decode("utf-8", "replace") if isinstance(plan, UploadFile) else plan
     files: dict[str, BinaryIO | Path] = {}
@@ -257,6 +261,8 @@ def _with_source(plan: dict[str, Any], kind: Kind, files: Mapping[str, BinaryIO 
     own = inner.get("source")
     before = plan.get("previous")
     data = [name for name in files if not (isinstance(before, list) and name in before)]
+    if len(data) > 1 and own is None:
+        data = _unnamed(plan, data)
     named = Path(str(source)).name if source is not None else data[0] if len(data) == 1 else None
     if source is not None and own not in (None, named):
         raise bad_request("jobs.source", "The plan names another source than the request.")
@@ -264,6 +270,31 @@ def _with_source(plan: dict[str, Any], kind: Kind, files: Mapping[str, BinaryIO 
         return plan
     # Several tables of one file are crossed from its rows.
     return plan | {part: {**inner, "microdata" if plan.get("tables") else "source": named}}
+
+
+def _unnamed(plan: Mapping[str, Any], files: list[str]) -> list[str]:
+    """The files that a plan names nowhere: the data, where hierarchies and other tables are named.
+
+    Raises:
+        RefusedError: There are several.
+    """
+    texts = set(_texts(plan))
+    unnamed = [name for name in files if name not in texts]
+    if len(unnamed) > 1:
+        what = (
+            "Several files came that the plan does not name; say in the plan which of them is the source of the data."
+        )
+        raise bad_request("jobs.files", what)
+    return unnamed
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All texts of a plan, at whatever depth."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list):
+        for inner in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(inner)
 
 
 def store_request(request: JobRequest, folder: Path) -> str:

@@ -77,7 +77,11 @@ class Webhooks:
 
     def add(self, job_id: str, webhook: Webhook) -> None:
         """Note whom to tell of a job; it may not be an address that is never fetched from."""
-        self._fetcher.check(webhook.address)
+        try:
+            self._fetcher.check(webhook.address)
+        except PlanError as error:
+            what = f"the webhook cannot be told: {error.what}"
+            raise PlanError(what, error.do, error.code.partition(".")[2]) from None
         self._folder.mkdir(mode=0o700, exist_ok=True)
         note = self._folder / f".{job_id}"
         note.write_text(json.dumps(asdict(webhook)), encoding="utf-8")

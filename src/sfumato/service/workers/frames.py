@@ -55,6 +55,10 @@ class CrashedError(Exception):
         self.kind, self.place = kind, place
 
 
+class TakesLongError(Exception):
+    """A call would take long, which its size does not show; it is to be given again among the large ones."""
+
+
 class WorkerEndedError(Exception):
     """A worker ended in the middle of a call."""
 

@@ -5,14 +5,14 @@ import json
 import logging
 import socket
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext, suppress
 from http import HTTPStatus
 from typing import Any
 
 from sfumato.errors import EngineError
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.settings import Limits
-from sfumato.service.workers.frames import LENGTH, Call, WorkerEndedError, decode, encode
+from sfumato.service.workers.frames import LENGTH, Call, TakesLongError, WorkerEndedError, decode, encode
 from sfumato.service.workers.process import WorkerLimits
 from sfumato.service.workers.template import Template, Worker, result, shared_template
 
@@ -75,8 +75,13 @@ class Lanes:
         for place in places:
             self._idle.put_nowait(place)
 
-    async def run(self, call: Call, size: int) -> Any:
+    async def run(self, call: Call, size: int, longer: Call | None = None) -> Any:
         """The value of a call.
+
+        Args:
+            call: The call.
+            size: Bytes of the request; large ones leave a worker to the small ones.
+            longer: What is called instead among the large ones, for a call that may find that it takes long.
 
         Raises:
             RefusedError: Too much is waiting, the value did not come in time, or the worker ended.
@@ -84,8 +89,11 @@ class Lanes:
         try:
             with self._place():
                 await self._warm_enough.wait()  # the start of a service is no work of its first caller
-                async with asyncio.timeout(self._limits.seconds), self._lane(size), self._worker() as worker:
-                    return result(await _answer(worker.connection, call))
+                async with asyncio.timeout(self._limits.seconds):
+                    if longer is not None and size < LARGE_BYTES:
+                        with suppress(TakesLongError):
+                            return await self._done(call, nullcontext())
+                    return await self._done(longer or call, self._lane(size if longer is None else LARGE_BYTES))
         except TimeoutError:
             raise RefusedError(HTTPStatus.REQUEST_TIMEOUT, "limit.time", "The work took too long.") from None
         except _NoWorkerError:
@@ -94,6 +102,10 @@ class Lanes:
         except WorkerEndedError:
             what = "The process of this request was ended; nothing was anonymized."
             raise RefusedError(HTTPStatus.INTERNAL_SERVER_ERROR, "internal.worker", what) from None
+
+    async def _done(self, call: Call, lane: AbstractAsyncContextManager[None]) -> Any:
+        async with lane, self._worker() as worker:
+            return result(await _answer(worker.connection, call))
 
     def counts(self) -> dict[str, int]:
         """How many workers are at work, idle, and how many requests wait for one."""
@@ -124,7 +136,7 @@ class Lanes:
         finally:
             self._waiting -= 1
 
-    def _lane(self, size: int) -> Any:
+    def _lane(self, size: int) -> AbstractAsyncContextManager[None]:
         return self._large if size >= LARGE_BYTES else nullcontext()
 
     @asynccontextmanager

@@ -25,7 +25,7 @@ from typing import Any
 from sfumato.errors import SfumatoError
 from sfumato.service.http.log_lines import place
 from sfumato.service.http.problems import RefusedError
-from sfumato.service.workers.frames import Call, CrashedError, Failure, Progress, Value, receive, send
+from sfumato.service.workers.frames import Call, CrashedError, Failure, Progress, TakesLongError, Value, receive, send
 
 LOG = logging.getLogger("sfumato.service")
 PAUSE_SECONDS = 0.2
@@ -192,7 +192,7 @@ def outcome(call: Call, connection: socket.socket) -> Value | Failure:
     except MemoryError:
         return Failure(too_large())
     except Exception as error:
-        foreseen = isinstance(error, SfumatoError | RefusedError)
+        foreseen = isinstance(error, SfumatoError | RefusedError | TakesLongError)
         return Failure(error if foreseen else CrashedError(type(error).__name__, place(error)))
 
 

@@ -90,7 +90,12 @@ def with_masks(columns: Columns) -> Columns:
 
 
 def with_names(columns: Columns, source: TableSource) -> Columns:
-    """Columns of an office's file under the names that a plan has for them, where the file does not have these."""
+    """Columns of an office's file also under the names that a plan has for them, where the file does not have these.
+
+    Other files keep to their own names: one that a plan misspells must be told, not guessed.
+    """
+    if VALUE not in columns and "Status" not in columns:
+        return columns
     wanted = {
         source.value: (VALUE,),
         "Status": (HOUSE,),
@@ -103,7 +108,7 @@ def with_names(columns: Columns, source: TableSource) -> Columns:
     for name, others in wanted.items():
         other = next((other for other in others if other in texts), None)
         if name not in texts and other is not None:
-            texts[name] = texts.pop(other)
+            texts[name] = texts[other]
     return Columns(texts)
 
 

@@ -1,0 +1,59 @@
+"""Neighbors are those that comparing each row with each, column by column, finds."""
+
+import numpy as np
+import pytest
+
+from sfumato.microdata.attacks.neighbors import NUMBERS, _kind, space_of
+from sfumato.microdata.attacks.rows import AttackColumn, AttackRows, coded_rows
+
+ROWS = 50
+
+
+@pytest.fixture
+def rows() -> AttackRows:
+    random = np.random.default_rng(1)
+
+    def drawn() -> dict[str, list[str | None]]:
+        return {
+            "age": [str(number) for number in random.integers(0, 9, ROWS)],
+            "wage": [None if number < 5 else str(number) for number in random.integers(0, 50, ROWS).tolist()],
+            "ward": random.choice(["x", "y", None], ROWS).tolist(),
+        }
+
+    published = drawn()
+    published["ward"][::5] = ["*"] * (ROWS // 5)
+    return coded_rows(published, drawn(), drawn(), ["age"], ["wage", "ward"])
+
+
+def apart(column: AttackColumn, row: int, target: int) -> float:
+    if _kind(column) != NUMBERS:
+        return float(column.distance[column.published[row], column.raw[target]])
+    labels, values = column.numbers
+    label, value = labels[column.published[row]], values[column.raw[target]]
+    if np.isnan(label) or np.isnan(value):
+        return float(np.isnan(label) != np.isnan(value))
+    return min(abs(label - value) / (np.nanmax(values) - np.nanmin(values)), 1.0)
+
+
+def distances(columns, target: int) -> np.ndarray:
+    return np.array([sum(apart(column, row, target) for column in columns) for row in range(ROWS)])
+
+
+def test_guesses_are_what_most_of_the_nearest_rows_say(rows) -> None:
+    space = space_of(rows.columns, [column.raw for column in rows.columns])
+    guesses = space.guesses(["wage", "ward"])
+    for target in range(ROWS):
+        for place, name in enumerate(("wage", "ward")):
+            far = distances([column for column in rows.columns if column.name != name], target)
+            nearest = np.flatnonzero(far <= far.min() + 1e-8)
+            said = np.bincount(rows[name].published[nearest], minlength=len(rows[name].labels))
+            assert guesses[target, place] == said.argmax()
+
+
+def test_the_nearest_rows_are_nearest(rows) -> None:
+    space = space_of(rows.columns, [column.raw for column in rows.columns])
+    chosen = space.nearest(3, np.random.default_rng(2))
+    for target in range(ROWS):
+        far = distances(rows.columns, target)
+        assert np.allclose(np.sort(far)[:3], far[chosen[target]], atol=1e-8)
+        assert len({*chosen[target].tolist()}) == 3
