@@ -22,8 +22,9 @@ import typer
 from sfumato.cli.configuration import read_configuration
 from sfumato.errors import EngineError, missing_extra
 from sfumato.service.settings import JobSettings, Limits, Option, Settings, options, to_environment
-from sfumato.service.temporary import temporary_folder
+from sfumato.service.temporary import erase_abandoned, temporary_folder
 
+ERASING_SECONDS = 10.0
 LOG = logging.getLogger("sfumato.service")
 
 
@@ -56,6 +57,7 @@ def command(
     if new_api_key is not None:
         return _print_key(new_api_key)
     with temporary_folder() as folder:
+        threading.Thread(target=_keep_erasing, args=(folder.parent,), daemon=True).start()
         chosen["jobs"] = chosen["jobs"] or folder / "jobs"
         limits = Limits(**_fields(Limits, chosen))
         settings = Settings(**_fields(Settings, chosen), limits=limits)
@@ -66,6 +68,13 @@ def command(
         figures = {"PROMETHEUS_MULTIPROC_DIR": str(folder)} if workers > 1 else {}
         _run(to_environment(settings, jobs) | figures, host, port, workers, limits.seconds)
     return None
+
+
+def _keep_erasing(root: Path) -> None:
+    """Erase what killed servers left, again and again: their last processes may still have held it at the start."""
+    while True:
+        time.sleep(ERASING_SECONDS)
+        erase_abandoned(root)
 
 
 def _parameter(option: Option) -> str:
