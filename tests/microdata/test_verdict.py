@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from sfumato.microdata.counts.frequencies import Counted
+from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.models.classes import Classes, Histogram
 from sfumato.microdata.models.delta_presence import DeltaPresence, Subset
 from sfumato.microdata.models.differential_privacy import DifferentialPrivacy
@@ -18,13 +18,13 @@ from sfumato.microdata.verdict import judge
 Row = tuple[str | None, ...]
 
 
-def counted(columns: Sequence[str], rows: Sequence[Row]) -> Counted:
+def counted(columns: Sequence[str], rows: Sequence[Row]) -> TextCounts:
     """Rows as an engine counts them."""
     combinations = list(dict.fromkeys(rows))
     values = tuple(tuple(dict.fromkeys(row[place] for row in rows)) for place in range(len(columns)))
     codes = [[texts.index(text) for texts, text in zip(values, row, strict=True)] for row in combinations]
     counts = np.array([rows.count(row) for row in combinations], np.int64)
-    return Counted(tuple(columns), values, np.array(codes, np.int32).reshape(-1, len(columns)), counts, len(rows))
+    return TextCounts(tuple(columns), values, np.array(codes, np.int32).reshape(-1, len(columns)), counts, len(rows))
 
 
 def test_no_row_keeps_no_promise() -> None:

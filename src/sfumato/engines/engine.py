@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from sfumato.microdata.counts.frequencies import Counted
+from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.counts.persons import PersonCount, all_persons
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 
@@ -36,9 +36,9 @@ class CountsPersons:
 
     def first_texts(self: "Engine", column: str) -> dict[str, int]:
         """The texts of a column with their rows."""
-        counted = self.count((column,), Reading())
-        texts = (counted.values[0][code] for code in counted.codes[:, 0].tolist())
-        return {text: int(rows) for text, rows in zip(texts, counted.counts, strict=True) if text is not None}
+        text_counts = self.count((column,), Reading())
+        texts = (text_counts.values[0][code] for code in text_counts.codes[:, 0].tolist())
+        return {text: int(rows) for text, rows in zip(texts, text_counts.counts, strict=True) if text is not None}
 
     def count_persons(
         self: "Engine", columns: Sequence[str], person: str, value: str | None, reading: Reading
@@ -72,7 +72,7 @@ class Engine(Protocol):
         """About how many rows there are, where that is known without reading them."""
         ...
 
-    def count(self, columns: Sequence[str], reading: Reading) -> Counted:
+    def count(self, columns: Sequence[str], reading: Reading) -> TextCounts:
         """The distinct combinations of some columns."""
         ...
 

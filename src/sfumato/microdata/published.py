@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata.counts.frequencies import Counted, value_of
+from sfumato.microdata.counts.frequencies import TextCounts, value_of
 from sfumato.microdata.counts.persons import PersonCount, person_histogram, places_among, value_codes
 from sfumato.microdata.counts.sample import weights_in_order
 from sfumato.microdata.counts.tallies import numbers_of
@@ -40,7 +40,7 @@ class Published:
 
 
 def classes_of(
-    counted: Counted,
+    text_counts: TextCounts,
     quasi_identifiers: Sequence[str],
     columns: set[str],
     missing: Sequence[str],
@@ -49,20 +49,22 @@ def classes_of(
     star_rows: bool = True,
 ) -> Published:
     """Published rows as classes of equal quasi-identifiers."""
-    places = [counted.columns.index(name) for name in quasi_identifiers]
-    codes = counted.codes[:, places]
-    owners, first = numbers_of(codes, [len(counted.values[place]) for place in places])
+    places = [text_counts.columns.index(name) for name in quasi_identifiers]
+    codes = text_counts.codes[:, places]
+    owners, first = numbers_of(codes, [len(text_counts.values[place]) for place in places])
     count = len(first)
-    sizes = np.bincount(owners, weights=counted.counts, minlength=count).astype(np.int64)
+    sizes = np.bincount(owners, weights=text_counts.counts, minlength=count).astype(np.int64)
     texts = {name: reference.sensitive[name].texts for name in columns} if reference is not None else {}
     hidden = np.zeros(count, bool)
-    hidden[owners[_stars(counted, places)]] = star_rows
+    hidden[owners[_stars(text_counts, places)]] = star_rows
     if hidden.all():
         hidden[:] = False
-    veiled = _veiled(counted, columns, hidden[owners])
+    veiled = _veiled(text_counts, columns, hidden[owners])
     # The veil is no value of the column: who hides behind it adds nothing to what is told.
     shown = ~hidden[owners] if veiled else np.ones(len(owners), bool)
-    contents = {name: _histogram(counted, name, owners, shown, count, missing, texts.get(name, ())) for name in columns}
+    contents = {
+        name: _histogram(text_counts, name, owners, shown, count, missing, texts.get(name, ())) for name in columns
+    }
     all_classes = Classes(sizes, contents)
     visible, suppressed = all_classes.kept(~hidden), all_classes.kept(hidden)
     if veiled:
@@ -70,13 +72,13 @@ def classes_of(
     shown_rows = reference_of(all_classes if suppressed.sensitive else visible, all_classes)
     raw = None if reference is None else _reference(reference, contents)
     if persons is not None:
-        combinations = _texts_of(counted, places, codes[first[~hidden]])
+        combinations = _texts_of(text_counts, places, codes[first[~hidden]])
         visible = holding_persons(visible, np.array([persons.get(labels, 0) for labels in combinations], np.int64))
     return Published(visible, suppressed, shown_rows, raw, codes[first], hidden)
 
 
 def published_persons(
-    counted: Counted,
+    text_counts: TextCounts,
     quasi_identifiers: Sequence[str],
     published: Published,
     members: Mapping[str | None, PersonCount],
@@ -85,7 +87,7 @@ def published_persons(
     """The published classes with persons in place of rows."""
     contents = {
         PERSONS if name is None else persons_with(name): _person_content(
-            name, counted, quasi_identifiers, published, entry, missing
+            name, text_counts, quasi_identifiers, published, entry, missing
         )
         for name, entry in members.items()
         if name is None or name in published.visible.sensitive
@@ -119,7 +121,7 @@ def _in_persons(whole: Classes, coded: Classes) -> Classes:
 
 def _person_content(
     name: str | None,
-    counted: Counted,
+    text_counts: TextCounts,
     quasi_identifiers: Sequence[str],
     published: Published,
     entry: PersonCount,
@@ -128,11 +130,11 @@ def _person_content(
     """What all published classes hold of persons, with their values of a column where one is named."""
     columns = []
     for column in quasi_identifiers:
-        places = {text: code for code, text in enumerate(counted.values[counted.columns.index(column)])}
-        at = entry.counted.columns.index(column)
-        codes = np.array([places.get(text, -1) for text in entry.counted.values[at]] or [-1], np.int32)
-        columns.append(codes[entry.counted.codes[:, at]])
-    sizes = [len(counted.values[counted.columns.index(column)]) for column in quasi_identifiers]
+        places = {text: code for code, text in enumerate(text_counts.values[text_counts.columns.index(column)])}
+        at = entry.text_counts.columns.index(column)
+        codes = np.array([places.get(text, -1) for text in entry.text_counts.values[at]] or [-1], np.int32)
+        columns.append(codes[entry.text_counts.codes[:, at]])
+    sizes = [len(text_counts.values[text_counts.columns.index(column)]) for column in quasi_identifiers]
     owners = places_among(np.column_stack(columns), published.combinations, sizes)
     classes = len(published.hidden)
     if name is None:
@@ -140,9 +142,9 @@ def _person_content(
         return replace(content, texts=(None,))
     texts = published.shown.sensitive[name].texts
     codes_of = {text: code for code, text in enumerate(texts)}
-    spelled = entry.counted.values[entry.counted.columns.index(name)]
+    spelled = entry.text_counts.values[entry.text_counts.columns.index(name)]
     # The veil of suppressed rows is no value: those rows are left out.
-    values = value_codes(entry.counted, name, {text: codes_of.get(value_of(text, missing), -1) for text in spelled})
+    values = value_codes(entry.text_counts, name, {text: codes_of.get(value_of(text, missing), -1) for text in spelled})
     owners = np.where(values < 0, -1, owners)
     content = person_histogram(owners, np.maximum(values, 0), entry, classes, max(len(texts), 1))
     return replace(content, texts=texts)
@@ -157,32 +159,34 @@ def _reference(reference: Classes, contents: Mapping[str, Histogram]) -> Classes
     return replace(reference, sensitive={**reference.sensitive, **wider})
 
 
-def _texts_of(counted: Counted, places: Sequence[int], codes: npt.NDArray[np.int32]) -> list[tuple[str | None, ...]]:
+def _texts_of(
+    text_counts: TextCounts, places: Sequence[int], codes: npt.NDArray[np.int32]
+) -> list[tuple[str | None, ...]]:
     """Published combinations as texts."""
-    texts = [counted.values[place] for place in places]
+    texts = [text_counts.values[place] for place in places]
     return [tuple(values[code] for values, code in zip(texts, row, strict=True)) for row in codes.tolist()]
 
 
-def _stars(counted: Counted, places: Sequence[int]) -> Mask:
+def _stars(text_counts: TextCounts, places: Sequence[int]) -> Mask:
     """The combinations with `*` in every quasi-identifier."""
-    stars = np.ones(len(counted.counts), bool)
+    stars = np.ones(len(text_counts.counts), bool)
     for place in places:
-        texts = np.array([text == STAR for text in counted.values[place]], bool)
-        stars &= texts[counted.codes[:, place]]
+        texts = np.array([text == STAR for text in text_counts.values[place]], bool)
+        stars &= texts[text_counts.codes[:, place]]
     return stars
 
 
-def _veiled(counted: Counted, columns: set[str], hidden: Mask) -> bool:
+def _veiled(text_counts: TextCounts, columns: set[str], hidden: Mask) -> bool:
     """Whether the sensitive values of all suppressed rows are `*` too."""
     for name in columns:
-        place = counted.columns.index(name)
-        if any(counted.values[place][code] != STAR for code in np.unique(counted.codes[hidden, place])):
+        place = text_counts.columns.index(name)
+        if any(text_counts.values[place][code] != STAR for code in np.unique(text_counts.codes[hidden, place])):
             return False
     return True
 
 
 def _histogram(
-    counted: Counted,
+    text_counts: TextCounts,
     name: str,
     owners: Counts,
     shown: Mask,
@@ -195,37 +199,41 @@ def _histogram(
     Args:
         shown: Which combinations tell a value; the values of others are not looked at.
     """
-    codes = counted.codes[shown, counted.columns.index(name)]
-    values = counted.values[counted.columns.index(name)]
+    codes = text_counts.codes[shown, text_counts.columns.index(name)]
+    values = text_counts.values[text_counts.columns.index(name)]
     present = {code: value_of(values[code], missing) for code in np.unique(codes).tolist()}
     domain = {text: code for code, text in enumerate(dict.fromkeys((*texts, *present.values())))}
     recode = np.zeros(max(len(values), 1), np.int32)
     for code, text in present.items():
         recode[code] = domain[text]
-    content = histogram(owners[shown], recode[codes], counted.counts[shown], count, max(len(domain), 1))
+    content = histogram(owners[shown], recode[codes], text_counts.counts[shown], count, max(len(domain), 1))
     return replace(content, texts=tuple(domain))
 
 
-def matched(counted: Counted, quasi_identifiers: Sequence[str], missing: Sequence[str], star_rows: bool) -> Counts:
+def matched(
+    text_counts: TextCounts, quasi_identifiers: Sequence[str], missing: Sequence[str], star_rows: bool
+) -> Counts:
     """For each published combination the rows that match it when a missing value matches anything."""
-    places = [counted.columns.index(name) for name in quasi_identifiers]
-    stars = _stars(counted, places) & star_rows
+    places = [text_counts.columns.index(name) for name in quasi_identifiers]
+    stars = _stars(text_counts, places) & star_rows
     absent = [
-        np.array([text is None or text in missing for text in counted.values[place]], bool)[counted.codes[:, place]]
+        np.array([text is None or text in missing for text in text_counts.values[place]], bool)[
+            text_counts.codes[:, place]
+        ]
         for place in places
     ]
     keep = ~stars if not stars.all() else np.ones(len(stars), bool)
     unknown = np.column_stack(absent)[keep]
-    return matching_rows(counted.codes[keep][:, places], unknown, counted.counts[keep])
+    return matching_rows(text_counts.codes[keep][:, places], unknown, text_counts.counts[keep])
 
 
 def weighted(
-    counted: Counted,
+    text_counts: TextCounts,
     quasi_identifiers: Sequence[str],
     published: Published,
     weights: Mapping[tuple[str | None, ...], int],
 ) -> Classes:
     """The visible classes with the weights of their rows."""
-    places = [counted.columns.index(name) for name in quasi_identifiers]
-    labels = _texts_of(counted, places, published.combinations[~published.hidden])
+    places = [text_counts.columns.index(name) for name in quasi_identifiers]
+    labels = _texts_of(text_counts, places, published.combinations[~published.hidden])
     return holding_weights(published.visible, weights_in_order(weights, list(labels)))

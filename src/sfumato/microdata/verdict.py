@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from sfumato.microdata.counts.frequencies import Counted
+from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.counts.persons import PersonCount
 from sfumato.microdata.counts.tallies import numbers_of
 from sfumato.microdata.models.classes import Classes
@@ -90,7 +90,7 @@ class Verdict:
 
 
 def judge(
-    counted: Counted,
+    text_counts: TextCounts,
     quasi_identifiers: Sequence[str],
     models: Sequence[Model],
     missing: Sequence[str] = (),
@@ -104,7 +104,7 @@ def judge(
     """Whether published rows keep the promises.
 
     Args:
-        counted: The published combinations of quasi-identifiers and sensitive columns.
+        text_counts: The published combinations of quasi-identifiers and sensitive columns.
         missing: Texts that mean missing.
         missing_matches: Whether a missing value matches anything.
         reference: The raw table, where it is known, for promises that compare with it; else the published rows.
@@ -115,15 +115,15 @@ def judge(
         weights: The weights of the rows behind each published combination, in millionths, where they are known.
     """
     columns = {model.column for model in models if model.column}
-    published = classes_of(counted, quasi_identifiers, columns, missing, reference, persons, star_rows)
+    published = classes_of(text_counts, quasi_identifiers, columns, missing, reference, persons, star_rows)
     visible = published.visible
     if missing_matches:
-        visible = Classes(matched(counted, quasi_identifiers, missing, star_rows), {})
+        visible = Classes(matched(text_counts, quasi_identifiers, missing, star_rows), {})
     compared = replace(published, visible=visible)
     if weights is not None:
-        compared = replace(compared, visible=weighted(counted, quasi_identifiers, compared, weights))
+        compared = replace(compared, visible=weighted(text_counts, quasi_identifiers, compared, weights))
     if members is not None:
-        compared = published_persons(counted, quasi_identifiers, published, members, missing)
+        compared = published_persons(text_counts, quasi_identifiers, published, members, missing)
     promises = tuple(_with_sets(model, _promise(model, compared), published) for model in models)
     sizes = published.visible.sizes
     return Verdict(
@@ -186,7 +186,7 @@ def _unchecked(model: Model, promise: Promise, known_list: bool, known_weights: 
 
 
 def judge_plan(
-    counted: Counted,
+    text_counts: TextCounts,
     plan: Plan,
     reference: Classes | None = None,
     persons: Mapping[tuple[str | None, ...], int] | None = None,
@@ -196,7 +196,7 @@ def judge_plan(
 ) -> Verdict:
     """Whether published rows keep the promises of a plan, which says where suppressed rows are published as `*`."""
     return judge(
-        counted,
+        text_counts,
         plan.quasi_identifiers,
         plan.privacy,
         plan.data.missing,

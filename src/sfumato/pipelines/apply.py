@@ -20,7 +20,7 @@ from sfumato.engines.written.formulas import quote_formulas, separator_of
 from sfumato.errors import DataError, PlanError, PromiseError
 from sfumato.folders import staged, write_text
 from sfumato.hierarchies.types import canonical
-from sfumato.microdata.counts.frequencies import Coding, Counted, FrequencyTable, table_of, typed
+from sfumato.microdata.counts.frequencies import Coding, FrequencyTable, TextCounts, table_of, typed
 from sfumato.microdata.counts.persons import person_view
 from sfumato.microdata.counts.sample import weighted_view
 from sfumato.microdata.counts.wildcards import failing_classes
@@ -117,9 +117,9 @@ def _apply(engine: Engine, plan: Plan, earlier: _Earlier, out: Path, drop_failin
     """Apply what is known from a release to the rows of an engine, which must keep the promises by themselves."""
     check_columns(plan, engine.columns)
     plan = replace(plan, utility=UtilityPlan())
-    counted = engine.count((*plan.quasi_identifiers, *plan.checked_columns), reading_of(plan))
-    recoding_file = _learned(earlier.recoding_file, counted, plan)
-    table = _table(counted, plan, recoding_file, engine)
+    text_counts = engine.count((*plan.quasi_identifiers, *plan.checked_columns), reading_of(plan))
+    recoding_file = _learned(earlier.recoding_file, text_counts, plan)
+    table = _table(text_counts, plan, recoding_file, engine)
     recoding = _recoding(table, recoding_file)
     failing = _failing(table, recoding, plan, earlier.persons)
     if failing.any() and not drop_failing:
@@ -176,17 +176,17 @@ def _published(engine: Engine, plan: Plan, recoding: ClassRecoding, handling: Ha
     return published
 
 
-def _table(counted: Counted, plan: Plan, recoding_file: RecodingFile, engine: Engine) -> FrequencyTable:
+def _table(text_counts: TextCounts, plan: Plan, recoding_file: RecodingFile, engine: Engine) -> FrequencyTable:
     """The new rows as a frequency table whose values are the recoding's."""
     codings = []
     for name, values in zip(plan.quasi_identifiers, recoding_file.codings, strict=True):
-        texts = counted.values[counted.columns.index(name)]
+        texts = text_counts.values[text_counts.columns.index(name)]
         unknown = [text for text in texts if text not in values.places]
         if unknown:
             raise _unknown(name, unknown, engine)
         codes = np.array([values.places[text] for text in texts], np.int32)
         codings.append(Coding(tuple(texts), codes, values.ladder))
-    table, invalid = table_of(counted, tuple(codings), plan)
+    table, invalid = table_of(text_counts, tuple(codings), plan)
     if invalid:
         raise _unknown(invalid[0].column, list(invalid[0].texts), engine)
     return with_sample(plan, engine, with_person_counts(plan, engine, table))
@@ -207,12 +207,12 @@ def _unknown(name: str, texts: list[str | None], engine: Engine) -> DataError:
     )
 
 
-def _learned(recoding_file: RecodingFile, counted: Counted, plan: Plan) -> RecodingFile:
+def _learned(recoding_file: RecodingFile, text_counts: TextCounts, plan: Plan) -> RecodingFile:
     """The recoding with values that it has not seen but whose label follows from the hierarchy's rule alone."""
     if recoding_file.combinations is not None:
         return recoding_file
     columns = [
-        _learned_column(recoding_file, place, counted.values[counted.columns.index(name)], plan.columns[name])
+        _learned_column(recoding_file, place, text_counts.values[text_counts.columns.index(name)], plan.columns[name])
         for place, name in enumerate(plan.quasi_identifiers)
     ]
     return replace(

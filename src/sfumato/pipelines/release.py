@@ -15,7 +15,7 @@ from sfumato.engines.written.bounds import with_bounds
 from sfumato.errors import EngineError, InternalError
 from sfumato.folders import Scratch
 from sfumato.loops.compiled import way
-from sfumato.microdata.counts.frequencies import Counted, FrequencyTable, typed
+from sfumato.microdata.counts.frequencies import FrequencyTable, TextCounts, typed
 from sfumato.microdata.measures.release import measure, measure_raw
 from sfumato.microdata.methods.lost_columns import lost_columns, with_remedies
 from sfumato.microdata.methods.rehearsal import rehearse
@@ -262,7 +262,7 @@ class _Run:
         rows = self._bounded(recoded if perturbation is None else perturbation.engine, undo)
         return _Written(rows, perturbation, folder)
 
-    def _judge(self, draft: _Draft, published: PublishedRows) -> tuple[Counted, Verdict]:
+    def _judge(self, draft: _Draft, published: PublishedRows) -> tuple[TextCounts, Verdict]:
         """The recount of the written rows, and the verdict on it.
 
         Raises:

@@ -193,8 +193,8 @@ def _table(source: Engine, plan: Plan) -> FrequencyTable:
             [Fault(name, "the data have no such column.", did_you_mean(name, source.columns)) for name in absent],
             code="columns",
         )
-    counted = source.count(plan.quasi_identifiers, reading_of(plan))
-    table, rejected = tabulate(counted, located(plan))
+    text_counts = source.count(plan.quasi_identifiers, reading_of(plan))
+    table, rejected = tabulate(text_counts, located(plan))
     if rejected and plan.data.on_invalid == "error":
         raise DataError(
             f'column "{rejected[0].column}": {len(rejected[0].texts)} values do not fit its type or hierarchy.',

@@ -152,15 +152,15 @@ def _by_plan(engine: Engine, plan: Plan, reference: Reference | None, star_rows:
     plan = plan.with_others(name for name in engine.columns if name not in _own_columns(plan))
     names = (*plan.quasi_identifiers, *plan.promise_columns)
     _check(engine, names)
-    counted, _ = typed(engine.count(names, Reading()), plan)
+    text_counts, _ = typed(engine.count(names, Reading()), plan)
     named = plan.publishes_keys or getattr(engine, "person_column", None) is not None
     members = published_persons(plan, engine) if named else None
     weights = published_weights(plan, engine) or (None if reference is None else reference.weights)
     if reference is None or (reference.whole.counts_persons and members is None):
-        verdict = judge_plan(counted, plan, star_rows=star_rows, members=members, weights=weights)
+        verdict = judge_plan(text_counts, plan, star_rows=star_rows, members=members, weights=weights)
     else:
         known = replace(plan, privacy=reference.with_ladders(plan.privacy))
-        verdict = judge_plan(counted, known, reference.whole, reference.persons, star_rows, members, weights)
+        verdict = judge_plan(text_counts, known, reference.whole, reference.persons, star_rows, members, weights)
     removed = [_removed(engine, name) for name in plan.withheld_columns if name in engine.columns]
     changed = [
         _changed(engine, name, column.operations, plan)
@@ -217,8 +217,11 @@ def _pseudonymous(engine: Engine, name: str, operation: Pseudonym) -> Promise:
 
 def _bounded(engine: Engine, name: str, pair: tuple[str, str]) -> Promise:
     """That columns of bounds tell nothing but the ends of the interval beside them."""
-    counted = engine.count((name, *pair), Reading())
-    rows = (tuple(counted.values[place][code] for place, code in enumerate(codes)) for codes in counted.codes.tolist())
+    text_counts = engine.count((name, *pair), Reading())
+    rows = (
+        tuple(text_counts.values[place][code] for place, code in enumerate(codes))
+        for codes in text_counts.codes.tolist()
+    )
     fine = all(_numbers(row[1:]) == bounds_of(row[0]) for row in rows)
     return Promise("bounds as published", 1, int(fine), fine, name)
 
@@ -233,9 +236,12 @@ def _numbers(texts: Sequence[str | None]) -> tuple[float | None, ...]:
 
 def _grouped(engine: Engine, names: Sequence[str], k: int) -> Promise:
     """That columns which were microaggregated together hold every combination of means k times; missing ones may be."""
-    counted = engine.count(names, Reading())
-    there = [any(counted.values[at][code] is not None for at, code in enumerate(row)) for row in counted.codes.tolist()]
-    smallest = int(counted.counts[np.array(there, bool)].min(initial=int(counted.counts.sum())))
+    text_counts = engine.count(names, Reading())
+    there = [
+        any(text_counts.values[at][code] is not None for at, code in enumerate(row))
+        for row in text_counts.codes.tolist()
+    ]
+    smallest = int(text_counts.counts[np.array(there, bool)].min(initial=int(text_counts.counts.sum())))
     return Promise("microaggregated", k, smallest, smallest >= k, ", ".join(names))
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sfumato.microdata.counts.frequencies import Counted, tabulate
+from sfumato.microdata.counts.frequencies import TextCounts, tabulate
 from sfumato.microdata.methods.search import search
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.recoding.prediction import classes_of, predict, veils
@@ -42,13 +42,13 @@ def plan_of(**changes):
     return read_plan(plan | changes)
 
 
-def counted(rows, columns=("age", "sex", "illness")) -> Counted:
+def counted(rows, columns=("age", "sex", "illness")) -> TextCounts:
     """Rows as an engine counts them; an empty text is missing."""
     values = [tuple(dict.fromkeys(row[place] or None for row in rows)) for place in range(len(columns))]
     places = [{text: place for place, text in enumerate(texts)} for texts in values]
     tally = Counter(tuple(code[text or None] for code, text in zip(places, row)) for row in rows)
     codes = np.array(list(tally), np.int32).reshape(len(tally), len(columns))
-    return Counted(tuple(columns), tuple(values), codes, np.array(list(tally.values())), len(rows))
+    return TextCounts(tuple(columns), tuple(values), codes, np.array(list(tally.values())), len(rows))
 
 
 @pytest.fixture(scope="module")

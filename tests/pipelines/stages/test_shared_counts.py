@@ -9,7 +9,7 @@ import pytest
 
 from sfumato.engines.engine import Engine, Reading
 from sfumato.engines.opening import open_engine
-from sfumato.microdata.counts.frequencies import Counted
+from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.stages import shared_counts
@@ -37,7 +37,7 @@ def rows() -> pl.DataFrame:
     return pl.DataFrame(texts)
 
 
-def as_texts(counted: Counted) -> dict[tuple[str | None, ...], int]:
+def as_texts(counted: TextCounts) -> dict[tuple[str | None, ...], int]:
     found = [
         tuple(values[code] for values, code in zip(counted.values, codes, strict=True))
         for codes in counted.codes.tolist()
@@ -73,7 +73,7 @@ def test_few_rows_are_counted_once_before_and_once_after(
     counts: list[tuple[str, ...]] = []
     own = DuckDBEngine.count
 
-    def count(engine: DuckDBEngine, columns: tuple[str, ...], reading: Reading) -> Counted:
+    def count(engine: DuckDBEngine, columns: tuple[str, ...], reading: Reading) -> TextCounts:
         counts.append(tuple(columns))
         return own(engine, columns, reading)
 

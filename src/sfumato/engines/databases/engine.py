@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sfumato.engines.arrow_counts import arrow, counted
+from sfumato.engines.arrow_counts import arrow, text_counts
 from sfumato.engines.databases.address import Address
 from sfumato.engines.databases.sources import connect, describe, faults
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import CountsPersons, Reading
 from sfumato.errors import EngineError
-from sfumato.microdata.counts.frequencies import Counted
+from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.recoding.recoding import ClassRecoding, Handling, Recoding
 
@@ -48,12 +48,12 @@ class PostgreSQLEngine(CountsPersons):
     def columns(self) -> tuple[str, ...]:
         return self._table.columns
 
-    def count(self, columns: Sequence[str], reading: Reading) -> Counted:
+    def count(self, columns: Sequence[str], reading: Reading) -> TextCounts:
         with faults(), self._connection.cursor() as cursor:
             cursor.execute(self._table.counting(columns, reading))
             grouped = cursor.fetch_arrow_table()
             rows = self._rows() if reading.required else None
-        return counted(columns, grouped, rows)
+        return text_counts(columns, grouped, rows)
 
     def _rows(self) -> int:
         with self._connection.cursor() as cursor:

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from sfumato.engines import sql
-from sfumato.engines.arrow_counts import counted
+from sfumato.engines.arrow_counts import text_counts
 from sfumato.engines.databases.address import Address, read_address
 from sfumato.engines.databases.sources import connect, describe, faults
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Reading
 from sfumato.errors import InternalError, PlanError, extra_part
-from sfumato.microdata.counts.frequencies import Counted
+from sfumato.microdata.counts.frequencies import TextCounts
 
 
 class Published(Protocol):
@@ -102,12 +102,12 @@ def _rows(published: Any) -> Iterator[Any]:
         yield engine.stream()
 
 
-def _by_database(cursor: Any, place: Address, names: tuple[str, ...]) -> Counted:
+def _by_database(cursor: Any, place: Address, names: tuple[str, ...]) -> TextCounts:
     cursor.execute(describe(cursor, place).counting(names, Reading()))
-    return counted(names, cursor.fetch_arrow_table())
+    return text_counts(names, cursor.fetch_arrow_table())
 
 
-def _by_reading(cursor: Any, place: Address, names: tuple[str, ...]) -> Counted:
+def _by_reading(cursor: Any, place: Address, names: tuple[str, ...]) -> TextCounts:
     """SQLite's own texts of numbers are not ours: the rows are read back and counted here."""
     cursor.execute(f"SELECT {sql.listed(map(sql.name, names))} FROM {sql.name(place.table)}")
     with closing(DuckDBEngine.of_stream(cursor.fetch_record_batch(), names, kept=True)) as engine:

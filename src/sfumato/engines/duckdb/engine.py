@@ -25,7 +25,7 @@ from sfumato.engines.engine import LOOKED_AT_ROWS, CountsPersons, Reading
 from sfumato.engines.files import about_rows, files_of, fingerprint, format_of
 from sfumato.engines.order import PERSON, PERSONS_FILE
 from sfumato.errors import DataError, EngineError, SfumatoError
-from sfumato.microdata.counts.frequencies import Counted
+from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.counts.persons import PersonCount
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.recoding.recoding import Handling, LevelRecoding, Recoding
@@ -125,7 +125,7 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
     def notes(self) -> tuple[str, ...]:
         return self.source.notes
 
-    def count(self, columns: Sequence[str], reading: Reading) -> Counted:
+    def count(self, columns: Sequence[str], reading: Reading) -> TextCounts:
         keyed = PERSON in columns  # keys of persons stand beside the rows, in no dictionary of theirs
         with self.faults(reads=True):
             counting = Counting(
@@ -133,7 +133,7 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
             )
             values, codes, counts = (None if keyed else self._by_codes(counting)) or self._by_texts(counting)
             rows = self._all_rows() if reading.required else int(counts.sum())
-        return Counted(tuple(columns), values, codes, counts, rows)
+        return TextCounts(tuple(columns), values, codes, counts, rows)
 
     def _all_rows(self) -> int:
         return int(self._run(f"SELECT count(*) FROM {self.source.table}")[0][0])
@@ -157,7 +157,7 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
             for statement in counting.group_persons(person, value):
                 self._run(statement)
             values, codes, counts, persons = self._texts_and_codes(replace(counting, columns=names), ", person")
-        return PersonCount(Counted(names, values, codes, counts, int(counts.sum())), persons, nameless)
+        return PersonCount(TextCounts(names, values, codes, counts, int(counts.sum())), persons, nameless)
 
     def _by_texts(self, counting: Counting) -> Combinations:
         """Texts of each column, codes and rows of each combination, for columns of any kind."""
@@ -182,8 +182,8 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
         self._run("DROP TABLE combinations")
         codes = coding.packing.unpack(np.asarray(arrays["k"], np.uint64).reshape(1, -1))
         counts = np.asarray(arrays["n"], np.int64)
-        counted = Counted(counting.columns, values, codes, counts, int(counts.sum()))
-        return PersonCount(counted, np.asarray(arrays["person"], np.int64), nameless)
+        text_counts = TextCounts(counting.columns, values, codes, counts, int(counts.sum()))
+        return PersonCount(text_counts, np.asarray(arrays["person"], np.int64), nameless)
 
     def _texts_and_codes(self, counting: Counting, further: str = "") -> tuple[Any, ...]:
         """What the table of combinations holds: texts, codes and counts, and persons where these are asked for."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata.counts.frequencies import Counted
+from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.counts.packing import packing_of
 
 Codes = npt.NDArray[np.int32]
@@ -17,7 +17,7 @@ Coded = tuple[tuple[str | None, ...], Codes]
 SAME_TEXT = {str, int, bool, float, date, datetime}
 
 
-def count_rows(columns: Sequence[str], coded: Sequence[Coded], keep: npt.NDArray[np.int64], rows: int) -> Counted:
+def count_rows(columns: Sequence[str], coded: Sequence[Coded], keep: npt.NDArray[np.int64], rows: int) -> TextCounts:
     """The distinct combinations of columns among the rows to be kept, out of so many."""
     occurring = [_occurring(*entry, keep) for entry in coded]
     codes = np.column_stack([codes for _, codes in occurring]) if coded else np.zeros((0, 0), np.int32)
@@ -27,7 +27,7 @@ def count_rows(columns: Sequence[str], coded: Sequence[Coded], keep: npt.NDArray
     first[1:] = (codes[1:] != codes[:-1]).any(axis=1)
     starts = np.flatnonzero(first)
     counts = np.diff(np.append(starts, len(codes))).astype(np.int64)
-    return Counted(tuple(columns), values, np.ascontiguousarray(codes[starts]), counts, rows)
+    return TextCounts(tuple(columns), values, np.ascontiguousarray(codes[starts]), counts, rows)
 
 
 def _occurring(texts: tuple[str | None, ...], codes: Codes, rows: npt.NDArray[np.int64]) -> Coded:

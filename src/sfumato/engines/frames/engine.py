@@ -18,7 +18,7 @@ from sfumato.engines.order import PERSON, PERSONS_FILE
 from sfumato.engines.texts import as_text, no_text, short_text
 from sfumato.engines.written.number_types import are_whole
 from sfumato.errors import EngineError
-from sfumato.microdata.counts.frequencies import Counted
+from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 
 
@@ -43,7 +43,7 @@ class FrameEngine(CountsPersons):
     def expected_rows(self) -> int:
         return len(self._frame)
 
-    def count(self, columns: Sequence[str], reading: Reading) -> Counted:
+    def count(self, columns: Sequence[str], reading: Reading) -> TextCounts:
         coded = [self.coded(column) for column in columns]
         return count_rows(columns, coded, self._present(reading), len(self._frame))
 

@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from sfumato.engines.arrow_counts import arrow, counted
+from sfumato.engines.arrow_counts import arrow, text_counts
 from sfumato.engines.engine import LOOKED_AT_ROWS, CountsPersons, Reading
 from sfumato.engines.files import fingerprint
 from sfumato.engines.order import PERSON, PERSONS_FILE
@@ -19,7 +19,7 @@ from sfumato.engines.spark.session import faults, session
 from sfumato.engines.spark.sources import ROW, SparkSource, of_frame, of_path, of_published
 from sfumato.engines.spark.writing import write
 from sfumato.engines.written.number_types import are_whole
-from sfumato.microdata.counts.frequencies import Counted
+from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.counts.persons import PersonCount, added_persons
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.recoding.recoding import Handling, Recoding
@@ -70,14 +70,14 @@ class SparkEngine(CountsPersons):
     def notes(self) -> tuple[str, ...]:
         return self.source.notes
 
-    def count(self, columns: Sequence[str], reading: Reading) -> Counted:
+    def count(self, columns: Sequence[str], reading: Reading) -> TextCounts:
         with faults(self.plan.encoding):
             rows = present(self.source.frame, self.source, reading, self.plan.strip)
             keys = [self._key(column).alias(f"k{place}") for place, column in enumerate(columns)]
             names = [f"k{place}" for place in range(len(columns))]
             grouped = rows.select(*keys).groupBy(*names).agg(F.count(F.lit(1)).alias("n")).toArrow()
             whole = self.source.frame.count() if reading.required else None
-        return counted(columns, grouped, whole)
+        return text_counts(columns, grouped, whole)
 
     def count_persons(self, columns: Sequence[str], person: str, value: str | None, reading: Reading) -> PersonCount:
         """Persons are added up by Spark: only who has rows in several combinations comes to the driver."""
@@ -101,7 +101,7 @@ class SparkEngine(CountsPersons):
                 *identity, F.col("p").cast("string"), F.lit(1).cast("long").alias("n")
             )
             table = added.unionByName(single).toArrow()
-        return added_persons(counted((*columns, *([value] if value else []), person), table), nameless)
+        return added_persons(text_counts((*columns, *([value] if value else []), person), table), nameless)
 
     def _told_value(self, value: str, reading: Reading) -> Any:
         """The text of a sensitive value; what tells none is missing."""

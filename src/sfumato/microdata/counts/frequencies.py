@@ -25,7 +25,7 @@ DROPPED = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class TextCounts:
     """What an engine counted: distinct combinations of columns as texts, and how often each stands in the rows.
 
     Attributes:
@@ -144,59 +144,65 @@ class FrequencyTable:
         return {}
 
 
-def tabulate(counted: Counted, plan: Plan) -> tuple[FrequencyTable, tuple[Rejected, ...]]:
+def tabulate(text_counts: TextCounts, plan: Plan) -> tuple[FrequencyTable, tuple[Rejected, ...]]:
     """The frequency table of what an engine counted, and the texts that were not accepted."""
     names = plan.quasi_identifiers
-    coded = [code_column(counted.values[counted.columns.index(name)], plan.columns[name], plan) for name in names]
+    coded = [
+        code_column(text_counts.values[text_counts.columns.index(name)], plan.columns[name], plan) for name in names
+    ]
     rejected = tuple(Rejected(name, texts) for name, (_, texts) in zip(names, coded, strict=True) if texts)
-    table, untyped = table_of(counted, tuple(coding for coding, _ in coded), plan)
+    table, untyped = table_of(text_counts, tuple(coding for coding, _ in coded), plan)
     return table, (*rejected, *untyped)
 
 
-def table_of(counted: Counted, codings: tuple[Coding, ...], plan: Plan) -> tuple[FrequencyTable, tuple[Rejected, ...]]:
+def table_of(
+    text_counts: TextCounts, codings: tuple[Coding, ...], plan: Plan
+) -> tuple[FrequencyTable, tuple[Rejected, ...]]:
     """The frequency table of what an engine counted, with codings that are given, and the texts that do not fit.
 
     Sensitive values are those that are published: the one text that a type has for a value, and what `publish` makes
     of it.
     """
-    read = counted
-    counted, untyped = typed(counted, plan)
-    counted, unpublished = _published(counted, plan)
-    table = with_codings(counted, codings, plan)
-    spellings = {name: _spellings(name, read, counted, table, plan) for name in table.sensitive}
+    read = text_counts
+    text_counts, untyped = typed(text_counts, plan)
+    text_counts, unpublished = _published(text_counts, plan)
+    table = with_codings(text_counts, codings, plan)
+    spellings = {name: _spellings(name, read, text_counts, table, plan) for name in table.sensitive}
     return replace(table, spellings=spellings), (*untyped, *unpublished)
 
 
-def _spellings(name: str, read: Counted, counted: Counted, table: FrequencyTable, plan: Plan) -> dict[str | None, int]:
+def _spellings(
+    name: str, read: TextCounts, text_counts: TextCounts, table: FrequencyTable, plan: Plan
+) -> dict[str | None, int]:
     """The code of each text of a sensitive column, as the texts were read."""
-    place = counted.columns.index(name)
+    place = text_counts.columns.index(name)
     codes = {text: code for code, text in enumerate(table.sensitive_values[name])}
-    forms = values_of(counted.values[place], plan.data.missing)
+    forms = values_of(text_counts.values[place], plan.data.missing)
     return {text: codes[form] for text, form in zip(read.values[place], forms, strict=True)}
 
 
-def typed(counted: Counted, plan: Plan) -> tuple[Counted, tuple[Rejected, ...]]:
+def typed(text_counts: TextCounts, plan: Plan) -> tuple[TextCounts, tuple[Rejected, ...]]:
     """What an engine counted, columns of promises in the one text that stands for a value, and texts not of their type.
 
     `7` and `007` of an integer column are one value to whoever reads the release, and so are `HIV` and `hiv ` of a
     text; so they are to every promise.
     """
-    values, rejected = list(counted.values), []
+    values, rejected = list(text_counts.values), []
     for name in plan.promise_columns:
         column = plan.columns[name]
-        if name not in counted.columns or column.operations is not None:
+        if name not in text_counts.columns or column.operations is not None:
             continue
-        place = counted.columns.index(name)
+        place = text_counts.columns.index(name)
         if column.type == "text":
             values[place] = _spelled(values[place], name, plan)
             continue
-        present = [text for text in counted.values[place] if text is not None and text not in plan.data.missing]
+        present = [text for text in text_counts.values[place] if text is not None and text not in plan.data.missing]
         forms, wrong = canonical(present, column.type)
         forms_by_text = {text: form for text, form in zip(present, forms, strict=True) if form is not None}
         values[place] = tuple(forms_by_text.get(text, text) if text is not None else None for text in values[place])
         if wrong:
             rejected.append(Rejected(name, tuple(present[at] for at in wrong)))
-    return replace(counted, values=tuple(values)), tuple(rejected)
+    return replace(text_counts, values=tuple(values)), tuple(rejected)
 
 
 def _spelled(texts: tuple[str | None, ...], name: str, plan: Plan) -> tuple[str | None, ...]:
@@ -207,36 +213,36 @@ def _spelled(texts: tuple[str | None, ...], name: str, plan: Plan) -> tuple[str 
     return tuple(text if text is None else forms.get(text, text) for text in texts)
 
 
-def _published(counted: Counted, plan: Plan) -> tuple[Counted, tuple[Rejected, ...]]:
+def _published(text_counts: TextCounts, plan: Plan) -> tuple[TextCounts, tuple[Rejected, ...]]:
     """What an engine counted, with the texts that columns are published as, and those that cannot be."""
-    values, rejected = list(counted.values), []
+    values, rejected = list(text_counts.values), []
     for name, column in plan.columns.items():
-        if column.operations is None or name not in counted.columns:
+        if column.operations is None or name not in text_counts.columns:
             continue
-        place = counted.columns.index(name)
+        place = text_counts.columns.index(name)
         present = [text for text in values_of(values[place], plan.data.missing) if text is not None]
         labels: dict[str | None, str | None] = dict(zip(present, column.operations.publish(present), strict=True))
         wrong = tuple(str(text) for text, label in labels.items() if label is None)
         rejected += [Rejected(name, wrong)] if wrong else []
         values[place] = tuple(labels.get(text) or text for text in values[place])
-    return replace(counted, values=tuple(values)), tuple(rejected)
+    return replace(text_counts, values=tuple(values)), tuple(rejected)
 
 
-def with_codings(counted: Counted, codings: tuple[Coding, ...], plan: Plan) -> FrequencyTable:
+def with_codings(text_counts: TextCounts, codings: tuple[Coding, ...], plan: Plan) -> FrequencyTable:
     """The frequency table of what an engine counted, with codings that are given."""
     names = plan.quasi_identifiers
     packing = packing_of([coding.ladder.size for coding in codings])
-    keys = np.zeros((packing.words, len(counted.counts)), np.uint64)
-    stays = np.ones(len(counted.counts), bool)
+    keys = np.zeros((packing.words, len(text_counts.counts)), np.uint64)
+    stays = np.ones(len(text_counts.counts), bool)
     for column, (name, coding) in enumerate(zip(names, codings, strict=True)):
         if not len(coding.codes):
             continue
-        places = counted.codes[:, counted.columns.index(name)]
+        places = text_counts.codes[:, text_counts.columns.index(name)]
         keys[packing.word[column]] |= (coding.codes.astype(np.uint64) << packing.shift[column])[places]
         if (coding.codes == DROPPED).any():
             stays &= (coding.codes != DROPPED)[places]
     kept = np.flatnonzero(stays)
-    return _grouped(names, codings, packing, keys[:, kept], kept, counted, plan)
+    return _grouped(names, codings, packing, keys[:, kept], kept, text_counts, plan)
 
 
 def _grouped(
@@ -245,7 +251,7 @@ def _grouped(
     packing: Packing,
     keys: Words,
     kept: Counts,
-    counted: Counted,
+    text_counts: TextCounts,
     plan: Plan,
 ) -> FrequencyTable:
     """The frequency table from packed codes; combinations that are coded alike become one.
@@ -255,12 +261,14 @@ def _grouped(
     """
     order = packing.order_of(keys)
     keys, kept = keys[:, order], kept[order]
-    counts = counted.counts[kept]
+    counts = text_counts.counts[kept]
     first = np.ones(len(kept), bool)
     first[1:] = (keys[:, 1:] != keys[:, :-1]).any(axis=0)
     owners = np.cumsum(first) - 1
     sizes = np.bincount(owners, weights=counts, minlength=int(first.sum())).astype(np.int64)
-    contents = {name: _content(name, counted, kept, owners, counts, len(sizes), plan) for name in plan.value_columns}
+    contents = {
+        name: _content(name, text_counts, kept, owners, counts, len(sizes), plan) for name in plan.value_columns
+    }
     return FrequencyTable(
         names,
         codings,
@@ -268,21 +276,21 @@ def _grouped(
         sizes,
         {name: entry[0] for name, entry in contents.items()},
         {name: entry[1] for name, entry in contents.items()},
-        counted.rows - int(sizes.sum()),
+        text_counts.rows - int(sizes.sum()),
     )
 
 
 def _content(
-    name: str, counted: Counted, kept: Counts, owners: Counts, counts: Counts, classes: int, plan: Plan
+    name: str, text_counts: TextCounts, kept: Counts, owners: Counts, counts: Counts, classes: int, plan: Plan
 ) -> tuple[Histogram, tuple[str | None, ...]]:
     """What each combination holds of a sensitive column; its missing values are one value of their own."""
-    place = counted.columns.index(name)
-    texts = values_of(counted.values[place], plan.data.missing)
+    place = text_counts.columns.index(name)
+    texts = values_of(text_counts.values[place], plan.data.missing)
     distinct = {*texts}
     domain: list[str | None] = [*sorted(text for text in distinct if text is not None), *({None} & distinct)]
     places = {text: code for code, text in enumerate(domain)}
     recode = np.array([places[text] for text in texts], np.int32)
-    values = recode[counted.codes[kept, place]] if texts else np.zeros(0, np.int32)
+    values = recode[text_counts.codes[kept, place]] if texts else np.zeros(0, np.int32)
     content = histogram(owners, values, counts, classes, max(len(domain), 1))
     return replace(content, texts=tuple(domain)), tuple(domain)
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.hierarchies.person_keys import plain_key
-from sfumato.microdata.counts.frequencies import DROPPED, Counted, FrequencyTable
+from sfumato.microdata.counts.frequencies import DROPPED, FrequencyTable, TextCounts
 from sfumato.microdata.counts.packing import packing_of
 from sfumato.microdata.models.classes import Histogram, histogram
 from sfumato.microdata.models.persons import PERSONS, counting_persons, persons_with
@@ -24,46 +24,52 @@ class PersonCount:
     """The persons of combinations, with their values of a column where one is counted.
 
     Attributes:
-        counted: The combinations; its counts are persons where these are added up, else 1.
+        text_counts: The combinations; its counts are persons where these are added up, else 1.
         persons: The number of each entry's person, or that it is several who add up.
         nameless: Whether some rows name no person.
     """
 
-    counted: Counted
+    text_counts: TextCounts
     persons: Ints
     nameless: bool = False
 
 
-def by_plain_keys(counted: Counted) -> Counted:
+def by_plain_keys(text_counts: TextCounts) -> TextCounts:
     """What was counted with the keys of persons last, these as they are compared; rows of one person are not merged."""
-    plain = [None if name is None else plain_key(name) for name in counted.values[-1]]
+    plain = [None if name is None else plain_key(name) for name in text_counts.values[-1]]
     names = tuple(dict.fromkeys(plain))
     places = {name: place for place, name in enumerate(names)}
-    codes = counted.codes.copy()
+    codes = text_counts.codes.copy()
     codes[:, -1] = np.array([places[name] for name in plain] or [0], codes.dtype)[codes[:, -1]]
-    return replace(counted, values=(*counted.values[:-1], names), codes=codes)
+    return replace(text_counts, values=(*text_counts.values[:-1], names), codes=codes)
 
 
-def all_persons(counted: Counted, missing: Sequence[str] = ()) -> PersonCount:
+def all_persons(text_counts: TextCounts, missing: Sequence[str] = ()) -> PersonCount:
     """The persons of what was counted with the column that names them last, none added up yet."""
-    nameless = any(name is None or name in missing for name in counted.values[-1])
-    counted = by_plain_keys(counted)
-    persons = counted.codes[:, -1].astype(np.int64)
-    rest = Counted(
-        counted.columns[:-1],
-        counted.values[:-1],
-        counted.codes[:, :-1],
+    nameless = any(name is None or name in missing for name in text_counts.values[-1])
+    text_counts = by_plain_keys(text_counts)
+    persons = text_counts.codes[:, -1].astype(np.int64)
+    rest = TextCounts(
+        text_counts.columns[:-1],
+        text_counts.values[:-1],
+        text_counts.codes[:, :-1],
         np.ones(len(persons), np.int64),
-        counted.rows,
+        text_counts.rows,
     )
     return PersonCount(rest, persons, nameless)
 
 
-def added_persons(counted: Counted, nameless: bool) -> PersonCount:
+def added_persons(text_counts: TextCounts, nameless: bool) -> PersonCount:
     """The persons of what was counted with their names last, where those who add up have none."""
-    together = np.array([name is None for name in counted.values[-1]] or [True], bool)[counted.codes[:, -1]]
-    persons = np.where(together, ADDED_UP, counted.codes[:, -1]).astype(np.int64)
-    rest = Counted(counted.columns[:-1], counted.values[:-1], counted.codes[:, :-1], counted.counts, counted.rows)
+    together = np.array([name is None for name in text_counts.values[-1]] or [True], bool)[text_counts.codes[:, -1]]
+    persons = np.where(together, ADDED_UP, text_counts.codes[:, -1]).astype(np.int64)
+    rest = TextCounts(
+        text_counts.columns[:-1],
+        text_counts.values[:-1],
+        text_counts.codes[:, :-1],
+        text_counts.counts,
+        text_counts.rows,
+    )
     return PersonCount(rest, persons, nameless)
 
 
@@ -84,7 +90,7 @@ def person_histogram(owners: Ints, values: Ints, entries: PersonCount, classes: 
     code = value.copy()
     code[~alone] = size + codes.reshape(-1)
     every_code = np.concatenate([values[added], code]).astype(np.int32)
-    counts = np.concatenate([entries.counted.counts[added], np.ones(len(code), np.int64)])
+    counts = np.concatenate([entries.text_counts.counts[added], np.ones(len(code), np.int64)])
     content = histogram(np.concatenate([owners[added], kept_owners]), every_code, counts, classes, size + len(spread))
     return replace(content, pair_values=(spread // many).astype(np.int32))
 
@@ -103,13 +109,15 @@ def _pairs(keys: Ints, owners: Ints) -> tuple[tuple[Ints, Ints], npt.NDArray[np.
     return (owners, keys), alone
 
 
-def combinations_of(table: FrequencyTable, counted: Counted) -> Ints:
+def combinations_of(table: FrequencyTable, text_counts: TextCounts) -> Ints:
     """For each counted combination its place in a table, or DROPPED."""
     columns = []
     for name, coding in zip(table.columns, table.codings, strict=True):
-        place = counted.columns.index(name)
-        codes = np.array([coding.places.get(text, DROPPED) for text in counted.values[place]] or [DROPPED], np.int32)
-        columns.append(codes[counted.codes[:, place]])
+        place = text_counts.columns.index(name)
+        codes = np.array(
+            [coding.places.get(text, DROPPED) for text in text_counts.values[place]] or [DROPPED], np.int32
+        )
+        columns.append(codes[text_counts.codes[:, place]])
     return places_among(np.column_stack(columns), table.codes, [ladder.size for ladder in table.ladders])
 
 
@@ -132,11 +140,11 @@ def _sortable(keys: npt.NDArray[np.uint64]) -> Any:
     return np.ascontiguousarray(keys.T).view([(f"w{word}", np.uint64) for word in range(len(keys))]).reshape(-1)
 
 
-def value_codes(counted: Counted, name: str, codes: dict[str | None, int]) -> Ints:
+def value_codes(text_counts: TextCounts, name: str, codes: dict[str | None, int]) -> Ints:
     """The code of each entry's value of a column."""
-    place = counted.columns.index(name)
-    known = np.array([codes[text] for text in counted.values[place]] or [0], np.int64)
-    return known[counted.codes[:, place]]
+    place = text_counts.columns.index(name)
+    known = np.array([codes[text] for text in text_counts.values[place]] or [0], np.int64)
+    return known[text_counts.codes[:, place]]
 
 
 def with_persons(table: FrequencyTable, entries: Mapping[str | None, PersonCount]) -> FrequencyTable:
@@ -147,13 +155,13 @@ def with_persons(table: FrequencyTable, entries: Mapping[str | None, PersonCount
     """
     contents = {}
     for name, entry in entries.items():
-        owners = combinations_of(table, entry.counted)
+        owners = combinations_of(table, entry.text_counts)
         if name is None:
             content = person_histogram(owners, np.zeros(len(owners), np.int64), entry, len(table.counts), 1)
             contents[PERSONS] = replace(content, texts=(None,))
         else:
             texts = table.sensitive_values[name]
-            values = value_codes(entry.counted, name, dict(table.spellings[name]))
+            values = value_codes(entry.text_counts, name, dict(table.spellings[name]))
             content = person_histogram(owners, values, entry, len(table.counts), max(len(texts), 1))
             contents[persons_with(name)] = replace(content, texts=texts)
     return replace(table, persons=contents)

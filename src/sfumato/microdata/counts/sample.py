@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from sfumato.errors import DataError
 from sfumato.hierarchies.types import canonical
-from sfumato.microdata.counts.frequencies import DROPPED, Counted, FrequencyTable, Sample
+from sfumato.microdata.counts.frequencies import DROPPED, FrequencyTable, Sample, TextCounts
 from sfumato.microdata.counts.persons import combinations_of
 from sfumato.microdata.models.classes import Counts, Floats
 from sfumato.microdata.models.weights import MILLIONTHS, WEIGHTS, weight_content
@@ -18,26 +18,26 @@ Labels = tuple[str | None, ...]
 MOST_PERSONS = 10**12
 
 
-def with_weights(table: FrequencyTable, counted: Counted, missing: Sequence[str]) -> FrequencyTable:
+def with_weights(table: FrequencyTable, text_counts: TextCounts, missing: Sequence[str]) -> FrequencyTable:
     """The table with the sum of the weights of each combination.
 
     Args:
-        counted: The combinations with their weights last.
+        text_counts: The combinations with their weights last.
 
     Raises:
         DataError: A weight is missing or no number above 0, or some rows stand for fewer persons than they are.
     """
-    owners = combinations_of(table, counted)
+    owners = combinations_of(table, text_counts)
     kept = owners != DROPPED
-    each = _millionths(counted, missing)[counted.codes[:, -1]] * counted.counts
+    each = _millionths(text_counts, missing)[text_counts.codes[:, -1]] * text_counts.counts
     weights = _sums(owners[kept], each[kept], len(table.counts))
     if (weights < table.counts * MILLIONTHS).any():
         raise DataError(
-            f'the weights of some rows in "{counted.columns[-1]}" add up to less than the rows.',
+            f'the weights of some rows in "{text_counts.columns[-1]}" add up to less than the rows.',
             "A weight says how many persons of the population a row stands for: at least one. Weights with a mean of 1 "
             "must be multiplied by persons of the population per row.",
             "weight",
-            column=counted.columns[-1],
+            column=text_counts.columns[-1],
         )
     return replace(table, sample=replace(table.sample or Sample(), weights=weights))
 
@@ -48,40 +48,40 @@ def _sums(owners: npt.NDArray[np.int64], values: Counts, many: int) -> Counts:
     return sums
 
 
-def _millionths(counted: Counted, missing: Sequence[str]) -> Counts:
+def _millionths(text_counts: TextCounts, missing: Sequence[str]) -> Counts:
     """The weight behind each text of the last column."""
-    texts = counted.values[-1]
+    texts = text_counts.values[-1]
     present = [text for text in texts if text is not None and text not in missing]
     forms, wrong = canonical(present, "decimal")
     numbers = [float(form or 0) for form in forms]
     if wrong or len(present) < len(texts) or any(not 0 < number < MOST_PERSONS for number in numbers):
         good = {text for text, number in zip(present, numbers, strict=True) if 0 < number < MOST_PERSONS}
         refused = np.array([text not in good for text in texts], bool)
-        wrong_rows = int(counted.counts[refused[counted.codes[:, -1]]].sum())
+        wrong_rows = int(text_counts.counts[refused[text_counts.codes[:, -1]]].sum())
         raise DataError(
-            f'column "{counted.columns[-1]}": {wrong_rows:,} rows have no weight above 0.',
+            f'column "{text_counts.columns[-1]}": {wrong_rows:,} rows have no weight above 0.',
             "Give every row its weight; leave rows that stand for nobody (weight 0) out of the file, or take the role "
             "weight off that column.",
             "weight",
-            column=counted.columns[-1],
+            column=text_counts.columns[-1],
         )
     millionths = np.array([round(number * MILLIONTHS) for number in numbers], np.int64)
-    if float(millionths[counted.codes[:, -1]] @ counted.counts.astype(float)) > MOST_PERSONS * MILLIONTHS:
+    if float(millionths[text_counts.codes[:, -1]] @ text_counts.counts.astype(float)) > MOST_PERSONS * MILLIONTHS:
         raise DataError("the weights add up to more persons than there are.", "Check their unit.", "weight")
     return millionths
 
 
-def with_households(table: FrequencyTable, counted: Counted, missing: Sequence[str]) -> FrequencyTable:
+def with_households(table: FrequencyTable, text_counts: TextCounts, missing: Sequence[str]) -> FrequencyTable:
     """The table with the households of its rows.
 
     Args:
-        counted: The combinations with their households last; rows of no household are one each.
+        text_counts: The combinations with their households last; rows of no household are one each.
     """
-    owners = combinations_of(table, counted)
+    owners = combinations_of(table, text_counts)
     kept = owners != DROPPED
-    alone = np.array([text is None or text in missing for text in counted.values[-1]] or [False], bool)
-    numbers = np.where(alone[counted.codes[:, -1]], -1, counted.codes[:, -1])
-    households = Households(owners[kept], numbers[kept].astype(np.int64), counted.counts[kept])
+    alone = np.array([text is None or text in missing for text in text_counts.values[-1]] or [False], bool)
+    numbers = np.where(alone[text_counts.codes[:, -1]], -1, text_counts.codes[:, -1])
+    households = Households(owners[kept], numbers[kept].astype(np.int64), text_counts.counts[kept])
     return replace(table, sample=replace(table.sample or Sample(), households=households))
 
 
@@ -121,12 +121,12 @@ def weighted_view(table: FrequencyTable) -> FrequencyTable:
     return replace(table, sensitive={**table.sensitive, WEIGHTS: weight_content(table.sample.weights)})
 
 
-def weights_of_labels(counted: Counted, missing: Sequence[str]) -> dict[Labels, int]:
+def weights_of_labels(text_counts: TextCounts, missing: Sequence[str]) -> dict[Labels, int]:
     """The weights behind each published combination, in millionths; they stand last in what was counted."""
-    each = _millionths(counted, missing)[counted.codes[:, -1]] * counted.counts
+    each = _millionths(text_counts, missing)[text_counts.codes[:, -1]] * text_counts.counts
     weights: dict[Labels, int] = {}
-    for codes, weight in zip(counted.codes[:, :-1].tolist(), each.tolist(), strict=True):
-        labels = tuple(texts[code] for texts, code in zip(counted.values[:-1], codes, strict=True))
+    for codes, weight in zip(text_counts.codes[:, :-1].tolist(), each.tolist(), strict=True):
+        labels = tuple(texts[code] for texts, code in zip(text_counts.values[:-1], codes, strict=True))
         weights[labels] = weights.get(labels, 0) + weight
     return weights
 

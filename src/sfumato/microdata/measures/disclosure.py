@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.hierarchies.spellings import meanings
-from sfumato.microdata.counts.frequencies import Counted
+from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.counts.tallies import numbers_of
 from sfumato.microdata.measures.joint_telling import JointTell
 from sfumato.microdata.measures.telling import Tell
@@ -95,10 +95,10 @@ class Disclosure:
 
 
 def attribute_figures(
-    counted: Counted, quasi_identifiers: Sequence[str], column: str, missing: Sequence[str], star_rows: bool
+    text_counts: TextCounts, quasi_identifiers: Sequence[str], column: str, missing: Sequence[str], star_rows: bool
 ) -> AttributeFigures:
     """The figures of one sensitive column, from published rows counted by the quasi-identifiers and it."""
-    published = classes_of(counted, quasi_identifiers, {column}, missing, star_rows=star_rows)
+    published = classes_of(text_counts, quasi_identifiers, {column}, missing, star_rows=star_rows)
     visible = published.visible
     told = told_values(visible, published.shown, column)
     values = np.diff(told.starts)
@@ -131,22 +131,22 @@ def _meant(content: Histogram, texts: Sequence[str | None]) -> tuple[int, Histog
 
 
 def unique_rows(
-    counted: Counted, columns: Sequence[str], missing: Sequence[str] = (), besides: Sequence[str] = ()
+    text_counts: TextCounts, columns: Sequence[str], missing: Sequence[str] = (), besides: Sequence[str] = ()
 ) -> UniqueRows:
     """How many rows no other equals in some columns; who knows nothing of a missing or hidden value finds nobody by it.
 
     Args:
-        counted: Published rows, counted by these columns at least.
+        text_counts: Published rows, counted by these columns at least.
         besides: Further columns in which no other row equals, whatever they tell.
     """
-    places = [counted.columns.index(name) for name in (*columns, *besides)]
+    places = [text_counts.columns.index(name) for name in (*columns, *besides)]
     silent = {None, "", STAR, *missing}
     masks = [
-        np.array([text not in silent for text in counted.values[place]] or [False], bool)
+        np.array([text not in silent for text in text_counts.values[place]] or [False], bool)
         for place in places[: len(columns)]
     ]
-    owners, first = numbers_of(counted.codes[:, places], [len(counted.values[place]) for place in places])
-    keys = counted.codes[first][:, places]
-    rows = np.bincount(owners, weights=counted.counts, minlength=len(keys))
+    owners, first = numbers_of(text_counts.codes[:, places], [len(text_counts.values[place]) for place in places])
+    keys = text_counts.codes[first][:, places]
+    rows = np.bincount(owners, weights=text_counts.counts, minlength=len(keys))
     shown = np.all([mask[keys[:, place]] for place, mask in enumerate(masks)], axis=0)
     return UniqueRows(tuple(columns), int(((rows == 1) & shown).sum()))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata.counts.frequencies import DROPPED, Counted, FrequencyTable
+from sfumato.microdata.counts.frequencies import DROPPED, FrequencyTable, TextCounts
 from sfumato.microdata.counts.grouping import Grouped
 from sfumato.microdata.counts.packing import Words, packing_of
 from sfumato.microdata.models.classes import Classes, Counts, Histogram
@@ -15,16 +15,16 @@ from sfumato.microdata.models.k_map import POPULATION
 from sfumato.microdata.recoding.recoding import Labels, LevelRecoding, Recoding, published_labels
 
 
-def with_texts(counted: Counted, population: Counted, missing: Sequence[str]) -> Counted:
+def with_texts(text_counts: TextCounts, population: TextCounts, missing: Sequence[str]) -> TextCounts:
     """What was counted, with the population's texts added, so that ladders are made for the values of both."""
     values = []
-    for name, texts in zip(counted.columns, counted.values, strict=True):
+    for name, texts in zip(text_counts.columns, text_counts.values, strict=True):
         further = population.values[population.columns.index(name)] if name in population.columns else ()
         values.append(tuple(dict.fromkeys((*texts, *(text for text in further if text and text not in missing)))))
-    return replace(counted, values=tuple(values))
+    return replace(text_counts, values=tuple(values))
 
 
-def with_population(table: FrequencyTable, population: Counted, missing: Sequence[str]) -> FrequencyTable:
+def with_population(table: FrequencyTable, population: TextCounts, missing: Sequence[str]) -> FrequencyTable:
     """The table together with its population; rows of the population with a value that no ladder knows are left out."""
     columns = []
     for name, coding in zip(table.columns, table.codings, strict=True):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata.counts.frequencies import Counted, FrequencyTable, typed, value_of
+from sfumato.microdata.counts.frequencies import FrequencyTable, TextCounts, typed, value_of
 from sfumato.microdata.counts.persons import person_view
 from sfumato.microdata.counts.tallies import Tally
 from sfumato.microdata.models.classes import Classes, Counts, Histogram, Mask, histogram
@@ -36,10 +36,10 @@ class Prediction:
     pools: Pools | None = None
     pooled: Mapping[str, Tally] = field(default_factory=dict)
 
-    def difference(self, counted: Counted) -> str:
+    def difference(self, text_counts: TextCounts) -> str:
         """In what the counted rows are not as predicted; empty when they are."""
-        counted, _ = typed(counted, self.plan)
-        tallies = observed(counted, self.columns, self.sensitive, self.plan.data.missing)
+        text_counts, _ = typed(text_counts, self.plan)
+        tallies = observed(text_counts, self.columns, self.sensitive, self.plan.data.missing)
         for name, prediction, recount in zip(("", *self.sensitive), self.tallies, tallies, strict=True):
             wrong = self._differing(name, prediction, recount)
             if wrong:
@@ -131,16 +131,16 @@ def _entries(recoding: Recoding, content: Histogram) -> tuple[Counts, npt.NDArra
 
 
 def observed(
-    counted: Counted, columns: Sequence[str], sensitive: Sequence[str], missing: Sequence[str] = ()
+    text_counts: TextCounts, columns: Sequence[str], sensitive: Sequence[str], missing: Sequence[str] = ()
 ) -> Iterator[Tally]:
     """The same tallies from rows that were counted."""
-    places = [counted.columns.index(name) for name in columns]
-    texts = tuple(counted.values[place] for place in places)
-    yield Tally(texts, counted.codes[:, places], counted.counts)
+    places = [text_counts.columns.index(name) for name in columns]
+    texts = tuple(text_counts.values[place] for place in places)
+    yield Tally(texts, text_counts.codes[:, places], text_counts.counts)
     for name in sensitive:
-        place = counted.columns.index(name)
-        values = tuple(value_of(text, missing) for text in counted.values[place])
-        yield Tally((*texts, values), counted.codes[:, [*places, place]], counted.counts)
+        place = text_counts.columns.index(name)
+        values = tuple(value_of(text, missing) for text in text_counts.values[place])
+        yield Tally((*texts, values), text_counts.codes[:, [*places, place]], text_counts.counts)
 
 
 def veils(table: FrequencyTable, recoding: Recoding, plan: Plan) -> bool:

@@ -28,10 +28,12 @@ def people_of(population: Any) -> dict[str, int] | None:
     with closing(opened(data, None)) as engine:
         if not {"zip3", "people"} <= {*engine.columns}:
             raise PlanError("the population needs the columns zip3 and people.", "Name them so.", "population")
-        counted = engine.count(("zip3", "people"), Reading())
-    texts, numbers = counted.values
+        text_counts = engine.count(("zip3", "people"), Reading())
+    texts, numbers = text_counts.values
     try:
-        return {str(texts[zip3]).zfill(3): int(float(str(numbers[people]))) for zip3, people in counted.codes.tolist()}
+        return {
+            str(texts[zip3]).zfill(3): int(float(str(numbers[people]))) for zip3, people in text_counts.codes.tolist()
+        }
     except ValueError:
         what = 'the column "people" of the population holds something that is not a number.'
         raise DataError(what, "Give the number of people of each area.", "population") from None

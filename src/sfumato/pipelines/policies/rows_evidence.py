@@ -36,11 +36,11 @@ def profiles_of(engine: Engine) -> tuple[Profile, ...]:
 
 
 def _profile(engine: Engine, name: str) -> Profile:
-    counted = engine.count([name], Reading())
-    texts = [counted.values[0][code] for code in counted.codes[:, 0].tolist()]
-    pairs = list(zip(texts, counted.counts.tolist(), strict=True))
+    text_counts = engine.count([name], Reading())
+    texts = [text_counts.values[0][code] for code in text_counts.codes[:, 0].tolist()]
+    pairs = list(zip(texts, text_counts.counts.tolist(), strict=True))
     present = {text: rows for text, rows in pairs if text is not None}
-    return Profile(name, present, counted.rows, counted.rows - sum(present.values()))
+    return Profile(name, present, text_counts.rows, text_counts.rows - sum(present.values()))
 
 
 def roles_of(
@@ -97,8 +97,8 @@ def _class_figures(engine: Engine, roles: Roles) -> dict[str, Measurement]:
     names = ("sample-uniques", "smallest-class", "highest-risk")
     if not roles.quasi_identifiers:
         return dict.fromkeys(names, Measurement(None, _NO_CLASSES))
-    counted = engine.count(roles.quasi_identifiers, Reading())
-    sizes = classes_of(counted, roles.quasi_identifiers, set(), ()).visible.sizes
+    text_counts = engine.count(roles.quasi_identifiers, Reading())
+    sizes = classes_of(text_counts, roles.quasi_identifiers, set(), ()).visible.sizes
     if not len(sizes):
         return dict.fromkeys(names, Measurement(None, "no row tells anything by which it could be found."))
     smallest = int(sizes.min())
@@ -118,8 +118,8 @@ def _value_figures(engine: Engine, roles: Roles) -> dict[str, Measurement]:
 
 
 def _least_values(engine: Engine, names: Sequence[str], column: str) -> int:
-    counted = engine.count((*names, column), Reading())
-    content = classes_of(counted, names, {column}, ()).visible.sensitive[column]
+    text_counts = engine.count((*names, column), Reading())
+    content = classes_of(text_counts, names, {column}, ()).visible.sensitive[column]
     return int(np.bincount(content.owners[content.counts > 0]).min(initial=content.size))
 
 

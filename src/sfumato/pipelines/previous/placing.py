@@ -100,17 +100,17 @@ def _now(plan: Plan, source: Engine) -> Now:
     """Who is there, the class of each by the kept levels, and what promises are about."""
     assert plan.person is not None
     names = (*plan.quasi_identifiers, *plan.promise_columns, plan.person)
-    counted = by_plain_keys(source.count(names, Reading(plan.data.missing)))
+    text_counts = by_plain_keys(source.count(names, Reading(plan.data.missing)))
     number = len(plan.quasi_identifiers)
-    labels = [_labels(plan, name, counted.values[place]) for place, name in enumerate(plan.quasi_identifiers)]
+    labels = [_labels(plan, name, text_counts.values[place]) for place, name in enumerate(plan.quasi_identifiers)]
     rows: dict[str, list[Values]] = {}
     contents: dict[str, list[Values]] = {}
-    for codes, count in zip(counted.codes.tolist(), counted.counts.tolist(), strict=True):
-        person = counted.values[-1][codes[-1]]
+    for codes, count in zip(text_counts.codes.tolist(), text_counts.counts.tolist(), strict=True):
+        person = text_counts.values[-1][codes[-1]]
         if person is None:
             continue  # the count of persons refuses such rows
         published = tuple(labels[place][codes[place]] for place in range(number))
-        told = tuple(counted.values[place][codes[place]] for place in range(number, len(names) - 1))
+        told = tuple(text_counts.values[place][codes[place]] for place in range(number, len(names) - 1))
         rows.setdefault(person, []).extend([published] * count)
         contents.setdefault(person, []).extend([told] * count)
     classes: dict[str, Hashable] = {person: tuple(sorted(entries, key=repr)) for person, entries in rows.items()}

@@ -94,9 +94,9 @@ def check_single(plan: Plan, source: Engine) -> None:
     """
     for name in plan.pseudonyms:
         if plan.columns[name].role == "identifier":
-            counted = source.count((name,), Reading())
-            texts = [counted.values[0][code] for code in counted.codes[:, 0].tolist()]
-            pairs = zip(texts, counted.counts.tolist(), strict=True)
+            text_counts = source.count((name,), Reading())
+            texts = [text_counts.values[0][code] for code in text_counts.codes[:, 0].tolist()]
+            pairs = zip(texts, text_counts.counts.tolist(), strict=True)
             if any(rows > 1 for text, rows in pairs if text is not None and text not in plan.data.missing):
                 raise DataError(
                     f'the identifier "{name}" repeats: its pseudonyms would join the rows of a person.',

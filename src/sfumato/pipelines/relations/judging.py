@@ -93,15 +93,15 @@ def _rows(plan: Plan, name: str, engine: Engine) -> list[_Row]:
     quasi = [column for column, known in called.items() if plan.columns[known].role == "quasi-identifier"]
     promised = {model.column for model in plan.privacy if model.column}
     promise_columns = [column for column, known in called.items() if known in promised]
-    counted = engine.count((*quasi, *promise_columns, *keys), Reading())
-    places = {column: at for at, column in enumerate(counted.columns)}
+    text_counts = engine.count((*quasi, *promise_columns, *keys), Reading())
+    places = {column: at for at, column in enumerate(text_counts.columns)}
     meant = {
-        column: {text: meaning_of(text, called[column], plan) for text in counted.values[places[column]]}
+        column: {text: meaning_of(text, called[column], plan) for text in text_counts.values[places[column]]}
         for column in promise_columns
     }
     rows = []
-    for codes, number in zip(counted.codes.tolist(), counted.counts.tolist(), strict=True):
-        text = {column: counted.values[at][codes[at]] for column, at in places.items()}
+    for codes, number in zip(text_counts.codes.tolist(), text_counts.counts.tolist(), strict=True):
+        text = {column: text_counts.values[at][codes[at]] for column, at in places.items()}
         values = tuple((called[column], meant[column][text[column]]) for column in promise_columns)
         row = _Row(tuple(text[column] for column in quasi), text.get(own or ""), text.get(above or ""), values)
         rows += [row] * number

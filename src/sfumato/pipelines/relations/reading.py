@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.engines.engine import Engine, Reading
 from sfumato.engines.opening import EngineName, open_engine
 from sfumato.errors import DataError, Fault, PlanError
-from sfumato.microdata.counts.frequencies import Coding, Counted, code_column, meaning_of
+from sfumato.microdata.counts.frequencies import Coding, TextCounts, code_column, meaning_of
 from sfumato.microdata.plan.files import FilePlan, key_columns, parents_first
 from sfumato.microdata.plan.model import ColumnPlan, Plan, located
 from sfumato.microdata.relations.rows import FileRows, Relations, Values
@@ -22,7 +22,7 @@ class OpenFile:
     Attributes:
         plan: What the plan says of its own columns; keys are identifiers there.
         names: For each of its columns, what the plan calls it: `visits.day` where other files have a `day`, too.
-        counted: Its rows by quasi-identifiers, judged columns and keys.
+        text_counts: Its rows by quasi-identifiers, judged columns and keys.
         codings: Of its quasi-identifiers.
     """
 
@@ -31,24 +31,24 @@ class OpenFile:
     plan: Plan
     names: Mapping[str, str]
     engine: Engine
-    counted: Counted
+    text_counts: TextCounts
     codings: tuple[Coding, ...]
 
     @property
     def keys(self) -> tuple[str, ...]:
         """The columns that join it to others."""
-        return tuple(name for name in self.counted.columns if name not in self.names)
+        return tuple(name for name in self.text_counts.columns if name not in self.names)
 
     def codes(self, column: str) -> np.ndarray[Any, np.dtype[np.int32]]:
         """The places of a column's texts, row by row."""
         codes: np.ndarray[Any, np.dtype[np.int32]] = np.repeat(
-            self.counted.codes[:, self.counted.columns.index(column)], self.counted.counts
+            self.text_counts.codes[:, self.text_counts.columns.index(column)], self.text_counts.counts
         )
         return codes
 
     def texts(self, column: str) -> list[str | None]:
         """The texts of a column, row by row."""
-        values = self.counted.values[self.counted.columns.index(column)]
+        values = self.text_counts.values[self.text_counts.columns.index(column)]
         return [values[code] for code in self.codes(column).tolist()]
 
 
@@ -85,15 +85,15 @@ def _open(name: str, data: Any, plan: Plan, engine: EngineName | None) -> OpenFi
         if missing_keys:
             what = f'the file has no column "{missing_keys[0]}", by which it is joined.'
             raise PlanError([Fault(f"files.{name}", what, "Name the key as it is called in both files.")], code="files")
-        counted = rows.count((*own.quasi_identifiers, *judged, *keys), Reading())
-        codings = _codings(name, counted, own)
+        text_counts = rows.count((*own.quasi_identifiers, *judged, *keys), Reading())
+        codings = _codings(name, text_counts, own)
     except BaseException:
         rows.close()
         raise
-    return OpenFile(name, file, own, names, rows, counted, codings)
+    return OpenFile(name, file, own, names, rows, text_counts, codings)
 
 
-def _codings(file: str, counted: Counted, plan: Plan) -> tuple[Coding, ...]:
+def _codings(file: str, text_counts: TextCounts, plan: Plan) -> tuple[Coding, ...]:
     """How the quasi-identifiers of a file are coded.
 
     Raises:
@@ -101,7 +101,7 @@ def _codings(file: str, counted: Counted, plan: Plan) -> tuple[Coding, ...]:
     """
     codings = []
     for name in plan.quasi_identifiers:
-        coding, rejected = code_column(counted.values[counted.columns.index(name)], plan.columns[name], plan)
+        coding, rejected = code_column(text_counts.values[text_counts.columns.index(name)], plan.columns[name], plan)
         if rejected:
             raise DataError(
                 f'files.{file}: {len(rejected)} values of "{name}" are not in its hierarchy.',
@@ -167,7 +167,7 @@ def _coded(entry: OpenFile) -> Any:
     coded = []
     for name, coding in zip(columns, entry.codings, strict=True):
         coded.append(coding.codes[entry.codes(name)])
-    rows = int(entry.counted.counts.sum())
+    rows = int(entry.text_counts.counts.sum())
     return np.column_stack(coded) if coded else np.zeros((rows, 0), np.int32)
 
 
@@ -188,7 +188,7 @@ def _places(entry: OpenFile, key: str) -> dict[str | None, int]:
 def _above(entry: OpenFile, plan: Plan, places: Mapping[str, Mapping[str | None, int]]) -> Any:
     parent = entry.file.parent
     if parent is None:
-        return np.arange(int(entry.counted.counts.sum()))
+        return np.arange(int(entry.text_counts.counts.sum()))
     key = plan.files[parent].key or ""
     rows = [places[parent].get(text, -1) for text in entry.texts(key)]
     orphans = sum(place < 0 for place in rows)

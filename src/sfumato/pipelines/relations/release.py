@@ -173,16 +173,16 @@ def _recoding(
 ) -> ClassRecoding:
     """Every row by itself: its labels and random keys; those of withheld persons suppressed."""
     columns = (*file.plan.quasi_identifiers, *file.keys)
-    places = [file.counted.columns.index(name) for name in columns]
+    places = [file.text_counts.columns.index(name) for name in columns]
     levels = [level for (name, _), level in zip(relations.columns, placement.levels, strict=True) if name == file.name]
     codings = [*file.codings, *(_key_coding(file, name) for name in file.keys)]
     labels = [coding.ladder.labels[level] for coding, level in zip(file.codings, levels, strict=True)]
     labels += [
-        tuple(keys[_owner(file, name)][str(text)] for text in file.counted.values[place])
+        tuple(keys[_owner(file, name)][str(text)] for text in file.text_counts.values[place])
         for name, place in zip(file.keys, places[len(file.codings) :], strict=True)
     ]
     combinations = np.column_stack(
-        [coding.codes[file.counted.codes[:, place]] for coding, place in zip(codings, places, strict=True)]
+        [coding.codes[file.text_counts.codes[:, place]] for coding, place in zip(codings, places, strict=True)]
     ).astype(np.int32)
     shown = np.column_stack(
         [
@@ -193,12 +193,12 @@ def _recoding(
             *(combinations[:, at] for at in range(len(file.codings), len(columns))),
         ]
     ).astype(np.int32)
-    first = np.cumsum(file.counted.counts) - file.counted.counts
+    first = np.cumsum(file.text_counts.counts) - file.text_counts.counts
     persons = relations.persons[file.name][first]
     order = np.lexsort(combinations.T[::-1])
     classes, owners = np.unique(np.column_stack([shown, placement.withheld[persons]]), axis=0, return_inverse=True)
     owners = owners.reshape(-1)
-    sizes = np.bincount(owners, weights=file.counted.counts, minlength=len(classes)).astype(np.int64)
+    sizes = np.bincount(owners, weights=file.text_counts.counts, minlength=len(classes)).astype(np.int64)
     return ClassRecoding(
         columns,
         tuple(codings),
@@ -213,7 +213,7 @@ def _recoding(
 
 def _key_coding(file: OpenFile, name: str) -> Coding:
     """Keys as values of a ladder of their own."""
-    texts = file.counted.values[file.counted.columns.index(name)]
+    texts = file.text_counts.values[file.text_counts.columns.index(name)]
     ladder = make_ladder([str(text) for text in texts], [])
     return Coding(texts, np.arange(len(texts), dtype=np.int32), ladder)
 
@@ -249,8 +249,8 @@ def _compare(rows: PublishedRows, recoding: ClassRecoding) -> None:
     """Compare what was written with what was meant, combination by combination."""
     kept = ~recoding.suppressed
     meant = Tally(recoding.labels, recoding.classes[kept].astype(np.int64), recoding.sizes[kept])
-    counted = rows.count(recoding.columns, Reading())
-    wrong = meant.differing(Tally(counted.values, counted.codes, counted.counts))
+    text_counts = rows.count(recoding.columns, Reading())
+    wrong = meant.differing(Tally(text_counts.values, text_counts.codes, text_counts.counts))
     if wrong:
         raise InternalError(f"{wrong} combinations were written with other rows than meant.", code="recount")
 

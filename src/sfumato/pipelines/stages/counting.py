@@ -14,7 +14,7 @@ from sfumato.errors import DataError, Fault, InternalError, PlanError, did_you_m
 from sfumato.hierarchies.ladder import Hierarchy
 from sfumato.hierarchies.spellings import meanings
 from sfumato.hierarchies.types import canonical
-from sfumato.microdata.counts.frequencies import Counted, FrequencyTable, Rejected, tabulate, typed
+from sfumato.microdata.counts.frequencies import FrequencyTable, Rejected, TextCounts, tabulate, typed
 from sfumato.microdata.counts.persons import PersonCount, with_persons
 from sfumato.microdata.counts.sample import Labels, weights_of_labels, with_households, with_weights
 from sfumato.microdata.data_plan import DataPlan
@@ -94,12 +94,12 @@ def frequency_table(plan: Plan, source: Engine, shared: SharedCounts | None = No
     """
     check_columns(plan, source.columns)
     columns, reading = (*plan.quasi_identifiers, *plan.value_columns), published_reading(plan, source)
-    counted = source.count(columns, reading) if shared is None else shared.count(source, columns, reading)
-    if not counted.rows:
+    text_counts = source.count(columns, reading) if shared is None else shared.count(source, columns, reading)
+    if not text_counts.rows:
         raise DataError("the data have no rows.", "A header alone cannot be released.", "no-rows")
     if plan.subset is not None:
-        counted = replace(counted, rows=int(counted.counts.sum()))
-    table, rejected = _tabulated(plan, counted, source)
+        text_counts = replace(text_counts, rows=int(text_counts.counts.sum()))
+    table, rejected = _tabulated(plan, text_counts, source)
     if plan.data.on_invalid != "error":
         rejected = tuple(entry for entry in rejected if entry.column not in plan.quasi_identifiers)
     if rejected:
@@ -114,15 +114,15 @@ def with_sample(plan: Plan, source: Engine, table: FrequencyTable) -> FrequencyT
     """The table with the weights and households of its rows, where columns of the plan are these."""
     reading = published_reading(plan, source)
     if plan.weight is not None:
-        counted = _as_published(plan, source.count((*plan.quasi_identifiers, plan.weight), reading))
-        table = with_weights(table, counted, plan.data.missing)
+        text_counts = _as_published(plan, source.count((*plan.quasi_identifiers, plan.weight), reading))
+        table = with_weights(table, text_counts, plan.data.missing)
     if plan.household is not None:
-        counted = source.count((*plan.quasi_identifiers, plan.household), reading)
-        table = with_households(table, counted, plan.data.missing)
+        text_counts = source.count((*plan.quasi_identifiers, plan.household), reading)
+        table = with_households(table, text_counts, plan.data.missing)
     return table
 
 
-def _as_published(plan: Plan, counted: Counted) -> Counted:
+def _as_published(plan: Plan, text_counts: TextCounts) -> TextCounts:
     """Weights, which stand last, as they are published: a reader computes risks by these.
 
     Raises:
@@ -130,8 +130,8 @@ def _as_published(plan: Plan, counted: Counted) -> Counted:
     """
     rounding = plan.columns[plan.weight or ""].operations
     if rounding is None:
-        return counted
-    texts = [text or "" for text in counted.values[-1]]
+        return text_counts
+    texts = [text or "" for text in text_counts.values[-1]]
     shown = [text if label is None else label for text, label in zip(texts, rounding.publish(texts), strict=True)]
     if any(label == "0" != text for text, label in zip(texts, shown, strict=True)):
         raise DataError(
@@ -140,15 +140,15 @@ def _as_published(plan: Plan, counted: Counted) -> Counted:
             "weight",
             column=plan.weight,
         )
-    return replace(counted, values=(*counted.values[:-1], tuple(shown)))
+    return replace(text_counts, values=(*text_counts.values[:-1], tuple(shown)))
 
 
 def published_weights(plan: Plan, published: Engine) -> dict[Labels, int] | None:
     """The weights behind published rows; None where they are not published."""
     if plan.weight is None or plan.weight in plan.withheld_columns or plan.weight not in published.columns:
         return None
-    counted = published.count((*plan.quasi_identifiers, plan.weight), Reading(plan.data.missing))
-    return weights_of_labels(counted, plan.data.missing)
+    text_counts = published.count((*plan.quasi_identifiers, plan.weight), Reading(plan.data.missing))
+    return weights_of_labels(text_counts, plan.data.missing)
 
 
 def with_person_counts(plan: Plan, source: Engine, table: FrequencyTable) -> FrequencyTable:
@@ -175,7 +175,7 @@ def published_persons(plan: Plan, published: Engine) -> dict[str | None, PersonC
     if plan.person is None:
         return None
     entries = person_counts(plan, published, plan.person if plan.publishes_keys else PERSON, Reading(plan.data.missing))
-    return {name: replace(entry, counted=typed(entry.counted, plan)[0]) for name, entry in entries.items()}
+    return {name: replace(entry, text_counts=typed(entry.text_counts, plan)[0]) for name, entry in entries.items()}
 
 
 def person_counts(plan: Plan, source: Engine, person: str, reading: Reading) -> dict[str | None, PersonCount]:
@@ -200,7 +200,7 @@ def unnamed(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:
     )
 
 
-def _tabulated(plan: Plan, counted: Counted, source: Engine) -> tuple[FrequencyTable, tuple[Rejected, ...]]:
+def _tabulated(plan: Plan, text_counts: TextCounts, source: Engine) -> tuple[FrequencyTable, tuple[Rejected, ...]]:
     """The frequency table, with the population behind the rows where a model asks for it."""
     model = next((model for model in plan.privacy if isinstance(model, KMap) and model.population), None)
     if model is not None:
@@ -211,17 +211,17 @@ def _tabulated(plan: Plan, counted: Counted, source: Engine) -> tuple[FrequencyT
     elif plan.subset is not None:
         population, missing = source.count(plan.quasi_identifiers, reading_of(plan)), plan.data.missing
     else:
-        return tabulate(counted, located(plan))
-    table, rejected = tabulate(with_texts(counted, population, missing), located(plan))
+        return tabulate(text_counts, located(plan))
+    table, rejected = tabulate(with_texts(text_counts, population, missing), located(plan))
     own = [
-        Rejected(entry.column, tuple(text for text in entry.texts if text in counted.values[place]))
+        Rejected(entry.column, tuple(text for text in entry.texts if text in text_counts.values[place]))
         for entry in rejected
-        for place in [counted.columns.index(entry.column)]
+        for place in [text_counts.columns.index(entry.column)]
     ]
     return with_population(table, population, missing), tuple(entry for entry in own if entry.texts)
 
 
-def counted_population(model: KMap, columns: tuple[str, ...]) -> Counted:
+def counted_population(model: KMap, columns: tuple[str, ...]) -> TextCounts:
     """The population's combinations of the quasi-identifiers, counted by the engine that fits its file."""
     table = model.population or DataPlan()
     with closing(DuckDBEngine(Path(table.source or ""), table)) as engine:
@@ -310,7 +310,7 @@ def absent(model: Model, table: FrequencyTable) -> int:
     return len(lacking)
 
 
-def recount(published: Engine, prediction: Prediction, shared: SharedCounts | None = None) -> Counted:
+def recount(published: Engine, prediction: Prediction, shared: SharedCounts | None = None) -> TextCounts:
     """Published rows counted again.
 
     Args:
@@ -320,8 +320,8 @@ def recount(published: Engine, prediction: Prediction, shared: SharedCounts | No
         InternalError: They are not what was predicted.
     """
     columns = (*prediction.columns, *prediction.sensitive)
-    counted = published.count(columns, Reading()) if shared is None else shared.count(published, columns, Reading())
-    difference = prediction.difference(counted)
+    text_counts = published.count(columns, Reading()) if shared is None else shared.count(published, columns, Reading())
+    difference = prediction.difference(text_counts)
     if difference:
         raise InternalError(f"what was written is not what was meant: {difference}.", code="recount")
-    return counted
+    return text_counts

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 
 from sfumato.engines.engine import Engine, Reading
-from sfumato.microdata.counts.frequencies import Counted, FrequencyTable, typed, with_codings
+from sfumato.microdata.counts.frequencies import FrequencyTable, TextCounts, typed, with_codings
 from sfumato.microdata.measures.disclosure import (
     AttributeFigures,
     Disclosure,
@@ -39,14 +39,14 @@ class _Budget:
         self._rows = rows
         self._shared = shared
 
-    def count(self, rows: Engine, columns: tuple[str, ...], reading: Reading) -> Counted | None:
+    def count(self, rows: Engine, columns: tuple[str, ...], reading: Reading) -> TextCounts | None:
         """The rows counted by some columns; None where that would be too much work."""
         self.work -= self._rows
         if self.work < 0:
             return None
-        counted = self._shared.count(rows, columns, reading)
-        self.work -= PER_COMBINATION * len(counted.counts)
-        return counted
+        text_counts = self._shared.count(rows, columns, reading)
+        self.work -= PER_COMBINATION * len(text_counts.counts)
+        return text_counts
 
 
 @dataclass(slots=True)
@@ -72,7 +72,7 @@ def _quoted(names: list[str]) -> str:
 
 def disclosure(
     published: Engine,
-    recounted: Counted,
+    recounted: TextCounts,
     plan: Plan,
     source: Engine,
     table: FrequencyTable,
@@ -90,15 +90,15 @@ def disclosure(
     figures: dict[str, AttributeFigures] = {}
     in_classes: dict[str, int] = {}
     star_rows = plan.output.suppressed == "star"
-    by_column: dict[str, Counted] = {}
+    by_column: dict[str, TextCounts] = {}
     for name in other_columns(plan):
         columns = (*plan.quasi_identifiers, name)
-        counted = recounted if name in recounted.columns else budget.count(published, columns, Reading())
-        if counted is None:
+        text_counts = recounted if name in recounted.columns else budget.count(published, columns, Reading())
+        if text_counts is None:
             unmeasured.classes.append(name)
             continue
-        by_column[name] = counted
-        canonical, _ = typed(counted, plan)
+        by_column[name] = text_counts
+        canonical, _ = typed(text_counts, plan)
         in_classes[name] = unique_rows(canonical, (name,), plan.data.missing, plan.quasi_identifiers).rows
         if name in plan.shown_sensitive:
             figures[name] = attribute_figures(canonical, plan.quasi_identifiers, name, plan.data.missing, star_rows)
@@ -123,11 +123,13 @@ def _holdings(
         if name in table.sensitive and len(table.sensitive[name].values) <= MOST_WORK // 10:
             yield name, table
             continue
-        counted = budget.count(source, (*plan.quasi_identifiers, name), published_reading(plan, source))
-        if counted is None or len(counted.counts) > MOST_WORK // 10:
+        text_counts = budget.count(source, (*plan.quasi_identifiers, name), published_reading(plan, source))
+        if text_counts is None or len(text_counts.counts) > MOST_WORK // 10:
             unmeasured.tells.append(name)
-        elif len(counted.counts) <= MOST_OWN or may_tell(int(counted.counts.sum()), len(counted.values[-1]), kept):
-            yield name, _holding(counted, plan, table, name)
+        elif len(text_counts.counts) <= MOST_OWN or may_tell(
+            int(text_counts.counts.sum()), len(text_counts.values[-1]), kept
+        ):
+            yield name, _holding(text_counts, plan, table, name)
 
 
 def _tells(holdings: Mapping[str, FrequencyTable], recoding: Recoding) -> Iterator[Tell]:
@@ -138,14 +140,14 @@ def _tells(holdings: Mapping[str, FrequencyTable], recoding: Recoding) -> Iterat
         yield from tells(holding, name, labels, kept)
 
 
-def _holding(counted: Counted, plan: Plan, table: FrequencyTable, name: str) -> FrequencyTable:
+def _holding(text_counts: TextCounts, plan: Plan, table: FrequencyTable, name: str) -> FrequencyTable:
     """The table with what its combinations hold of a further column."""
     columns = {other: plan.columns[other] for other in plan.quasi_identifiers} | {name: ColumnPlan("sensitive")}
-    return with_codings(counted, table.codings, Plan(columns, (), data=plan.data, utility=UtilityPlan(target=name)))
+    return with_codings(text_counts, table.codings, Plan(columns, (), data=plan.data, utility=UtilityPlan(target=name)))
 
 
 def _unique_rows(
-    budget: _Budget, published: Engine, recounted: Counted, by_column: Mapping[str, Counted], plan: Plan
+    budget: _Budget, published: Engine, recounted: TextCounts, by_column: Mapping[str, TextCounts], plan: Plan
 ) -> tuple[tuple[UniqueRows, ...], bool]:
     """Rows that are unique by published columns that are no quasi-identifiers; and whether all of them were tried.
 
@@ -158,10 +160,10 @@ def _unique_rows(
             at_hand = recounted if set(chosen) <= set(recounted.columns) else None
             if width == 1:
                 at_hand = at_hand or by_column.get(chosen[0])
-            counted = at_hand or budget.count(published, chosen, Reading())
-            if counted is None:
+            text_counts = at_hand or budget.count(published, chosen, Reading())
+            if text_counts is None:
                 return (*by_width[1], *_worst(by_width[2])), False
-            entries.append(unique_rows(counted, chosen, plan.data.missing))
+            entries.append(unique_rows(text_counts, chosen, plan.data.missing))
     return (*by_width[1], *_worst(by_width[2])), True
 
 

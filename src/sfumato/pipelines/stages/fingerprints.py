@@ -40,16 +40,18 @@ def check_fingerprints(plan: Plan, source: Engine, table: FrequencyTable, recodi
 def _groups(plan: Plan, source: Engine, table: FrequencyTable, recoding: Recoding) -> Classes:
     """Persons who share all their published rows, as classes."""
     person, reading = plan.person or "", reading_of(plan)
-    counted = by_plain_keys(source.count((*plan.quasi_identifiers, person), reading))
-    owners = combinations_of(table, counted)
+    text_counts = by_plain_keys(source.count((*plan.quasi_identifiers, person), reading))
+    owners = combinations_of(table, text_counts)
     classes = np.where(owners == DROPPED, DROPPED, recoding.owners[np.maximum(owners, 0)])
     shown = classes != DROPPED
     if plan.output.suppressed == "star":
         classes = np.where(shown & recoding.suppressed[np.maximum(classes, 0)], len(recoding.sizes), classes)
     else:
         shown &= ~recoding.suppressed[np.maximum(classes, 0)]
-    names, codes = counted.values[-1], counted.codes[:, -1]
-    prints = _prints(codes[shown].astype(np.int64), classes[shown].astype(np.int64), counted.counts[shown], len(names))
+    names, codes = text_counts.values[-1], text_counts.codes[:, -1]
+    prints = _prints(
+        codes[shown].astype(np.int64), classes[shown].astype(np.int64), text_counts.counts[shown], len(names)
+    )
     group_of = {name: int(group) for name, group in zip(names, prints, strict=True)}
     sizes = np.bincount(prints[prints >= 0], minlength=int(prints.max(initial=-1)) + 1).astype(np.int64)
     contents = {}
@@ -57,7 +59,7 @@ def _groups(plan: Plan, source: Engine, table: FrequencyTable, recoding: Recodin
         valued = by_plain_keys(source.count((*plan.quasi_identifiers, name, person), reading))
         entry = all_persons(valued)
         groups = np.array([group_of.get(one, DROPPED) for one in valued.values[-1]] or [DROPPED], np.int64)
-        owner, value = groups[entry.persons], value_codes(entry.counted, name, dict(table.spellings[name]))
+        owner, value = groups[entry.persons], value_codes(entry.text_counts, name, dict(table.spellings[name]))
         size = max(len(table.sensitive_values[name]), 1)
         triples = np.unique(np.column_stack([owner, value, entry.persons])[owner >= 0], axis=0)
         ones = np.ones(len(triples), np.int64)

@@ -25,14 +25,14 @@ def with_limits(plan: Plan, source: Engine) -> Plan:
 
 def _values(plan: Plan, source: Engine, name: str) -> tuple[Any, Any]:
     """The numbers of a column, ascending, and how many rows have each."""
-    counted = source.count((name,), Reading())
-    texts = counted.values[0]
+    text_counts = source.count((name,), Reading())
+    texts = text_counts.values[0]
     present = [text for text in texts if text is not None and text not in plan.data.missing]
     forms, _ = canonical(present, "decimal")
     numbers = dict(zip(present, forms, strict=True))
     pairs = [
         (float(form), int(rows))
-        for (code,), rows in zip(counted.codes.tolist(), counted.counts.tolist(), strict=True)
+        for (code,), rows in zip(text_counts.codes.tolist(), text_counts.counts.tolist(), strict=True)
         if (form := numbers.get(texts[code] or "")) is not None
     ]
     values = sorted(pairs)

@@ -96,16 +96,16 @@ def tied_households(plan: Plan, source: Engine, rows: int) -> tuple[str, ...]:
 
 def _tied_share(source: Engine, plan: Plan, name: str) -> float:
     """The share of households of several rows that a column ties."""
-    counted = source.count((plan.household or "", name), reading_of(plan))
-    households, values = counted.codes.T
+    text_counts = source.count((plan.household or "", name), reading_of(plan))
+    households, values = text_counts.codes.T
     # Rows that name no household are one each.
     named, told = (
         np.array([value_of(text, plan.data.missing) is not None for text in texts] or [False], bool)
-        for texts in counted.values
+        for texts in text_counts.values
     )
-    several = int((np.bincount(households, weights=counted.counts * named[households]) > 1).sum())
+    several = int((np.bincount(households, weights=text_counts.counts * named[households]) > 1).sum())
     alone = (np.bincount(households) == 1)[households] & (np.bincount(values) == 1)[values]
-    tied = alone & told[values] & named[households] & (counted.counts > 1)
+    tied = alone & told[values] & named[households] & (text_counts.counts > 1)
     return int(tied.sum()) / several if several else 0.0
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sfumato.engines.engine import Engine, Reading
-from sfumato.microdata.counts.frequencies import Counted
+from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.counts.parts import counted_by
 from sfumato.microdata.plan.model import Plan
 
@@ -23,9 +23,9 @@ class SharedCounts:
         together = (*plan.quasi_identifiers, *plan.value_columns, *other_columns(plan))
         self.rows = source.expected_rows()
         self._columns = tuple(dict.fromkeys(together)) if len(together) <= MOST_COLUMNS else ()
-        self._whole: dict[tuple[int, Reading], Counted] = {}
+        self._whole: dict[tuple[int, Reading], TextCounts] = {}
 
-    def count(self, rows: Engine, columns: Sequence[str], reading: Reading) -> Counted:
+    def count(self, rows: Engine, columns: Sequence[str], reading: Reading) -> TextCounts:
         """The rows of an engine counted by some columns, as the engine would."""
         few = self.rows is not None and self.rows <= MOST_AT_ONCE
         if not few or not set(columns) <= set(self._columns) or not set(self._columns) <= set(rows.columns):

@@ -75,12 +75,12 @@ def _is_coarser(engine: Engine, name: str, person: str, suggestions: Suggestions
 
 def _share_in_one(engine: Engine, finer: str, coarser: str) -> float:
     """The share of rows that have the coarser key which most rows of their finer one have."""
-    counted = engine.count((finer, coarser), Reading())
-    plain = [[None if text is None else plain_key(text) for text in texts] for texts in counted.values]
+    text_counts = engine.count((finer, coarser), Reading())
+    plain = [[None if text is None else plain_key(text) for text in texts] for texts in text_counts.values]
     rows: dict[str | None, Counter[str | None]] = defaultdict(Counter)
-    for (fine, coarse), number in zip(counted.codes.tolist(), counted.counts.tolist(), strict=True):
+    for (fine, coarse), number in zip(text_counts.codes.tolist(), text_counts.counts.tolist(), strict=True):
         rows[plain[0][fine]][plain[1][coarse]] += number
-    return sum(max(owners.values()) for owners in rows.values()) / max(counted.rows, 1)
+    return sum(max(owners.values()) for owners in rows.values()) / max(text_counts.rows, 1)
 
 
 def repeated_names(engine: Engine, suggestions: Suggestions, profiles: Profiles, k: int) -> str | None:
@@ -109,10 +109,10 @@ def _tells_birth(suggestion: Suggestion) -> bool:
 
 def _rows_of_a_person(engine: Engine, columns: Sequence[str], names: int) -> float:
     """The rows that have the same texts in all columns, on average, of those that have a name."""
-    counted = engine.count(tuple(columns), Reading())
+    text_counts = engine.count(tuple(columns), Reading())
     persons: Counter[tuple[str, ...]] = Counter()
-    for codes, number in zip(counted.codes.tolist(), counted.counts.tolist(), strict=True):
-        texts = [values[code] for values, code in zip(counted.values, codes, strict=True)]
+    for codes, number in zip(text_counts.codes.tolist(), text_counts.counts.tolist(), strict=True):
+        texts = [values[code] for values, code in zip(text_counts.values, codes, strict=True)]
         if all(texts[:names]):
             persons[tuple(plain_key(text or "") for text in texts)] += number
     return sum(persons.values()) / len(persons) if persons else 0.0

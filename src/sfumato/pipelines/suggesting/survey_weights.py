@@ -40,7 +40,7 @@ def with_survey_weights(
 
 def _shared(engine: Engine, household: str, weight: str) -> float:
     """The share of households of several rows whose rows have one weight."""
-    counted = engine.count((household, weight), Reading())
-    owners = counted.codes[:, 0]
-    several = np.bincount(owners, weights=counted.counts) > 1
+    text_counts = engine.count((household, weight), Reading())
+    owners = text_counts.codes[:, 0]
+    several = np.bincount(owners, weights=text_counts.counts) > 1
     return float((np.bincount(owners)[several] == 1).mean()) if several.any() else 0.0

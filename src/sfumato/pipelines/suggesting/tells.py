@@ -19,10 +19,10 @@ def tells_in(engine: Engine, proposal: Mapping[str, Any]) -> dict[str, str]:
     plan = read_plan(proposal)
     if not plan.promise_columns:
         return {}
-    counted = engine.count((*plan.quasi_identifiers, *plan.promise_columns), reading_of(plan))
+    text_counts = engine.count((*plan.quasi_identifiers, *plan.promise_columns), reading_of(plan))
     # What is computed is computed from numbers as they are read, however they will be published.
-    joint = _jointly_told(tabulate(counted, _unchanged(plan))[0])
-    table, _ = tabulate(counted, plan)
+    joint = _jointly_told(tabulate(text_counts, _unchanged(plan))[0])
+    table, _ = tabulate(text_counts, plan)
     worst = (
         max(tells_of(table, name), key=lambda tell: tell.with_column, default=None) for name in plan.promise_columns
     )

@@ -13,7 +13,7 @@ import numpy as np
 
 from sfumato.engines.engine import Engine
 from sfumato.errors import SfumatoError
-from sfumato.microdata.counts.frequencies import Counted, tabulate
+from sfumato.microdata.counts.frequencies import TextCounts, tabulate
 from sfumato.microdata.methods.search import find_recoding
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.plan.methods import Local, Suppression
@@ -51,10 +51,10 @@ def better_withheld(
         unknown: Those of which nobody can tell what they are: these need not lose less, as long as they lose no more.
     """
     plan = read_plan(proposal)
-    counted = engine.count(plan.quasi_identifiers, reading_of(plan))
-    if counted.rows < _LEAST_ROWS or len(plan.quasi_identifiers) <= _LEAST_COLUMNS:
+    text_counts = engine.count(plan.quasi_identifiers, reading_of(plan))
+    if text_counts.rows < _LEAST_ROWS or len(plan.quasi_identifiers) <= _LEAST_COLUMNS:
         return Withholding()
-    some = _sampled(counted)
+    some = _sampled(text_counts)
     return _weighed(_of_sample(plan, int(some.counts.sum()) / members), some, unknown)
 
 
@@ -69,15 +69,15 @@ def _of_sample(plan: Plan, share: float) -> Plan:
     return replace(plan, privacy=(KAnonymity(max(2, ceil(k * share))),), columns=columns, method=method)
 
 
-def _weighed(plan: Plan, counted: Counted, unknown: Collection[str]) -> Withholding:
+def _weighed(plan: Plan, text_counts: TextCounts, unknown: Collection[str]) -> Withholding:
     """What is better withheld: of unknown columns, and then of others, those that lose most; each then loses 1."""
-    losses = _losses(plan, counted, plan.quasi_identifiers)
+    losses = _losses(plan, text_counts, plan.quasi_identifiers)
     if losses is None:
         return Withholding()
     ranked = sorted(losses, key=lambda name: (name in unknown, losses[name]))
     rest, least = losses, _cost(losses)
     for size in range(len(ranked) - 1, _LEAST_COLUMNS - 1, -1):
-        trial = _losses(plan, counted, ranked[:size])
+        trial = _losses(plan, text_counts, ranked[:size])
         if trial is None:
             break
         if _cost(trial) <= least + (_TIE if ranked[size] in unknown else -_GAIN):
@@ -93,32 +93,32 @@ def _cost(losses: Mapping[str, float]) -> float:
     return sum(losses.values()) - len(losses)
 
 
-def _losses(plan: Plan, counted: Counted, names: Sequence[str]) -> dict[str, float] | None:
+def _losses(plan: Plan, text_counts: TextCounts, names: Sequence[str]) -> dict[str, float] | None:
     """What each of some quasi-identifiers loses where there are no others; None where there is no release."""
     own = replace(plan, columns={name: plan.columns[name] for name in names})
-    table, _ = tabulate(_projected(counted, names), own)
+    table, _ = tabulate(_projected(text_counts, names), own)
     try:
         return dict(find_recoding(own, table, None).per_column)
     except SfumatoError:
         return None
 
 
-def _projected(counted: Counted, names: Sequence[str]) -> Counted:
+def _projected(text_counts: TextCounts, names: Sequence[str]) -> TextCounts:
     """What was counted, by some of its columns alone."""
-    places = [counted.columns.index(name) for name in names]
-    codes, owners = np.unique(counted.codes[:, places], axis=0, return_inverse=True)
-    counts = np.bincount(owners.reshape(-1), weights=counted.counts).astype(np.int64)
-    values = tuple(counted.values[place] for place in places)
-    return Counted(tuple(names), values, np.ascontiguousarray(codes), counts, counted.rows)
+    places = [text_counts.columns.index(name) for name in names]
+    codes, owners = np.unique(text_counts.codes[:, places], axis=0, return_inverse=True)
+    counts = np.bincount(owners.reshape(-1), weights=text_counts.counts).astype(np.int64)
+    values = tuple(text_counts.values[place] for place in places)
+    return TextCounts(tuple(names), values, np.ascontiguousarray(codes), counts, text_counts.rows)
 
 
-def _sampled(counted: Counted) -> Counted:
+def _sampled(text_counts: TextCounts) -> TextCounts:
     """Some of the rows, drawn evenly; the same ones each time."""
-    rows = int(counted.counts.sum())
+    rows = int(text_counts.counts.sum())
     if rows <= _MOST_ROWS:
-        return counted
+        return text_counts
     drawn = np.random.default_rng(0).choice(rows, _MOST_ROWS, replace=False)
-    places = np.searchsorted(np.cumsum(counted.counts), drawn, side="right")
-    counts = np.bincount(places, minlength=len(counted.counts))
+    places = np.searchsorted(np.cumsum(text_counts.counts), drawn, side="right")
+    counts = np.bincount(places, minlength=len(text_counts.counts))
     kept = counts > 0
-    return replace(counted, codes=counted.codes[kept], counts=counts[kept], rows=_MOST_ROWS)
+    return replace(text_counts, codes=text_counts.codes[kept], counts=counts[kept], rows=_MOST_ROWS)
