@@ -6,6 +6,7 @@ import subprocess
 import threading
 import time
 from datetime import date
+from shutil import which
 
 import pytest
 
@@ -159,7 +160,7 @@ def test_owner_group_and_mode_of_the_file_stay(tmp_path, capsys):
     assert [entry.name for entry in tmp_path.iterdir()] == ["keys"]
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root becomes another user")
+@pytest.mark.skipif(os.getuid() != 0 or not which("setpriv"), reason="only root becomes another user")
 def test_a_service_of_another_user_reads_keys_by_its_group(tmp_path, capsys):
     path = tmp_path / "keys"
     made(path, "one", "--group", "10001", capsys=capsys)
