@@ -30,6 +30,8 @@ class Protected:
         method: Which kind of method it was: masks, rounding, adjustment, cell key, or none.
         published: The numbers that are published, where they were changed.
         ranges: What an attacker computes of masked cells, lower and upper ends, where it was computed.
+        remarks: What is to be said of it.
+        warnings: What must not be overlooked.
     """
 
     table: OfficeTable
@@ -37,6 +39,12 @@ class Protected:
     published: Numbers | None = None
     ranges: tuple[Numbers, Numbers] | None = None
     remarks: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def counts(self) -> bool:
+        """Whether the table counts its respondents."""
+        return self.table.frequency is not None and np.array_equal(self.table.frequency, self.table.values)
 
 
 def check_output(kind: int, method: str) -> None:
@@ -53,12 +61,13 @@ def check_output(kind: int, method: str) -> None:
         raise PlanError(what, "Choose another: 1, 2 and 3 always do.", "output")
 
 
-def house_reason(kind: int, options: dict[str, bool]) -> str:
+def house_reason(done: Protected, kind: int, options: dict[str, bool]) -> str:
     """What a file tells that is not handed out: true values, or which cells are unsafe; nothing for most kinds."""
     chosen = {**OPTIONS, **options}
     if kind == 6 or (kind == 5 and not chosen["SO"]) or (kind == 7 and (chosen["AO"] or chosen["AD"])):
         return "true values"
-    told = kind in (4, 5) or (kind in (2, 3) and chosen["AS"])
+    flagged = kind == 4 and not (done.published is not None and done.counts)
+    told = flagged or kind == 5 or (kind in (2, 3) and chosen["AS"])
     return "which cells are unsafe" if told else ""
 
 
@@ -143,9 +152,10 @@ def _sbs(done: Protected, options: dict[str, bool]) -> list[str]:
     lines = []
     for cell in _cells(done, {**options, "SE": True}):
         levels = [str(tree.height(code)) for tree, code in zip(table.trees, table.keys[cell], strict=True)]
-        frequency = "" if table.frequency is None else plain(table.frequency[cell])
         flag = flag_of(int(table.statuses[cell])) if done.published is None else "V"
         value = shown(done, cell) if flag == "V" else ""
+        # The respondents of a count are the count: what is hidden or changed in one column is so in the other.
+        frequency = value if done.counts else "" if table.frequency is None else plain(table.frequency[cell])
         lines.append(";".join([*(levels if options["HL"] else []), *table.codes(cell), value, frequency, flag]))
     return lines
 
