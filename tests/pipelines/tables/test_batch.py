@@ -180,7 +180,9 @@ def test_keys_of_cells_are_for_the_house(folder):
     writes = [f'<WRITETABLE> (1, 7, {options}, "{name}.txt")' for name, options in (("keys", "AC+"), ("plain", ""))]
     run = batch(folder, "<freq>", "", "<SUPPRESS> CKM(1)", *writes)
     told = [line for line in run.log if line.endswith("it is for the house.")]
-    assert told == ["keys.txt tells cell keys, which with the perturbation table tell true counts: it is for the house."]
+    assert told == [
+        "keys.txt tells cell keys, which with the perturbation table tell true counts: it is for the house."
+    ]
 
 
 def test_tables_that_are_written_before_they_are_protected_are_warned_of(folder, sfumato):

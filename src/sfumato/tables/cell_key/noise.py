@@ -92,7 +92,7 @@ def check_cell_keys(part: Part, keys: Sequence[int], modulus: int, empty: Mask) 
         DataError: They are not.
     """
     finest = np.flatnonzero(finest_of(part.table.relations, len(part.table)) & ~empty)
-    own = [keys[cell] for cell in finest]
+    own = [keys[cell] for cell in finest.tolist()]
     if not part.trees and own:
         own = [max(own)]
     check_spread(spread_of(own, modulus), "the keys of the cells", KEYS)

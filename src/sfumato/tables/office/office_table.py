@@ -88,19 +88,15 @@ class OfficeTable:
 
     def rows(self, cells: Places) -> "OfficeTable":
         """The table with some of its cells, or with all in another order; for tables with spanning variables."""
-
-        def of(column: Numbers | None) -> Numbers | None:
-            return None if column is None else column[cells]
-
-        return replace(
-            self,
+        optional = {name: getattr(self, name) for name in _OPTIONAL}
+        return self.with_columns(
             keys=tuple(self.keys[cell] for cell in cells),
             values=self.values[cells],
             statuses=self.statuses[cells],
             largest=tuple(column[cells] for column in self.largest),
             cell_keys=tuple(self.cell_keys[cell] for cell in cells) if self.cell_keys else (),
             lines=tuple(self.lines[cell] for cell in cells) if self.lines else (),
-            **{name: of(getattr(self, name)) for name in _OPTIONAL},
+            **{name: column[cells] for name, column in optional.items() if column is not None},
         )
 
     def same_as(self, other: "OfficeTable", tolerance: float = 0.0) -> bool:
