@@ -168,6 +168,23 @@ def test_files_of_changed_tables_tell_no_true_value(folder, table, rule, way):
     assert "3.txt tells which cells are unsafe: it is for the house." in run.log
 
 
+def test_whole_keys_that_do_not_fill_their_range_are_refused(folder):
+    metadata = (folder / "micro.rda").read_text()
+    (folder / "micro.rda").write_text(metadata.replace("Key 19 10", "Key 21 8").replace("<DECIMALS> 8\n  <PF", "<PF"))
+    with pytest.raises(DataError, match=r"line \d+ .*keys of the cells are not spread over their range"):
+        batch(folder, "<freq>", "", "<SUPPRESS> CKM(1)")
+
+
+def test_keys_of_cells_are_for_the_house(folder):
+    """Who has the perturbation table, too, computes true counts of them."""
+    writes = [f'<WRITETABLE> (1, 7, {options}, "{name}.txt")' for name, options in (("keys", "AC+"), ("plain", ""))]
+    run = batch(folder, "<freq>", "", "<SUPPRESS> CKM(1)", *writes)
+    told = [line for line in run.log if line.endswith("it is for the house.")]
+    assert told == [
+        "keys.txt tells cell keys, which with the perturbation table tell true counts: it is for the house."
+    ]
+
+
 def test_tables_that_are_written_before_they_are_protected_are_warned_of(folder, sfumato):
     write = '<WRITETABLE> (1, 1, AS+, "early.csv")'
     early = batch(folder, '"Var2"', "P(20,1)", write, '<WRITETABLE> (1, 5, , "next.txt")')

@@ -1,10 +1,11 @@
 """The files that τ-ARGUS writes of a table: CSV, pivot CSV, code-value, SBS, intermediate, JJ, cell key."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from sfumato.errors import PlanError
+from sfumato.tables.build.ordering import office_in_order, office_order
 from sfumato.tables.cells.cells import Numbers
 from sfumato.tables.formats.solver_file import jj_text, plain
 from sfumato.tables.office.office_table import OfficeTable
@@ -38,6 +39,16 @@ class Protected:
     ranges: tuple[Numbers, Numbers] | None = None
     remarks: tuple[str, ...] = field(default=())
 
+    def in_order(self) -> "Protected":
+        """The same with cells and codes in the order in which they are handed out: theirs may follow the values."""
+        cells = np.array(office_order(self.table), np.int64)
+        return replace(
+            self,
+            table=office_in_order(self.table),
+            published=None if self.published is None else self.published[cells],
+            ranges=None if self.ranges is None else (self.ranges[0][cells], self.ranges[1][cells]),
+        )
+
 
 def check_output(kind: int, method: str) -> None:
     """Refuse a kind of file that does not go with a method.
@@ -54,10 +65,15 @@ def check_output(kind: int, method: str) -> None:
 
 
 def house_reason(kind: int, options: dict[str, bool]) -> str:
-    """What a file tells that is not handed out: true values, or which cells are unsafe; nothing for most kinds."""
+    """What a file tells that is not handed out: true values, or which cells are unsafe; nothing for most kinds.
+
+    Who has the perturbation table and the key of a cell looks up the only count that is published as it is.
+    """
     chosen = {**OPTIONS, **options}
     if kind == 6 or (kind == 5 and not chosen["SO"]) or (kind == 7 and (chosen["AO"] or chosen["AD"])):
         return "true values"
+    if kind == 7 and chosen["AC"]:
+        return "cell keys, which with the perturbation table tell true counts"
     told = kind in (4, 5) or (kind in (2, 3) and chosen["AS"])
     return "which cells are unsafe" if told else ""
 
@@ -74,6 +90,7 @@ def output_text(done: Protected, kind: int, options: dict[str, bool]) -> str:
         PlanError: The kind does not go with the method.
     """
     check_output(kind, done.method)
+    done = done.in_order()
     chosen = {**OPTIONS, "FL": kind == 2, **options}
     writers = {1: _crosstab, 2: _records, 3: _records, 4: _sbs, 5: _intermediate, 7: _cell_key}
     if kind == 6:
