@@ -72,8 +72,47 @@ def test_spark_adds_the_same_keys_and_sums(people, tmp_path, spark):
     arguments = {"dimensions": ["sex", "age"], "value": "income", "top": 2, "record": "id", "secret": SECRET}
     by_duckdb = columns_of(sf.tabulate(tmp_path / "people.csv", **arguments))
     assert columns_of(sf.tabulate(frame, **arguments)) == by_duckdb
+    with pytest.raises(DataError, match="are not spread over their range"):
+        sf.tabulate(frame, ["sex"], record="income")
     with pytest.raises(DataError, match="names 2 records as another one is named"):
         sf.tabulate(frame.union(frame.limit(2)), ["sex"], record="id", secret=SECRET)
+
+
+NARROW = {
+    "numbers": ({"record": "number"}, "draw keys at random."),
+    "six": ({"record": "six"}, "say digits: 6"),
+    "few": ({"record": "number", "digits": 6}, "draw keys at random."),
+    "lower": ({"record": "lower", "digits": 6}, "draw keys at random."),
+}
+
+
+def narrow(people):
+    rng, many = np.random.default_rng(2), len(people)
+    six = rng.integers(0, 10**6, many)
+    return people.assign(number=range(many), six=six, lower=six * 6 // 10)
+
+
+@pytest.mark.parametrize("kind", NARROW)
+def test_keys_that_do_not_fill_their_range_are_refused(people, kind, tmp_path):
+    """The secret was forgotten, or the number of digits: every cell would be moved by the same noise."""
+    keys, do = NARROW[kind]
+    narrow(people).to_csv(tmp_path / "people.csv", index=False)
+    for data in (narrow(people), tmp_path / "people.csv"):
+        with pytest.raises(DataError, match="are not spread over their range") as caught:
+            sf.tabulate(data, ["sex"], **keys)
+        assert do in caught.value.do and "Give a secret" in caught.value.do
+    assert len(sf.tabulate(tmp_path / "people.csv", ["sex"], record="six", digits=6)) == 3
+
+
+def test_keys_of_cells_that_do_not_fill_their_range_are_refused(people):
+    table = sf.tabulate(people, ["sex", "area"], record="own_key").assign(key=lambda frame: frame["count"])
+    dimensions = {name: {"column": name} for name in ("sex", "area")}
+    for method in (
+        {"name": "cell-key", "key": "key", "D": 3, "V": 2},
+        {"name": "rounding", "kind": "random", "base": 5, "key": "key"},
+    ):
+        with pytest.raises(DataError, match="keys of the cells are not spread"):
+            sf.protect(table, value="count", dimensions=dimensions, method=method)
 
 
 def test_the_same_records_have_the_same_noise_in_ten_tables(people):

@@ -115,7 +115,8 @@ def test_a_batch_file_with_every_command(folder, sfumato):
     (folder / "none.hst").write_text("1,nowhere,s\n")
     (folder / "all.arb").write_text(EVERY)
     ran = sfumato("protect", "--arb", folder / "all.arb", "--out", folder / "out")
-    assert ran.code == 0, ran.err
+    # Tables 1 and 3 share the regions, and were protected one by one.
+    assert ran.code == 1 and "hypercube.txt" in ran.err and ran.err.count("Warning") == 1, ran.err
     out = folder / "out"
     codes = rows_of(out / "three.txt")
     assert codes[0] == ["Size", "Region", "Var2", "Status"]
@@ -166,6 +167,23 @@ def test_files_of_changed_tables_tell_no_true_value(folder, table, rule, way):
     for row in rows_of(folder / "out" / "4.txt", ";") if sbs else ():
         assert row[2] == published[tuple(row[:2])]
     assert "3.txt tells which cells are unsafe: it is for the house." in run.log
+
+
+def test_whole_keys_that_do_not_fill_their_range_are_refused(folder):
+    metadata = (folder / "micro.rda").read_text()
+    (folder / "micro.rda").write_text(metadata.replace("Key 19 10", "Key 21 8").replace("<DECIMALS> 8\n  <PF", "<PF"))
+    with pytest.raises(DataError, match=r"line \d+ .*keys of the cells are not spread over their range"):
+        batch(folder, "<freq>", "", "<SUPPRESS> CKM(1)")
+
+
+def test_keys_of_cells_are_for_the_house(folder):
+    """Who has the perturbation table, too, computes true counts of them."""
+    writes = [f'<WRITETABLE> (1, 7, {options}, "{name}.txt")' for name, options in (("keys", "AC+"), ("plain", ""))]
+    run = batch(folder, "<freq>", "", "<SUPPRESS> CKM(1)", *writes)
+    told = [line for line in run.log if line.endswith("it is for the house.")]
+    assert told == [
+        "keys.txt tells cell keys, which with the perturbation table tell true counts: it is for the house."
+    ]
 
 
 def test_tables_that_are_written_before_they_are_protected_are_warned_of(folder, sfumato):

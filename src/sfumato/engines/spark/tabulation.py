@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sfumato.engines.tables.record_keys import RecordKeys
+from sfumato.tables.cell_key.key_spread import BINS
 
 # White space that is cut off at both ends of a code, as in every engine.
 BLANKS = " \t\r\n"
@@ -25,9 +26,8 @@ def grouped_rows(
     columns = [value.alias("_value"), weight.alias("_weight"), amount.alias("_amount")]
     if records is not None:
         columns.append(record_key(records).alias("_key"))
-    if records is not None and records.secret is not None:
-        twins = F.count(F.lit(1)) - F.countDistinct(_text(records.column))
-        records.refuse_twins(int(frame.select(twins).first()[0]))
+    if records is not None:
+        _check_records(frame, records)
     base = frame.select(*named, *columns)
     groups = [f"_code{place}" for place in range(len(keys))]
     broken = F.sum(F.when(F.col("_amount").isNull() | F.isnan("_amount"), 1).otherwise(0))
@@ -47,6 +47,20 @@ def grouped_rows(
         largest = tops.get(codes_, []) if top else [[row["_sum"], 1.0]]
         rows.append((*codes_, *own, row["_broken"], row["_rows"], row["_sum"], largest))
     return rows
+
+
+def _check_records(frame: Any, records: RecordKeys) -> None:
+    """Refuse records that are named as another one is, and keys that do not fill their range."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    if records.secret is not None:
+        twins = F.count(F.lit(1)) - F.countDistinct(_text(records.column))
+        records.refuse_twins(int(frame.select(twins).first()[0]))
+        return
+    keys = frame.select(record_key(records).alias("_key")).where("_key is not null")
+    place = F.floor(F.col("_key").cast("double") * BINS / float(records.modulus)).alias("_place")
+    bins = keys.groupBy(place).agg(F.count(F.lit(1)), F.max("_key").cast("string"))
+    records.refuse_narrow(records.spread_of_bins(bins.collect()))
 
 
 def _text(name: str) -> Any:

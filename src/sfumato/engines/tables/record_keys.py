@@ -7,10 +7,16 @@ every engine has that hash, and who does not know the secret cannot compute it.
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sfumato.engines import sql
 from sfumato.errors import DataError
+from sfumato.tables.cell_key.key_spread import BINS, KeySpread, check_spread, spread_of
 from sfumato.tables.tabulate import WORD
+
+UNSPREAD = "Give a secret where the column names records; else draw keys at random."
+# Fewer digits than these are those of numbers of records, rather than of keys.
+LEAST_DIGITS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +47,7 @@ class RecordKeys:
         """The keys of records.
 
         Raises:
-            DataError: A record has no name, or a text is no key.
+            DataError: A record has no name, a text is no key, or keys are not spread over their range.
         """
         if self.secret is not None:
             if "" in texts:
@@ -52,7 +58,20 @@ class RecordKeys:
         keys = [self._read(text) for text in texts]
         if any(key is None for key in keys):
             raise self.fault()
-        return [key for key in keys if key is not None]
+        own = [key for key in keys if key is not None]
+        self.refuse_narrow(spread_of(own, self.modulus))
+        return own
+
+    def refuse_narrow(self, spread: KeySpread) -> None:
+        """Refuse keys that do not fill their range, such as numbers of records: all cells would have the same noise.
+
+        Raises:
+            DataError: They do not.
+        """
+        digits = len(str(spread.largest))
+        shorter = digits >= LEAST_DIGITS and 10**digits < self.modulus
+        hint = f" Where they are keys of {digits} digits, drawn at random, say digits: {digits}." if shorter else ""
+        check_spread(spread, f'the keys in column "{self.column}"', UNSPREAD + hint)
 
     def refuse_twins(self, twins: int) -> None:
         """Refuse records that have the name of another one: noise would follow the name, not the records.
@@ -89,11 +108,28 @@ class RecordKeys:
             high, low = (f"cast(('0x' || substr({digest}, {start}, 8)) as ubigint)" for start in (1, 9))
             key = f"case when {text} = '' then null else cast({high} as hugeint) * 4294967296 + {low} end"
         else:
-            whole = f"case when regexp_full_match({text}, '[0-9]+') then try_cast({text} as hugeint) end"
-            key = f"coalesce({whole}, {self._fraction_in_sql(text)})" if self.digits else whole
-            key = f"case when {key} < {self.modulus} then {key} end"
+            key = self._key_in_sql(text)
         whole_sum = f"sum({key}) % {self.modulus}"
         return f"case when count({key}) = count(*) then cast({whole_sum} as varchar) end"
+
+    def bins_in_sql(self, text: str, table: str) -> str:
+        """How many keys of a column lie in each part of their range, and the largest there, for a text expression."""
+        place = f"cast(floor(cast(key as double) * {BINS} / {self.modulus}) as integer)"
+        keys = f"select {self._key_in_sql(text)} as key from {table}"
+        return f"select {place}, count(*), cast(max(key) as varchar) from ({keys}) where key is not null group by 1"
+
+    def spread_of_bins(self, rows: Sequence[Sequence[Any]]) -> KeySpread:
+        """How keys lie, by the rows that an engine hands over: the part, how many lie there, the largest there."""
+        bins = {min(int(place), BINS - 1): 0 for place, *_ in rows}
+        for place, many, _ in rows:
+            bins[min(int(place), BINS - 1)] += int(many)
+        return KeySpread(bins, max((int(largest) for *_, largest in rows), default=0), self.modulus)
+
+    def _key_in_sql(self, text: str) -> str:
+        """The key that a column holds, for a text expression; null where it is none."""
+        whole = f"case when regexp_full_match({text}, '[0-9]+') then try_cast({text} as hugeint) end"
+        key = f"coalesce({whole}, {self._fraction_in_sql(text)})" if self.digits else whole
+        return f"case when {key} < {self.modulus} then {key} end"
 
     def _fraction_in_sql(self, text: str) -> str:
         padded = f"rpad(regexp_extract({text}, '^0?[.]([0-9]+)$', 1), {self.digits}, '0')"

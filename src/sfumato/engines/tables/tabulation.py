@@ -1,7 +1,7 @@
 """Frames and files on the way into tables and back: plain columns, microdata counted, crosstabs taken apart."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -163,10 +163,18 @@ def _counted(
         _check_columns([*names, *filter(None, special), *own], engine.columns)
         keys = names if holding is None else [*names, holding]
         rows = engine.ask(_grouping(engine.source.table, keys, (value, weight), 0 if holding else top, records))
-        if records is not None and records.secret is not None:
-            twins = records.twins_in_sql(_trimmed(records.column))
-            records.refuse_twins(int(engine.ask(f"select {twins} from {engine.source.table}")[0][0]))
+        if records is not None:
+            _check_records(engine.ask, engine.source.table, records)
     return _checked_base(rows, names, special, top, records)
+
+
+def _check_records(ask: Callable[[str], Sequence[Any]], table: str, records: RecordKeys) -> None:
+    """Refuse records that are named as another one is, and keys that do not fill their range."""
+    text = _trimmed(records.column)
+    if records.secret is None:
+        records.refuse_narrow(records.spread_of_bins(ask(records.bins_in_sql(text, table))))
+    else:
+        records.refuse_twins(int(ask(f"select {records.twins_in_sql(text)} from {table}")[0][0]))
 
 
 def _counted_in_spark(

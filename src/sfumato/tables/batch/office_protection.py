@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.errors import PromiseError
-from sfumato.tables.cells.cells import Bounds, Numbers, Places, Reach, Table, make_relations
+from sfumato.tables.cells.cells import Bounds, Numbers, Places, Reach, Status, Table, make_relations
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.knowledge import Knowledge
 from sfumato.tables.cells.parts import Part
@@ -15,11 +15,16 @@ from sfumato.tables.deadline import Deadline
 from sfumato.tables.formats.outputs import Protected
 from sfumato.tables.masking import Masked, mask_part
 from sfumato.tables.office.office_table import OfficeTable
-from sfumato.tables.office.statuses import CellStatus, choices_of, secondary_of, unsafe_of
+from sfumato.tables.office.statuses import CellStatus, choices_of, masked_of, secondary_of, unsafe_of
 from sfumato.tables.plan.facts import Facts
 from sfumato.tables.plan.plan import MethodChoice, TablePlan, TableSource
 from sfumato.tables.promises.resolution import with_attackers
 from sfumato.tables.promises.widths import attainable
+
+COMPUTED = (
+    "safe cells that were to be masked (m, ml or status 11, 12) are computed from the others: "
+    "make them unsafe (u) where they must stay hidden."
+)
 
 
 def office_part(table: OfficeTable, tolerance: float = 0.0, singletons: bool = True) -> Part:
@@ -90,19 +95,29 @@ def _protected(table: OfficeTable, masked: Masked) -> Protected:
     new = masked.mask & ~unsafe_of(table.statuses) & ~secondary_of(table.statuses)
     statuses = np.where(new, int(CellStatus.SECONDARY), table.statuses)
     ranges = tidied(masked.ends.low), tidied(masked.ends.high)
-    return Protected(table.with_columns(statuses=statuses), "masks", ranges=ranges)
+    open_ = int((secondary_of(table.statuses) & ~masked.mask).sum())
+    warnings = (f"{open_} {COMPUTED}",) if open_ else ()
+    return Protected(table.with_columns(statuses=statuses), "masks", ranges=ranges, remarks=warnings, warnings=warnings)
 
 
 def mask_linked(tables: Sequence[OfficeTable], method: str, deadline: Deadline) -> list[Protected]:
-    """Several tables masked together: a cell that stands in several of them is one cell."""
+    """Several tables masked together: a cell that stands in several of them is one cell, masked in all or in none."""
     whole, places = joined(tables)
     done = mask_office(whole, method, deadline)
-    answers = []
-    for table, own in zip(tables, places, strict=True):
-        statuses = np.where(secondary_of(done.table.statuses[own]), done.table.statuses[own], table.statuses)
-        ranges = None if done.ranges is None else (done.ranges[0][own], done.ranges[1][own])
-        answers.append(Protected(table.with_columns(statuses=statuses), "masks", ranges=ranges))
-    return answers
+    return [_share(table, done, own) for table, own in zip(tables, places, strict=True)]
+
+
+def _share(table: OfficeTable, done: Protected, own: Places) -> Protected:
+    """One of several tables with what was made of its cells: unsafe cells of others are unsafe in it, too."""
+    whole = done.table
+    hidden = masked_of(whole.statuses[own]) & ~unsafe_of(table.statuses)
+    changed = table.with_columns(
+        statuses=np.where(hidden, whole.statuses[own], table.statuses),
+        lower=None if whole.lower is None else whole.lower[own],
+        upper=None if whole.upper is None else whole.upper[own],
+    )
+    ranges = None if done.ranges is None else (done.ranges[0][own], done.ranges[1][own])
+    return Protected(changed, "masks", ranges=ranges, remarks=done.remarks, warnings=done.warnings)
 
 
 def joined(tables: Sequence[OfficeTable]) -> tuple[OfficeTable, list[Places]]:
@@ -127,17 +142,13 @@ def joined(tables: Sequence[OfficeTable]) -> tuple[OfficeTable, list[Places]]:
             column[own] = np.maximum(column[own], numbers_) if most else numbers_
         return column
 
-    statuses = np.full(size, int(CellStatus.SAFE), np.int64)
-    for table, own in zip(tables, places, strict=True):
-        stronger = unsafe_of(table.statuses) | ~unsafe_of(statuses[own])
-        statuses[own] = np.where(stronger, table.statuses, statuses[own])
     return (
         OfficeTable(
             tables[0].value,
             (),
             (),
             gathered("values", False),
-            statuses,
+            _statuses(tables, places, size),
             lower=gathered("lower", True),
             upper=gathered("upper", True),
             costs=gathered("costs", True) if any(table.costs is not None for table in tables) else None,
@@ -148,6 +159,18 @@ def joined(tables: Sequence[OfficeTable]) -> tuple[OfficeTable, list[Places]]:
         ),
         places,
     )
+
+
+def _statuses(tables: Sequence[OfficeTable], places: Sequence[Places], size: int) -> Places:
+    """The strongest status of each cell in any table: unsafe, then masked, then to be published, then the rest."""
+    statuses, strengths = np.full(size, int(CellStatus.SAFE), np.int64), np.full(size, -1)
+    for table, own in zip(tables, places, strict=True):
+        fixed = choices_of(table.statuses) == Status.PUBLISH
+        strength = np.select([unsafe_of(table.statuses), secondary_of(table.statuses), fixed], [3, 2, 1], 0)
+        stronger = strength > strengths[own]
+        statuses[own] = np.where(stronger, table.statuses, statuses[own])
+        strengths[own] = np.maximum(strength, strengths[own])
+    return statuses
 
 
 def _all_have(tables: Sequence[OfficeTable], name: str) -> bool:

@@ -5,10 +5,15 @@ Rows that came sorted by their values would tell a masked value by its neighbors
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.cells.parts import Part
+from sfumato.tables.cells.relations import Key
+from sfumato.tables.office.office_table import OfficeTable
 
 Rank = tuple[tuple[float, str], ...]
 
@@ -28,7 +33,35 @@ def by_codes(parts: Sequence[Part], columns: Columns) -> list[int]:
 def _ranks(part: Part, columns: Columns) -> list[tuple[Rank, ...]]:
     if not part.trees:
         return [((ordered(text),),) for text in columns.rows(part.rows).text("id")]
-    return [tuple(_path(tree, code) for tree, code in zip(part.trees, key, strict=True)) for key in part.keys]
+    return [_rank(part.trees, key) for key in part.keys]
+
+
+def office_order(table: OfficeTable) -> list[int]:
+    """The cells of an office's table in the order in which they are handed out; relations alone name cells by place."""
+    if not table.trees:
+        return list(range(len(table)))
+    ranks = [_rank(table.trees, key) for key in table.keys]
+    return sorted(range(len(table)), key=ranks.__getitem__)
+
+
+def office_in_order(table: OfficeTable) -> OfficeTable:
+    """An office's table with its cells, and the codes of its trees, in the order in which they are handed out.
+
+    Codes that came with cells stand in their trees as they first came, so that these are sorted, too.
+    """
+    if not table.trees:
+        return table
+    cells = table.rows(np.array(office_order(table), np.int64))
+    return cells.with_columns(trees=tuple(_in_order(tree) for tree in table.trees))
+
+
+def _in_order(tree: Tree) -> Tree:
+    codes = sorted(tree.parents, key=lambda code: _path(tree, code))
+    return replace(tree, parents={code: tree.parents[code] for code in codes})
+
+
+def _rank(trees: Sequence[Tree], key: Key) -> tuple[Rank, ...]:
+    return tuple(_path(tree, code) for tree, code in zip(trees, key, strict=True))
 
 
 def _path(tree: Tree, code: Code) -> Rank:

@@ -5,22 +5,29 @@ Zeros stay zeros unless the plan says otherwise. The noise is bounded, but not a
 more than from one cell, which `differences` measures.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from sfumato.errors import DataError, PlanError
 from sfumato.tables.cell_key.differences import difference_figures
+from sfumato.tables.cell_key.key_spread import check_spread, spread_of
 from sfumato.tables.cell_key.ptable import Ptable, remarks
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers
 from sfumato.tables.cells.parts import Part
 from sfumato.tables.cells.precision import Scale
+from sfumato.tables.cells.relations import finest_of
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.perturbed.chances import chances_of, key_of, keys_by_codes
 from sfumato.tables.perturbed.perturbed import Perturbed
 from sfumato.tables.perturbed.reader_ranges import reader_ranges
 from sfumato.tables.plan.perturbation import CellKey
 
+KEYS = (
+    "Make keys of records from their names and a secret (record and secret), or draw them at random; decimal keys "
+    "need their number of digits (digits, in metadata <DECIMALS>)."
+)
 STILL = "{cells} cells have noise below the table's precision, and are published as they are."
 
 
@@ -49,9 +56,10 @@ def noisy_part(part: Part, method: CellKey, table: Ptable, contents: Contents, d
     """Publish one table with noise.
 
     Raises:
-        DataError: A table of counts holds something else.
+        DataError: A table of counts holds something else, or keys are not spread over their range.
         PlanError: The noise of sums is so small that no number would change.
     """
+    check_cell_keys(part, contents.keys, contents.modulus, _empty(part, contents))
     sums = contents.counts is not None
     still = _still(part, method, contents)
     noise = _noise_of_sums(part, method, table, contents) if sums else _noise_of_counts(part, method, table, contents)
@@ -72,6 +80,22 @@ def noisy_part(part: Part, method: CellKey, table: Ptable, contents: Contents, d
         "differences": difference_figures(part, published),
     }
     return Perturbed(part, published, np.ones(len(part.table), bool), reader.ranges, reader.attained, figures)
+
+
+def check_cell_keys(part: Part, keys: Sequence[int], modulus: int, empty: Mask) -> None:
+    """Refuse keys of cells that are not spread over their range.
+
+    The finest cells of one table have no records in common, so that their keys are independent; those of several
+    tables may have some, and only keys that one alone could not have are refused.
+
+    Raises:
+        DataError: They are not.
+    """
+    finest = np.flatnonzero(finest_of(part.table.relations, len(part.table)) & ~empty)
+    own = [keys[cell] for cell in finest.tolist()]
+    if not part.trees and own:
+        own = [max(own)]
+    check_spread(spread_of(own, modulus), "the keys of the cells", KEYS)
 
 
 def _still(part: Part, method: CellKey, contents: Contents) -> Mask:

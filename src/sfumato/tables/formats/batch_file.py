@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sfumato.errors import DataError
 from sfumato.tables.formats.outputs import OPTIONS
+from sfumato.tables.formats.rule_numbers import numbers_fault
 from sfumato.tables.office.faults import fields_in, lines_of, number_in, wrong
 
 WORDS = (
@@ -110,20 +111,27 @@ def rules_in(command: Command, name: str) -> list[Call]:
     """The safety rules behind a command; none where the statuses of the file stand.
 
     Raises:
-        DataError: A rule is unknown, or a number in it is none.
+        DataError: A rule is unknown, or has numbers that it cannot have.
     """
-    rules = []
+    rules, column = [], command.column
     for part in command.rest.split("|"):
-        if not part.strip():
-            continue
-        match = _CALL.fullmatch(part.strip())
-        if not match or match.group(1).upper() not in RULES:
-            do = f"Write one of {', '.join(RULES)} with its numbers, such as P(10,1)."
-            raise wrong(
-                name, command.line, command.column + command.rest.index(part), "this is no safety rule", do, "batch"
-            )
-        rules.append(Call(match.group(1).upper(), _numbers(match.group(2), command, name)))
+        if part.strip():
+            rules.append(_rule(part.strip(), name, command.line, column + len(part) - len(part.lstrip())))
+        column += len(part) + 1
     return rules
+
+
+def _rule(text: str, name: str, line: int, column: int) -> Call:
+    match = _CALL.fullmatch(text)
+    if not match or match.group(1).upper() not in RULES:
+        do = f"Write one of {', '.join(RULES)} with its numbers, such as P(10,1)."
+        raise wrong(name, line, column, "this is no safety rule", do, "batch")
+    rule, inner = match.group(1).upper(), match.group(2)
+    numbers = tuple(number_in(part, name, line, column) for part in inner.split(",")) if inner.strip() else ()
+    if fault := numbers_fault(rule, numbers):
+        do = f"Correct {text}, or leave it out: it would call no cell unsafe, or cannot be meant."
+        raise wrong(name, line, column, fault, do, "batch")
+    return Call(rule, numbers)
 
 
 def _numbers(text: str, command: Command, name: str) -> tuple[float, ...]:

@@ -1,10 +1,11 @@
 """The files that τ-ARGUS writes of a table: CSV, pivot CSV, code-value, SBS, intermediate, JJ, cell key."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from sfumato.errors import PlanError
+from sfumato.tables.build.ordering import office_in_order, office_order
 from sfumato.tables.cells.cells import Numbers
 from sfumato.tables.formats.solver_file import jj_text, plain
 from sfumato.tables.office.office_table import OfficeTable
@@ -30,6 +31,8 @@ class Protected:
         method: Which kind of method it was: masks, rounding, adjustment, cell key, or none.
         published: The numbers that are published, where they were changed.
         ranges: What an attacker computes of masked cells, lower and upper ends, where it was computed.
+        remarks: What is to be said of it.
+        warnings: What must not be overlooked.
     """
 
     table: OfficeTable
@@ -37,6 +40,22 @@ class Protected:
     published: Numbers | None = None
     ranges: tuple[Numbers, Numbers] | None = None
     remarks: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def counts(self) -> bool:
+        """Whether the table counts its respondents."""
+        return self.table.frequency is not None and np.array_equal(self.table.frequency, self.table.values)
+
+    def in_order(self) -> "Protected":
+        """The same with cells and codes in the order in which they are handed out: theirs may follow the values."""
+        cells = np.array(office_order(self.table), np.int64)
+        return replace(
+            self,
+            table=office_in_order(self.table),
+            published=None if self.published is None else self.published[cells],
+            ranges=None if self.ranges is None else (self.ranges[0][cells], self.ranges[1][cells]),
+        )
 
 
 def check_output(kind: int, method: str) -> None:
@@ -53,12 +72,18 @@ def check_output(kind: int, method: str) -> None:
         raise PlanError(what, "Choose another: 1, 2 and 3 always do.", "output")
 
 
-def house_reason(kind: int, options: dict[str, bool]) -> str:
-    """What a file tells that is not handed out: true values, or which cells are unsafe; nothing for most kinds."""
+def house_reason(done: Protected, kind: int, options: dict[str, bool]) -> str:
+    """What a file tells that is not handed out: true values, or which cells are unsafe; nothing for most kinds.
+
+    Who has the perturbation table and the key of a cell looks up the only count that is published as it is.
+    """
     chosen = {**OPTIONS, **options}
     if kind == 6 or (kind == 5 and not chosen["SO"]) or (kind == 7 and (chosen["AO"] or chosen["AD"])):
         return "true values"
-    told = kind in (4, 5) or (kind in (2, 3) and chosen["AS"])
+    if kind == 7 and chosen["AC"]:
+        return "cell keys, which with the perturbation table tell true counts"
+    flagged = kind == 4 and not (done.published is not None and done.counts)
+    told = flagged or kind == 5 or (kind in (2, 3) and chosen["AS"])
     return "which cells are unsafe" if told else ""
 
 
@@ -74,6 +99,7 @@ def output_text(done: Protected, kind: int, options: dict[str, bool]) -> str:
         PlanError: The kind does not go with the method.
     """
     check_output(kind, done.method)
+    done = done.in_order()
     chosen = {**OPTIONS, "FL": kind == 2, **options}
     writers = {1: _crosstab, 2: _records, 3: _records, 4: _sbs, 5: _intermediate, 7: _cell_key}
     if kind == 6:
@@ -143,9 +169,10 @@ def _sbs(done: Protected, options: dict[str, bool]) -> list[str]:
     lines = []
     for cell in _cells(done, {**options, "SE": True}):
         levels = [str(tree.height(code)) for tree, code in zip(table.trees, table.keys[cell], strict=True)]
-        frequency = "" if table.frequency is None else plain(table.frequency[cell])
         flag = flag_of(int(table.statuses[cell])) if done.published is None else "V"
         value = shown(done, cell) if flag == "V" else ""
+        # The respondents of a count are the count: what is hidden or changed in one column is so in the other.
+        frequency = value if done.counts else "" if table.frequency is None else plain(table.frequency[cell])
         lines.append(";".join([*(levels if options["HL"] else []), *table.codes(cell), value, frequency, flag]))
     return lines
 

@@ -64,6 +64,7 @@ def changed_files(changed: Perturbed, plan: TablePlan, columns: Columns) -> dict
 
 def _files(house: Protected, handed_out: Protected, plan: TablePlan) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
+    house, handed_out = house.in_order(), handed_out.in_order()
     for kind in plan.output.files:
         folder, done = ("house/", house) if kind in HOUSE else ("", handed_out)
         files |= {folder + name: data for name, data in _written(done, kind).items()}

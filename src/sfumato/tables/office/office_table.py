@@ -13,6 +13,8 @@ from sfumato.tables.cells.relations import Key, derive, describe
 from sfumato.tables.office.statuses import CellStatus
 
 Labels = Mapping[str, Mapping[str, str]]
+# Columns that a table need not have.
+_OPTIONAL = ("frequency", "holdings", "lower", "upper", "costs", "low", "high")
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,19 @@ class OfficeTable:
     def with_columns(self, **columns: object) -> "OfficeTable":
         """The same table with some columns replaced."""
         return replace(self, **columns)  # type: ignore[arg-type]
+
+    def rows(self, cells: Places) -> "OfficeTable":
+        """The table with some of its cells, or with all in another order; for tables with spanning variables."""
+        optional = {name: getattr(self, name) for name in _OPTIONAL}
+        return self.with_columns(
+            keys=tuple(self.keys[cell] for cell in cells),
+            values=self.values[cells],
+            statuses=self.statuses[cells],
+            largest=tuple(column[cells] for column in self.largest),
+            cell_keys=tuple(self.cell_keys[cell] for cell in cells) if self.cell_keys else (),
+            lines=tuple(self.lines[cell] for cell in cells) if self.lines else (),
+            **{name: column[cells] for name, column in optional.items() if column is not None},
+        )
 
     def same_as(self, other: "OfficeTable", tolerance: float = 0.0) -> bool:
         """Whether both are the same table, whatever the order of their cells: codes, values, statuses."""

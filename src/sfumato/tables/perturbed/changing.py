@@ -7,7 +7,7 @@ import numpy as np
 
 from sfumato.errors import PlanError
 from sfumato.tables.adjustment.adjustment import adjust_part
-from sfumato.tables.cell_key.noise import Contents, noisy_part
+from sfumato.tables.cell_key.noise import Contents, check_cell_keys, noisy_part
 from sfumato.tables.cell_key.ptable_file import ptable_of
 from sfumato.tables.cells.cells import Numbers
 from sfumato.tables.cells.columns import Columns
@@ -62,7 +62,9 @@ def _chances(part: Part, rounding: Rounding, setting: Setting) -> Numbers:
         return np.zeros(len(part.table))
     if rounding.key is None:
         return chances_of(keys_by_codes(setting.secret, part))
-    return chances_of(cell_keys(setting.columns, rounding.key))
+    keys = cell_keys(setting.columns, rounding.key)
+    check_cell_keys(part, keys, WORD, part.table.values == 0)
+    return chances_of(keys)
 
 
 def _contents(part: Part, method: CellKey, setting: Setting) -> Contents:

@@ -1,0 +1,78 @@
+"""The numbers that a safety rule of a batch file may have: one that could call no cell unsafe is refused."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Between which values a number of a rule lies.
+
+    Attributes:
+        what: What the number is.
+        least: The least value.
+        most: The greatest value.
+        whole: Whether it is a whole number.
+        inside: Whether both ends are excluded.
+    """
+
+    what: str
+    least: float = 0.0
+    most: float = math.inf
+    whole: bool = False
+    inside: bool = False
+
+    def holds(self, number: float) -> bool:
+        """Whether a number is one of them."""
+        if self.whole and not number.is_integer():
+            return False
+        return self.least < number < self.most if self.inside else self.least <= number <= self.most
+
+    def __str__(self) -> str:
+        kind = "a whole number" if self.whole else "a number"
+        if math.isinf(self.most):
+            limits = f"above {self.least:g}" if self.inside else f"of at least {self.least:g}"
+        else:
+            limits = (
+                f"{'between' if self.inside else 'from'} {self.least:g} {'and' if self.inside else 'to'} {self.most:g}"
+            )
+        return f"{self.what} is {kind} {limits}"
+
+
+_MARGIN = Span("the margin in percent")
+_MANY = Span("the number of contributors", 1, whole=True)
+_PERCENT = Span("p", 0, 100, inside=True)
+_SHARE = Span("the percentage", 0, 100)
+_SWITCH = Span("the switch", 0, 1, whole=True)
+# The numbers that each rule has, and how many of them must be there.
+NUMBERS: dict[str, tuple[int, tuple[Span, ...]]] = {
+    "P": (1, (_PERCENT, _MANY)),
+    "NK": (2, (_MANY, Span("k", 0, 100, inside=True))),
+    "FREQ": (1, (Span("the least number of respondents", 1, whole=True), _MARGIN)),
+    "ZERO": (1, (Span("the margin"),)),
+    "REQ": (1, (Span("the first percentage", 0, 100), _SHARE, Span("the number of respondents"), _MARGIN)),
+    **dict.fromkeys(("WGT", "MIS"), (1, (_SWITCH,))),
+    "MAN": (1, (_MARGIN,)),
+}
+
+
+def numbers_fault(rule: str, numbers: Sequence[float]) -> str:
+    """What is wrong with the numbers of a rule; nothing where they make sense, or are all 0: the rule is switched off.
+
+    >>> numbers_fault("NK", (1, 150))
+    'k is a number between 0 and 100'
+    >>> numbers_fault("P", (0, 0))
+    ''
+    """
+    fewest, spans = NUMBERS[rule]
+    if rule == "P" and len(numbers) == 3:
+        fewest, spans = 3, (_PERCENT, Span("q, above p,", numbers[0], inside=True), _MANY)
+    if not fewest <= len(numbers) <= len(spans):
+        most = 3 if rule == "P" else len(spans)
+        return f"{rule} has {fewest}{f' to {most}' if most > fewest else ''} numbers"
+    if not any(numbers):
+        return ""
+    if rule == "REQ" and not numbers[0]:
+        return "the first percentage is above 0"
+    return next((str(span) for span, number in zip(spans, numbers, strict=False) if not span.holds(number)), "")

@@ -1,0 +1,30 @@
+"""Keys that fill their range are taken, all others refused."""
+
+import numpy as np
+import pytest
+
+from sfumato.tables.cell_key.key_spread import spread_of
+from sfumato.tables.tabulate import WORD
+
+
+@pytest.mark.parametrize("modulus", [100, 10**6, WORD])
+def test_sound_keys_are_taken_whatever_their_number(modulus):
+    rng = np.random.default_rng(1)
+    for many in (0, 1, 2, 5, 20, 1000, 20000):
+        assert spread_of((int(key) for key in rng.integers(0, modulus, many, np.uint64)), modulus).sound
+
+
+NARROW = {
+    "one number": ([7], WORD),
+    "few numbers": (range(1, 8), 10**6),
+    "numbers": (range(400), 10**6),
+    "all alike": ([WORD // 2] * 50, WORD),
+    "upper half": (range(5 * 10**5, 10**6, 2000), 10**6),
+    "one part left out": ([key for key in range(0, 10**6, 50) if not 10**5 < key < 2 * 10**5], 10**6),
+}
+
+
+@pytest.mark.parametrize("kind", NARROW)
+def test_keys_that_lie_close_together_are_refused(kind):
+    keys, modulus = NARROW[kind]
+    assert not spread_of(keys, modulus).sound
