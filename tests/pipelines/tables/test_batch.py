@@ -187,7 +187,7 @@ def test_keys_of_cells_are_for_the_house(folder):
 
 
 def test_tables_that_are_written_before_they_are_protected_are_warned_of(folder, sfumato):
-    write = '<WRITETABLE> (1, 1, AS+, "early.csv")'
+    write = '<WRITETABLE> (1, 1, , "early.csv")'
     early = batch(folder, '"Var2"', "P(20,1)", write, '<WRITETABLE> (1, 5, , "next.txt")')
     assert not early.holds and len(early.warnings) == 1
     assert "early.csv: table 1 was not protected." in early.warnings[0]

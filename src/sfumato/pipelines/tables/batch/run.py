@@ -56,6 +56,7 @@ def run_batch(path: Path, out: Path | None = None, encoding: str | None = None) 
     commands = batch_file.read_batch(path, encoding)
     if not commands:
         raise DataError(f"{path.name} holds no command.", "Write one a line.", "truncated")
+    batch_file.check_commands(commands, path.name)
     folder = out or path.parent
     folder.mkdir(parents=True, exist_ok=True)
     state = BatchState(path.parent, folder, encoding)
