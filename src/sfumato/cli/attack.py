@@ -55,6 +55,5 @@ def command(
         write_text(html, page_of(report.to_dict()))
     if save:
         add_to_folder(release, report)
-    if not quiet:
-        show(text(report.to_dict()), report.to_dict(), json)
+    show(text(report.to_dict()), report.to_dict(), json)
     return STATUS["promise"].exit if fail_above is not None and report.highest > fail_above else 0

@@ -54,8 +54,8 @@ def command(
         today=None if today is None else today.date(),
         separator=separator,
     )
-    if not quiet:
-        show(text(verdict), verdict.to_dict(), json)
+    del quiet  # there is no progress, and results are always printed
+    show(text(verdict), verdict.to_dict(), json)
     return 0 if verdict.holds else STATUS["promise"].exit
 
 

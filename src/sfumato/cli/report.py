@@ -8,6 +8,7 @@ import typer
 
 from sfumato.cli.files import write_text
 from sfumato.cli.options import Quiet
+from sfumato.errors import PlanError
 from sfumato.folders import check_free
 
 
@@ -22,9 +23,16 @@ def command(
     quiet: Quiet = False,
 ) -> None:
     """Print what a release folder's report says, its pages as PDF, or an annex for an impact assessment."""
-    from sfumato.pipelines.report_folder import print_page, read_dossier
+    from sfumato.pipelines.report_folder import print_page, read_dossier, read_files_report
     from sfumato.report.release.annex import document, markdown
 
+    of_files = read_files_report(release)
+    if of_files is not None:
+        if annex is not None or pdf:
+            what = f"{release.name} is a release of several files: there is no annex or PDF of it."
+            raise PlanError(what, "Leave the option out, or print its report.html.", "files")
+        sys.stdout.write(of_files)
+        return
     dossier = read_dossier(release)
     written = [path for path in [annex] if path is not None]
     pages = [release / "report.html", release / "report-external.html"] if pdf else []

@@ -25,8 +25,9 @@ def command(
     json: AsJson = False,
 ) -> int:
     """Check that a released file keeps its promises, with none of the code that made it."""
+    del quiet  # there is no progress, and results are always printed
     if len(releases) > 1:
-        return _together(releases, (plan, k, quasi_identifiers, separator, persons), quiet, json)
+        return _together(releases, (plan, k, quasi_identifiers, separator, persons), json)
     from sfumato.pipelines.verify import verify
     from sfumato.report.verdict import text
 
@@ -34,18 +35,16 @@ def command(
 
     columns = [name.strip() for name in names(quasi_identifiers) or ()] or None
     verdict = verify(release, plan, k=k, quasi_identifiers=columns, separator=separator, persons=persons)
-    if not quiet:
-        show(text(verdict), verdict.to_dict(), json)
+    show(text(verdict), verdict.to_dict(), json)
     return 0 if verdict.holds else STATUS["promise"].exit
 
 
-def _together(releases: list[Path], others: tuple[object, ...], quiet: bool, json: bool) -> int:
+def _together(releases: list[Path], others: tuple[object, ...], json: bool) -> int:
     """Judge several folders together, each by its own plan."""
     if any(other is not None for other in others):
         raise PlanError("several folders are judged by their own plans.", "Leave the other options out.", "options")
     from sfumato.pipelines.previous.together import verify_together
 
     verdict = verify_together(releases)
-    if not quiet:
-        show(verdict.text(), verdict.to_dict(), json)
+    show(verdict.text(), verdict.to_dict(), json)
     return 0 if verdict.holds else STATUS["promise"].exit

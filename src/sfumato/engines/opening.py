@@ -113,8 +113,12 @@ def _of_path(path: Path, plan: Plan, name: EngineName | None, columns: tuple[str
     engine = DuckDBEngine(path, _data_plan(plan), columns, plan.output.partition)
     if name != "frames":
         return engine
+    from sfumato.engines.frames.engine import FrameEngine
+
     try:
-        return open_frame(engine.frame(), engine.notes)
+        frames = FrameEngine(engine.frame(), engine.notes)
+        frames.separator = engine.source.separator
+        return frames
     finally:
         engine.close()
 

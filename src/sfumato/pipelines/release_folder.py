@@ -191,7 +191,7 @@ class Release:
             return
         # What holds no file holds a frame.
         published = cast("FrameHolder", self.published)
-        with closing(published.write(target, self.plan.data.separator or ",")) as engine:
+        with closing(published.write(target, separator_of(published, self.plan.data.separator))) as engine:
             recount(engine, self.prediction)
         if self.plan.person is None:
             # Keys of households, by which regions were swapped, are of no use to anybody.

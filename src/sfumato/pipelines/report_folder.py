@@ -17,6 +17,7 @@ from sfumato.microdata.outcome import ClassFigures, LossFigure, Report, Seconds,
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.verdict import Promise
 from sfumato.pipelines.stages.sealing import check_single
+from sfumato.report.files import text as text_of_files
 from sfumato.report.release.dossier import Dossier
 
 # Names under which a browser that prints is installed, the likeliest first.
@@ -26,6 +27,19 @@ PRINTING_SECONDS = 120
 DETAILS = ("lost_columns", "policy", "previous", "attack")
 SEALS = ("output_sha256", "plan_sha256", "recoding_sha256")
 QUIET = ("--headless", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--no-pdf-header-footer")
+
+
+def read_files_report(folder: Path) -> str | None:
+    """What the folder of a release of several files tells, as text; None for any other folder."""
+    plan = read_plan(folder / "plan.yaml") if (folder / "plan.yaml").exists() else None
+    if plan is None or not plan.files:
+        return None
+    try:
+        return text_of_files(json.loads((folder / "report.json").read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError):
+        raise DataError(
+            f"{folder.name} holds no report.json of a release.", "Name the folder of a release.", "no-report"
+        ) from None
 
 
 def read_dossier(folder: Path) -> Dossier:

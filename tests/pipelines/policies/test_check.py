@@ -187,3 +187,38 @@ def test_rates_of_few_events_carry_a_mark(policy, rows, clause, tmp_path) -> Non
     path = tmp_path / "rates.csv"
     path.write_text("\n".join(["state,deaths,rate", *rows]) + "\n", encoding="utf-8")
     assert check(path, policy).failed == (() if clause is None else (clause,))
+
+
+def test_rates_of_few_deaths_are_not_shown_of_counties(tmp_path) -> None:
+    path = tmp_path / "rates.csv"
+    path.write_text("county,deaths,rate\na,15,3.4*\nb,25,3.4\n", encoding="utf-8")
+    assert check(path, "cdc-wisqars").failed == ("county-rates",)
+
+
+def test_a_count_below_zero_is_no_mask(tmp_path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("ward,n\na,-3\nb,20\n", encoding="utf-8")
+    assert check(path, "cms-11").failed == ("small-cells",)
+
+
+@pytest.mark.parametrize(
+    ("value", "failed"),
+    [
+        ("sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824", ("keyed",)),
+        ("LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=", ("keyed",)),
+        ("Donaudampfschifffahrtselektrizitätenwerk", ()),
+    ],
+)
+def test_hashes_are_known_by_their_name_and_in_base64(value, failed, tmp_path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text(f"key,sex\n{value},f\n", encoding="utf-8")
+    assert check(path, "edpb-pseudonymisation-2025").failed == failed
+
+
+def test_results_are_printed_quietly_too(tmp_path, sfumato) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("ward,n\na,3\nb,20\n", encoding="utf-8")
+    answer = sfumato("check", str(path), "--policy", "cms-11", "--quiet")
+    assert answer.code == 1 and "FAILED" in answer.out
+    answer = sfumato("verify", str(path), "--k", "2", "--quasi-identifiers", "ward", "--quiet")
+    assert answer.code == 1 and "DOES NOT HOLD" in answer.out

@@ -16,6 +16,7 @@ import sfumato as sf
 from sfumato.cli.main import run
 from sfumato.errors import DataError, PlanError, UnattainableError
 from sfumato.pipelines.pseudonyms.keys import new_key
+from sfumato.pipelines.stages import sealing
 from sfumato.texts.words import words_in
 
 AGES = {"type": "intervals", "start": 0, "end": 99, "widths": [25, 50]}
@@ -275,6 +276,9 @@ def test_dates_of_persons_are_shifted_in_one_file_too(tmp_path: Path) -> None:
         sf.anonymize(pandas.DataFrame(rows), plan | {"columns": columns | {"who": {"role": "identifier"}}})
 
 
+TABLES = ("patients", "visits", "lab")
+
+
 def as_written(folder: Path, separators: dict[str, str]) -> Path:
     """The files with separators of their own, and a plan that names none."""
     write(folder, tables(3))
@@ -290,6 +294,9 @@ def test_separators_that_were_found_out_are_known_to_verify(separators, tmp_path
     plan = as_written(tmp_path, separators)
     folder = sf.anonymize_files(None, plan).save(tmp_path / "released")
     assert sf.verify(folder).holds
+    frames = sf.anonymize_files(None, plan, engine="frames").save(tmp_path / "frames")
+    heads = [[(one / f"{name}.csv").read_text().partition("\n")[0] for name in TABLES] for one in (folder, frames)]
+    assert heads[0] == heads[1] and sf.verify(frames).holds
     written = json.dumps(yaml.safe_load((folder / "plan.yaml").read_text())["data"])
     assert ('"separator": ";"' in written) == (len(separators) == 3)
 
@@ -301,13 +308,25 @@ def test_reports_of_several_files_are_the_house_s_own(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [("attack",), ("attack", "--raw", "patients.csv"), ("check", "--policy", "ema-0070"), ("report",)]
+    "arguments", [("attack",), ("attack", "--raw", "patients.csv"), ("check", "--policy", "ema-0070")]
 )
 def test_commands_for_one_file_say_what_to_name(arguments, tmp_path, sfumato, monkeypatch) -> None:
     folder = sf.anonymize_files(None, as_written(tmp_path, {})).save(tmp_path / "released")
     monkeypatch.chdir(tmp_path)
     answer = sfumato(arguments[0], str(folder), *arguments[1:])
     assert answer.code == 2 and "released/patients.csv" in answer.err, answer.err
+
+
+def test_one_of_several_files_is_not_judged_for_all(tmp_path, sfumato) -> None:
+    folder = sf.anonymize_files(None, as_written(tmp_path, {})).save(tmp_path / "released")
+    verdict = sf.check(folder / "patients.csv", "gdpr-wp216", quasi_identifiers=["sex"])
+    assert not verdict.count("satisfied") and "visits.csv, lab.csv" in verdict.remarks[-1]
+    assert sfumato("report", str(folder)).out.startswith(f"{len(read(folder)['patients']):,} of 60 persons published")
+    assert sfumato("report", str(folder), "--annex", str(tmp_path / "annex.md")).code == 2
+    answer = sfumato("erase", str(folder), "--person", "1")
+    assert answer.code == 2 and "keys.json" in answer.err and "persons.parquet" not in answer.err
+    (folder / "visits.csv").rename(tmp_path / "elsewhere.csv")
+    assert not sealing.remark_on_siblings(tmp_path / "elsewhere.csv")
 
 
 def test_keys_of_the_house_are_the_same_in_every_release(tmp_path) -> None:

@@ -210,3 +210,16 @@ def test_named_subtotals_are_checked():
 def test_a_plain_total_under_its_own_name_masks_no_more_than_needed():
     frame = pandas.DataFrame({"n": [8, 8, 40, 60, 116]}, index=["a", "b", "c", "d", "Total"])
     assert suppress(frame, "cms-11")["n"].tolist() == ["*", "*", 40, 60, 116]
+
+
+def test_no_mask_says_what_is_untrue_of_a_cell_or_which_masks_are_secondary():
+    done = suppress(table(), "omop-5")
+    masks = {entry for row in done.to_numpy().tolist() for entry in row if isinstance(entry, str)}
+    assert masks == {"*"}
+    assert suppress(table().loc[["x", "y"], ["a"]], "omop-5")["a"].tolist() == ["<5", 12], "no sum ties these cells"
+
+
+def test_percentages_of_masked_counts_are_masked_whatever_the_mask():
+    counts = pandas.DataFrame({"n": [3, 50], "of": [40, 80], "percent": [7.5, 62.5]}, index=["x", "y"])
+    done = suppress(counts, "cdc-wonder", derived={"percent": ("n", "of")}, subtotals={})
+    assert done["percent"].tolist() == ["*", 62.5]

@@ -29,6 +29,8 @@ class FrameEngine(CountsPersons):
 
     def __init__(self, frame: Any, notes: tuple[str, ...] = ()) -> None:
         self.notes = notes
+        # Of rows that were read from a file, what stands between its columns.
+        self.separator: str | None = None
         self._frame: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
         check_names(self._frame.columns)
         check_kinds(self._frame)
@@ -58,6 +60,7 @@ class FrameEngine(CountsPersons):
         application = Application(recoding, handling, self._frame, self.coded)
         frame, keys = application.published(self._present(reading))
         published = FrameEngine(frame.to_native())
+        published.separator = self.separator
         if handling.person is not None:
             published.person_keys = keys
             published._coded[PERSON] = factorize(keys, as_text)
@@ -78,7 +81,7 @@ class FrameEngine(CountsPersons):
             else:
                 series.append(nw.new_series(name, list(texts), nw.String, backend=backend))
         published = FrameEngine(bare(self._frame.with_columns(*series)).to_native(), self.notes)
-        published.person_keys = self.person_keys
+        published.person_keys, published.separator = self.person_keys, self.separator
         if PERSON in self._coded:
             published._coded[PERSON] = self._coded[PERSON]
         return published

@@ -43,7 +43,8 @@ def quote_formulas(path: Path, columns: Sequence[str], separator: str) -> bool:
 
 def separator_of(published: Engine, asked: str | None) -> str:
     """The separator of the file of published rows: that of the file which was read, where it was one."""
-    return getattr(getattr(published, "source", None), "separator", None) or asked or ","
+    of_file = getattr(published, "separator", None) or getattr(getattr(published, "source", None), "separator", None)
+    return of_file or asked or ","
 
 
 def unquoted(engine: DuckDBEngine) -> DuckDBEngine:

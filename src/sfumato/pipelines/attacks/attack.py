@@ -24,6 +24,7 @@ from sfumato.pipelines.attacks.control import SHARE, check_control, check_rows, 
 from sfumato.pipelines.attacks.minimality import minimality
 from sfumato.pipelines.attacks.persons import compared_by_persons
 from sfumato.pipelines.attacks.published import Target, in_one_text, ladders_of, others_texts, target_of, texts_of
+from sfumato.pipelines.stages.sealing import remark_on_siblings
 from sfumato.version import __version__
 
 ATTEMPTS = 1000
@@ -126,14 +127,17 @@ def attack(
     attacks += _differences(target, earlier, whole, roles, absences)
     sizes = dict(zip(("published", "raw", "control"), rows.sizes, strict=True))
     return AttackReport(
-        judged_together(tuple(attacks)), tuple(absences), sizes, control is None, seed, _remarks(control)
+        judged_together(tuple(attacks)), tuple(absences), sizes, control is None, seed, _remarks(control, release)
     )
 
 
-def _remarks(control: Any) -> tuple[str, ...]:
+def _remarks(control: Any, release: Any) -> tuple[str, ...]:
+    siblings = remark_on_siblings(release)
+    remarks = (siblings,) if siblings else ()
     if control is not None:
-        return ()
+        return remarks
     return (
+        *remarks,
         f"No control was given: the plan was run again on a random {SHARE:.0%} of the raw rows, and the rest is the "
         "control. Singling out, linking and inference were measured on that release; order, minimality and "
         "differences on the one given.",

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,9 @@ from sfumato.policies.judgment import PolicyVerdict, judge_policy
 from sfumato.policies.policy import Policy
 from sfumato.policies.presets import policy_named
 from sfumato.policies.safe_harbor.columns import Setting
+
+# What is measured by classes and attacks: other files of a release may tell their rows apart.
+RISKS = ("sample-uniques", "smallest-class", "highest-risk", "smallest-l", "linking-risk", "inference-risk")
 
 
 def check(
@@ -73,7 +77,20 @@ def check(
         roles = roles_of(engine, profiles, plan_read, quasi_identifiers, sensitive)
         measured, remarks = measure_rows(engine, profiles, roles, setting, plan_read)
     measured |= measure_attacks(chosen, data if path is None else path, roles, plan_read, raw, control)
-    return judge_policy(chosen, measured, attested or {}, remarks)
+    verdict = judge_policy(chosen, measured, attested or {}, remarks)
+    siblings = sealing.remark_on_siblings(data)
+    return _of_one_file(verdict, siblings) if siblings else verdict
+
+
+def _of_one_file(verdict: PolicyVerdict, siblings: str) -> PolicyVerdict:
+    """The verdict on one of several files that are joined by keys: what it satisfies about risks is open."""
+    clauses = tuple(
+        replace(judgment, status="open", measurement=replace(judgment.measurement, remark=siblings))
+        if judgment.status == "satisfied" and judgment.clause.metric in RISKS
+        else judgment
+        for judgment in verdict.clauses
+    )
+    return replace(verdict, clauses=clauses, remarks=(*verdict.remarks, siblings))
 
 
 def _check_attested(policy: Policy, attested: Mapping[str, str]) -> None:

@@ -35,6 +35,7 @@ def measure_table(table: crosstabs.PublishedCrosstab, rule: CellRule) -> dict[st
         "rates-of-masked-counts": Measurement(crosstabs.rates_of_masked_counts(table)),
         "derivable-small-cells": _derivable(table, rule),
         "unmarked-unreliable-rates": Measurement(crosstabs.unmarked_rates(table, UNRELIABLE)),
+        "county-rates": Measurement(crosstabs.county_rates(table, UNSTABLE)),
         "unmarked-unstable-rates": Measurement(crosstabs.unmarked_rates(table, UNSTABLE)),
     }
 

@@ -13,6 +13,7 @@ from sfumato.errors import PlanError
 from sfumato.folders import write_text
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.previous.folders import ERASED, read_release
+from sfumato.pipelines.relations.folder import KEYS_FILE
 from sfumato.pipelines.stages import sealing
 
 STAY = "The published rows stay as they are: whoever has the file keeps them, and nothing in it says whose they are."
@@ -55,6 +56,12 @@ def _erased(person: str, folder: Path) -> int:
     if not (folder / "plan.yaml").exists():
         raise PlanError(f"{folder.name} is no release folder.", "Name folders of sfumato anonymize.", "previous")
     plan = read_plan(folder / "plan.yaml")
+    if plan.files:
+        raise PlanError(
+            f"{folder.name} is a release of several files, which keeps no record of persons.",
+            f"What leads to its rows is {KEYS_FILE}: take the person's keys out of it. {STAY}",
+            "files",
+        )
     release = read_release(folder, plan.quasi_identifiers, ())
     key = person_hash(person, f"{release.secret}:person:")
     data = sealing.data_of(folder)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from sfumato.engines.engine import FrameHolder, PublishedRows
+from sfumato.engines.written.formulas import separator_of
 from sfumato.folders import Scratch, link, staged
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.write import plan_dict, plan_text
@@ -74,4 +75,4 @@ def _write(rows: Any, target: Path, plan: Plan) -> None:
     if isinstance(data, Path):
         link(data, target)
         return
-    cast("FrameHolder", rows).write(target, plan.data.separator or ",").close()
+    cast("FrameHolder", rows).write(target, separator_of(rows, plan.data.separator)).close()

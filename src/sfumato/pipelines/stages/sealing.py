@@ -39,9 +39,25 @@ def check_single(folder: Path) -> None:
         names = [f"{name}.{plan.output.format}" for name in plan.files]
         raise PlanError(
             f"{folder.name} is a release of several files: {', '.join(names)}.",
-            f"sfumato verify judges them together; for all else name one of them: {folder.name}/{names[0]}.",
+            "sfumato verify judges them together, sfumato report shows what was released; check and attack look at one "
+            f"of them, {folder.name}/{names[0]}, which says nothing of all together.",
             "files",
         )
+
+
+def remark_on_siblings(file: Any) -> str:
+    """What to say of a file that was released with others; nothing of any other."""
+    path = Path(file) if isinstance(file, str | Path) else None
+    if path is None or not path.is_file() or not (path.parent / "plan.yaml").exists():
+        return ""
+    try:
+        plan = read_plan(path.parent / "plan.yaml")
+    except PlanError:
+        return ""
+    if path.stem not in plan.files:
+        return ""
+    others = ", ".join(f"{name}.{plan.output.format}" for name in plan.files if name != path.stem)
+    return f"Released together with {others}: this file says nothing of all together; sfumato verify judges them."
 
 
 def data_of(folder: Path) -> Path:

@@ -30,6 +30,13 @@ _IPV6 = re.compile(
 )
 _MAC = re.compile(r"(?<![\w:-])(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}(?![\w:-])", re.I)
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.I)
+_HASH_NAME = re.compile(r"[{(]?(?:md5|sha-?\d+(?:[-_/]\d+)?)[)}]?[:$= -]", re.I)
+# Hashes of 16, 20, 32, 48 and 64 bytes in base64: letters of both cases and digits, as nothing that people write has.
+_HASH_BASE64 = re.compile(
+    r"(?=.*[a-z])(?=.*[A-Z])(?=.*\d)"
+    r"(?:[\w+/-]{22}==|[\w+/-]{27}=|[\w+/-]{43}=?|[\w+/-]{64}|[\w+/-]{86}(?:==)?)",
+    re.ASCII,
+)
 _HASH = re.compile(r"[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{56}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128}", re.I)
 _VIN = re.compile(r"(?=.*\d)(?=.*[A-HJ-NPR-Z])[A-HJ-NPR-Z0-9]{17}")
 _MRN = re.compile(r"\bMRN?[ #:.-]*\d{4,}", re.I)
@@ -52,8 +59,15 @@ def tells_nothing(text: str | None) -> bool:
 
 
 def is_bare_hash(text: str) -> bool:
-    """Whether a value is written like the hash of something: MD5, SHA-1, SHA-2."""
-    return bool(_HASH.fullmatch(text.strip()))
+    """Whether a value is written like the hash of something: MD5, SHA-1, SHA-2, with its name before it or in base64.
+
+    >>> [*map(is_bare_hash, ("md5:5f4dcc3b5aa765d61d8327deb882cf99", "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="))]
+    [True, True]
+    """
+    plain = text.strip()
+    named = _HASH_NAME.match(plain)
+    rest = plain[named.end() :].strip() if named else plain
+    return bool(_HASH.fullmatch(rest) or _HASH_BASE64.fullmatch(rest))
 
 
 def _is_vehicle(text: str) -> bool:

@@ -53,11 +53,14 @@ def apply(
     grid = crosstab.values[:, counts]
     _check_counts(grid)
     small = (grid >= policy.low) & (grid <= policy.high)
+    mask = policy.small
     if policy.complementary:
         names = [crosstab.columns[place] for place in counts]
         relations = relations_of(grid, crosstab.rows, names, margins, subtotals)
+        # "<5" would be untrue of cells masked for the sake of others, and beside "*" it would tell which those are.
+        mask = MASK if len(relations) and _says_a_size(mask) else mask
         small = _protected(grid, small, relations, zeros=policy.low == 0)
-    shown = _shown(grid, small, policy)
+    shown = _shown(grid, small, policy.base, mask)
     return _with_ratios(crosstab, shown, counts, ratios)
 
 
@@ -111,10 +114,14 @@ def _audit(table: Table, masked: Mask) -> None:
         raise PromiseError("a small cell can still be computed from the margins.", "Join categories.", "audit")
 
 
-def _shown(grid: Grid, masked: Mask, policy: CellRule) -> list[list[Any]]:
-    rounded = np.floor(grid / policy.base + 0.5) * policy.base
+def _says_a_size(mask: str | int) -> bool:
+    return any(sign.isdigit() for sign in str(mask))
+
+
+def _shown(grid: Grid, masked: Mask, base: int, mask: str | int) -> list[list[Any]]:
+    rounded = np.floor(grid / base + 0.5) * base
     return [
-        [policy.small if hit else int(value) for value, hit in zip(values, hits, strict=True)]
+        [mask if hit else int(value) for value, hit in zip(values, hits, strict=True)]
         for values, hits in zip(rounded, masked, strict=True)
     ]
 
@@ -136,6 +143,6 @@ def _with_ratios(
 def _ratio(shown: Sequence[Sequence[Any]], row: Sequence[Any], at: Mapping[int, int], ratio: Ratio) -> Any:
     top = row[at[ratio.top]]
     bottom = (row if ratio.row is None else shown[ratio.row])[at[ratio.bottom]]
-    if MASK in (top, bottom):
+    if isinstance(top, str) or isinstance(bottom, str):
         return MASK
     return round(ratio.factor * top / bottom, ratio.decimals) if bottom else float("nan")

@@ -1,6 +1,7 @@
 """A published crosstab as its reader sees it: counts that are shown, masks, rates; and what can be computed back."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from sfumato.tables.crosstabs.published_cells import Cell, Text, cell_of, column
 
 # Columns of numbers that label rows, and of figures that are no counts.
 _DIMENSIONS = frozenset(("year", "jahr", "age", "alter", "month", "monat", "quarter", "quartal", "week", "code", "icd"))
+_COUNTIES = frozenset(("county", "counties", "fips", "kreis", "landkreis", "kreise"))
 _STATISTICS = ("mean", "average", "median", "mittel", "durchschnitt", "estimate", "std", "stdev")
 
 
@@ -23,7 +25,7 @@ class PublishedCrosstab:
     """Counts and rates of a published table.
 
     Attributes:
-        rows, columns: The labels of its rows and of the columns that hold counts.
+        rows, columns: The labels of its rows and of the columns that hold counts; labels: the columns of the former.
         counts: The counts shown; not a number where masked.
         rates: The shares and rates shown, by column; owners: for each of these columns, the place of its counts.
         ranges: The least and the greatest count that is possible where a range stands in place of one.
@@ -37,6 +39,7 @@ class PublishedCrosstab:
     owners: tuple[int, ...]
     ranges: tuple[tuple[float, float], ...]
     marked_rates: Mask
+    labels: tuple[str, ...] = ()
 
     @property
     def masked(self) -> Mask:
@@ -63,7 +66,14 @@ def read_crosstab(header: Sequence[str], cells: Sequence[Sequence[Text]]) -> Pub
     shown, rates = (_grid([read[place] for place in places], len(cells)) for places in (counts, shares))
     owners = tuple(_owner(header, place, counts) for place in shares)
     return PublishedCrosstab(
-        rows, tuple(header[place] for place in counts), shown, rates, owners, ranges, _marks(columns, numbers, shares)
+        rows,
+        tuple(header[place] for place in counts),
+        shown,
+        rates,
+        owners,
+        ranges,
+        _marks(columns, numbers, shares),
+        tuple(header[place] for place in labels),
     )
 
 
@@ -108,7 +118,7 @@ def _owner(header: Sequence[str], place: int, counts: Sequence[int]) -> int:
 
 
 def smallest_count(table: PublishedCrosstab, low: int, high: int) -> float:
-    """The least count above zero that is shown; infinite where there is none.
+    """The least count that is shown, zeros aside; infinite where there is none. One below zero is no mask.
 
     A range in place of a count is a mask only where every small count is possible in it.
 
@@ -119,7 +129,7 @@ def smallest_count(table: PublishedCrosstab, low: int, high: int) -> float:
     >>> smallest_count(table, 1, 10), smallest_count(read_crosstab(["ward", "n"], [["a", "12"], ["b", "1-3"]]), 1, 10)
     (12.0, 1.0)
     """
-    shown = table.counts[table.counts > 0]
+    shown = table.counts[(table.counts != 0) & ~np.isnan(table.counts)]
     told = [max(least, 1.0) for least, most in table.ranges if not (least <= max(low, 1) and most >= high)]
     return float(min(shown.min(initial=np.inf), *told)) if told else float(shown.min(initial=np.inf))
 
@@ -155,6 +165,21 @@ def unmarked_rates(table: PublishedCrosstab, events: int) -> int:
     few = (table.counts > 0) & (table.counts < events)
     plain = ~np.isnan(table.rates) & ~table.marked_rates
     return sum(int((plain[:, place] & few[:, owner]).sum()) for place, owner in enumerate(table.owners))
+
+
+def county_rates(table: PublishedCrosstab, events: int) -> int:
+    """How many rates of fewer events than these are shown of counties, where a column names such.
+
+    >>> rows = [["a", "15", "3.1*"], ["b", "25", "3.4"]]
+    >>> [county_rates(read_crosstab([place, "deaths", "rate"], rows), 21) for place in ("county", "state")]
+    [1, 0]
+    """
+    words = {word for label in table.labels for word in re.split(r"[^a-zäöüß]+", label.lower())}
+    if not words & _COUNTIES:
+        return 0
+    few = table.masked | (table.counts < events)
+    shown = ~np.isnan(table.rates)
+    return sum(int((shown[:, place] & few[:, owner]).sum()) for place, owner in enumerate(table.owners))
 
 
 def derivable(table: PublishedCrosstab, low: int, high: int) -> tuple[str, ...]:
