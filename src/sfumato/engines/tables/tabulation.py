@@ -34,10 +34,10 @@ def columns_of(frame: Any) -> dict[str, tuple[str, ...]]:
 
 
 def columns_of_file(path: Path, table: str | None = None) -> dict[str, tuple[str, ...]]:
-    """Every column of a workbook, a Parquet or JSON file as texts."""
+    """Every column of a workbook, a Parquet or JSON file as texts; a workbook's first row has the names."""
     from sfumato.engines.duckdb.engine import DuckDBEngine
 
-    with closing(DuckDBEngine(path, DataPlan(table=table))) as engine:
+    with closing(DuckDBEngine(path, DataPlan(table=table, header=True))) as engine:
         names = engine.columns
         chosen = sql.listed(f"cast({sql.name(name)} as varchar)" for name in names)
         rows = engine.ask(f"select {chosen} from {engine.source.table}")
