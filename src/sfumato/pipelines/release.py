@@ -173,6 +173,7 @@ class _Run:
         self.placed = placed
         self.tell = tell
         self.seconds: dict[str, float] = {}
+        self.limit_remarks: tuple[str, ...] = ()
         self.keys = keys_of(plan)
 
     def release(self, workspace: Path | None) -> Release:
@@ -190,7 +191,7 @@ class _Run:
             disclosed = disclosure(written.rows, recounted, self.plan, self.source, table, result.recoding, self.shared)
             measures = measured()
             self.seconds["total"] = perf_counter() - begin
-            outcome = Outcome(table, result, verdict, measures, disclosed, written.perturbation)
+            outcome = Outcome(table, result, verdict, measures, disclosed, written.perturbation, self.limit_remarks)
             report = report_of(self.plan, self.source, outcome, self.seconds)
             report = replace(report, details={**report.details, **evidence})
             undo.pop_all()
@@ -213,7 +214,7 @@ class _Run:
         """The frequency table; loops that numba compiles are loaded meanwhile."""
         warm = self._warmed_up(beside)
         with self._stage("count"):
-            self.plan = with_limits(self.plan, self.source)
+            self.plan, self.limit_remarks = with_limits(self.plan, self.source)
             check_single(self.plan, self.source)
             self.shared = SharedCounts(self.plan, self.source)
             table = frequency_table(self.plan, self.source, self.shared)

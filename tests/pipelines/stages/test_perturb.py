@@ -12,6 +12,7 @@ from sfumato.engines.frames.engine import FrameEngine
 from sfumato.errors import DataError, InternalError, PlanError, UnattainableError
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.write import plan_dict
+from sfumato.microdata.publishing.plan import number_of
 from sfumato.pipelines.apply import apply
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.stages import perturb
@@ -177,13 +178,60 @@ def test_limits_may_be_shares_of_the_rows(frame) -> None:
     shown = release.data["income"].to_list()
     assert 0 < sum(text.startswith(">") for text in shown) <= 0.1 * ROWS
     assert 0 < sum(text.startswith("<") for text in shown) <= 0.1 * ROWS
-    assert isinstance(release.plan.columns["income"].publish.top, float)
+    assert not release.plan.columns["income"].publish.shares
+    written = plan_dict(release.plan)["columns"]["income"]["publish"]
+    assert written["top"]["share"] == 0.9 and f">{written['top']['value']:g}" in shown
+    assert read_plan(plan_dict(release.plan)).columns["income"] == release.plan.columns["income"]
 
 
 def test_a_limit_by_share_is_nobodys_own_number(frame) -> None:
     release = anonymize(frame, plan(income={"top": 0.9, "bottom": {"share": 0.1}}))
     publish = release.plan.columns["income"].publish
-    assert not {publish.top, publish.bottom} & {float(text) for text in frame["income"].to_list() if text is not None}
+    limits = {number_of(publish.top), number_of(publish.bottom)}
+    assert not limits & {float(text) for text in frame["income"].to_list() if text is not None}
+
+
+OUTLIER = [*np.random.default_rng(3).lognormal(9, 1, 59).round(2).tolist(), 987654321.0]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "operation"),
+    [
+        (OUTLIER, {"top": 0.99}),
+        (OUTLIER, {"top": 0.99, "bottom": 0.01, "round": 1000}),
+        (OUTLIER[:58] + [177166.02] * 2, {"top": 0.99, "round": 1000}),
+        ([349.35] * 5 + OUTLIER[5:], {"bottom": 0.01}),
+        ([100.01, 100.02, 100.03, *np.arange(57.0)], {"top": 0.97}),
+        ([7.0] * 58 + [8.5, 9.25], {"top": 0.99}),
+    ],
+)
+def test_rows_lie_beyond_a_limit_of_few_rows_and_it_is_nobodys_number(numbers, operation, tmp_path) -> None:
+    rows = pl.DataFrame({"sex": ["m", "f"] * 30, "income": numbers})
+    asked = plan(income=operation)
+    asked["columns"] = {name: asked["columns"][name] for name in rows.columns}
+    release = anonymize(rows, asked)
+    publish, raw = release.plan.columns["income"].publish, set(numbers)
+    text = (release.save(tmp_path / "out") / "report-external.json").read_text(encoding="utf-8")
+    for sign, limit in ((">", publish.top), ("<", publish.bottom)):
+        if limit is None:
+            continue
+        beyond = sum(label.startswith(sign) for label in release.data["income"].to_list())
+        assert (2 if 7.0 in raw else 3) <= beyond <= 6
+        assert number_of(limit) not in raw and min(raw) < number_of(limit) < max(raw)
+        assert f"{number_of(limit):g}" not in text
+    assert " % of the numbers, or somewhat more, as one label" in text
+    assert any("more than asked" in remark for remark in release.report.remarks)
+
+
+def test_a_limit_of_equal_numbers_codes_none_and_two_that_meet_are_refused() -> None:
+    asked = plan(income={"top": 0.99})
+    asked["columns"] = {name: asked["columns"][name] for name in ("sex", "income")}
+    rows = pl.DataFrame({"sex": ["m", "f"] * 30, "income": [5] * 60})
+    remarks = anonymize(rows, asked).report.remarks
+    assert any("no two different numbers" in remark for remark in remarks)
+    asked["columns"]["income"]["publish"] = {"top": 0.99, "bottom": 0.01}
+    with pytest.raises(DataError, match="no number between"):
+        anonymize(rows.with_columns(income=pl.Series([0, 1] * 30)), asked)
 
 
 @pytest.mark.parametrize("operation", [{"noise": 0}, {"swap": 0}])

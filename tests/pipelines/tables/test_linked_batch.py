@@ -4,6 +4,7 @@ import csv
 
 import pytest
 
+from sfumato.errors import PlanError
 from sfumato.pipelines.tables.batch.run import run_batch
 
 ROWS = "a1p900 a2p20 a1q30 a2q25 b1p100 b2p90 b1q95 b2q80 c1p70 c2p60 c1q75 c2q85"
@@ -72,3 +73,64 @@ def test_a_cell_to_publish_in_one_linked_table_and_unsafe_in_the_other_is_masked
     lines = ('<APRIORI> "k.hst", 2, ","', "<SUPPRESS> MOD(0)", *WRITES)
     run(folder, tables("P(20,1)", "FREQ(2,10)"), *lines)
     assert margins(folder, 2)["a"] == margins(folder, 1)["a"] == ["x", "3"]
+
+
+ALONE = ("<SUPPRESS> OPT(1,1)", "<SUPPRESS> OPT(2,1)", *WRITES)
+
+
+def test_tables_that_are_protected_one_by_one_are_attacked_together(folder, sfumato):
+    alone = run(folder, tables("P(20,1)", "FREQ(2,10)"), *ALONE)
+    assert not alone.holds and len(alone.warnings) == 1
+    assert alone.warnings[0].startswith("1.csv, 2.csv: ") and "MOD(0)" in alone.warnings[0]
+    assert f"Warning: {alone.warnings[0]}" in (folder / "out" / "log.txt").read_text()
+    ran = sfumato("protect", "--arb", folder / "one.arb", "--out", folder / "out")
+    assert ran.code == 1 and "were not protected together" in ran.err
+    together = run(folder, tables("P(20,1)", "FREQ(2,10)"), "<SUPPRESS> MOD(0)", *WRITES)
+    assert together.holds and not together.warnings
+    only = run(folder, tables("P(20,1)", "FREQ(2,10)"), *ALONE[:3])
+    assert only.holds and not only.warnings
+    safe = run(folder, tables("P(20,1)", "FREQ(2,10)"), ALONE[0], *WRITES)
+    assert not safe.holds
+
+
+def test_cells_that_two_tables_give_away_by_their_sums_are_warned_of(folder):
+    (folder / "k.hst").write_text("a,1,u\na,1,pl,9,9\n")
+    (folder / "c.hst").write_text("a,2,c,1\nb,1,c,1\nb,2,c,1\n")
+    lines = ('<APRIORI> "k.hst", 1, ","', '<APRIORI> "c.hst", 1, ","', "<SUPPRESS> OPT(1,1)")
+    same = tables("FREQ(1,10)", "FREQ(1,10)").replace('"x""z"', '"x""y"')
+    other = '<WRITETABLE> (2, 3, , "2.csv")'
+    assert not run(folder, same, *lines, WRITES[0], other).holds
+    assert run(folder, same, *lines, WRITES[0]).holds
+
+
+def test_the_log_of_a_batch_that_goes_wrong_is_written(folder):
+    lines = ("<SUPPRESS> OPT(1,1)", WRITES[0], "<SUPPRESS> OPT(7,1)")
+    with pytest.raises(PlanError, match="there is no table 7") as caught:
+        run(folder, tables("P(20,1)", "FREQ(2,10)"), *lines)
+    notice = "1.csv tells which cells are unsafe: it is for the house."
+    log = (folder / "out" / "log.txt").read_text().splitlines()
+    assert notice in log and log[-1].startswith("Error: one.arb, line 11")
+    assert f"Written before: {notice}" in caught.value.do
+
+
+COUNTS = HEAD + '<SPECIFYTABLE> "x""y"|<freq>||\n<SAFETYRULE> FREQ(3,10)\n<READMICRODATA>\n'
+
+
+def test_respondents_of_counts_are_as_hidden_as_the_counts(folder):
+    (folder / "m.asc").write_text((folder / "m.asc").read_text() + "b;1;p;5\nb;1;p;6\nc;2;p;7\nc;2;p;8\n" * 2)
+    write = '<WRITETABLE> (1, 4, , "4.csv")'
+    rounded = run(folder, COUNTS, "<SUPPRESS> RND(1,5,0,1)", write)
+    rows = [line.split(";") for line in (folder / "out" / "4.csv").read_text().splitlines()]
+    assert all(row[2] == row[3] and float(row[3]) % 5 == 0 for row in rows)
+    assert not any("4.csv tells" in line for line in rounded.log)
+    masked = run(folder, COUNTS, "<SUPPRESS> OPT(1,1)", write)
+    rows = [line.split(";") for line in (folder / "out" / "4.csv").read_text().splitlines()]
+    assert any(row[4] == "A" for row in rows) and all(row[3] == "" for row in rows if row[4] != "V")
+    assert any("4.csv tells which cells are unsafe" in line for line in masked.log)
+
+
+@pytest.mark.parametrize("way", ["OPT(1,1)", "MOD(0)"])
+def test_masks_by_hand_that_hide_nothing_are_warned_of(folder, way):
+    (folder / "k.hst").write_text("a,T,m\n")
+    first = run(folder, tables("FREQ(1,10)", "FREQ(1,10)"), '<APRIORI> "k.hst", 1, ","', f"<SUPPRESS> {way}", WRITES[0])
+    assert first.warnings == tuple(one for one in first.warnings if one.startswith("1 safe cells")) and first.warnings

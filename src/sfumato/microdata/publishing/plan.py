@@ -43,15 +43,23 @@ PERTURBATIONS = ("microaggregate", "noise", "swap", "pram", "swap_households", "
 class Limit:
     """A limit as a share of the rows (0.99 is the value that 99 % of the numbers do not exceed), or as a number.
 
-    A plain number between 0 and 1 is a share; so such a number is written with its name.
+    A plain number between 0 and 1 is a share; so such a number is written with its name. Plans of releases say both:
+    the share that was asked for, and the number that it became.
     """
 
     share: Annotated[float | None, Note("of the numbers, from the least on", minimum=0, maximum=1)] = None
-    value: Annotated[float | None, Note("the number itself, where a plain one would be a share")] = None
+    value: Annotated[
+        float | None, Note("the number itself, where a plain one would be a share, or that a share became")
+    ] = None
 
     def __post_init__(self) -> None:
-        if (self.share is None) == (self.value is None):
+        if self.share is None and self.value is None:
             raise ValueError("a limit is a share of the rows, or else a value.")
+
+    @property
+    def open_share(self) -> float | None:
+        """The share, where it has not become a number yet."""
+        return self.share if self.value is None else None
 
 
 def limit_at(value: float) -> float | Limit:
@@ -123,7 +131,7 @@ class PublishPlan:
     @property
     def shares(self) -> bool:
         """Whether a limit is a share of the rows, whose value the rows tell."""
-        return any(isinstance(limit, Limit) and limit.share is not None for limit in (self.bottom, self.top))
+        return any(isinstance(limit, Limit) and limit.open_share is not None for limit in (self.bottom, self.top))
 
     def operations(self) -> Iterator[Operation]:
         """The operations on single numbers asked for."""
@@ -159,7 +167,7 @@ class PublishPlan:
 
 
 def number_of(limit: float | Limit | None) -> float | None:
-    """The number that a limit is; None where it is a share, or there is none."""
+    """The number that a limit is; None where it is a share that has not become one, or there is none."""
     return limit.value if isinstance(limit, Limit) else limit
 
 

@@ -1,30 +1,65 @@
-"""Limits of top and bottom coding: those that are shares of the rows become numbers, as the rows have them."""
+"""Limits of top and bottom coding: those that are shares of the rows become numbers, which are nobody's own.
 
-from dataclasses import replace
-from typing import Any
+A limit stands in what is published. So it lies between the numbers of two rows, and some rows lie beyond it: were it
+the largest number itself, it would tell what nothing else does.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sfumato.engines.engine import Engine, Reading
+from sfumato.errors import DataError
 from sfumato.hierarchies.types import canonical
+from sfumato.microdata.models.classes import Counts, Floats
+from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.publishing.plan import Limit, PublishPlan, limit_at
+from sfumato.microdata.publishing.plan import Limit, PublishPlan, number_of
 from sfumato.microdata.recoding.grids import number_grid
 
+# So many rows lie beyond a limit, or the k of a plan, unless that is more than a tenth of the rows.
+FEWEST = 3
+_TENTH = 10
+_EXACT = 1e-9
 
-def with_limits(plan: Plan, source: Engine) -> Plan:
-    """The plan with limits of top and bottom coding that were shares of the rows as numbers."""
-    columns = dict(plan.columns)
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """The numbers of a column, each once and ascending, and how many rows have each."""
+
+    values: Floats
+    rows: Counts
+
+    @property
+    def mirrored(self) -> "Numbers":
+        """The same with other signs: the smallest numbers are then the largest."""
+        return Numbers(-self.values[::-1], self.rows[::-1])
+
+    def above(self, limit: float) -> int:
+        """How many rows lie above a limit."""
+        return int(self.rows[self.values > limit].sum())
+
+
+def with_limits(plan: Plan, source: Engine) -> tuple[Plan, tuple[str, ...]]:
+    """The plan with limits of top and bottom coding that were shares of the rows as numbers, and remarks on them.
+
+    Raises:
+        DataError: Two limits of a column leave nothing between them.
+    """
+    columns, remarks = dict(plan.columns), list[str]()
     for name, column in plan.columns.items():
         publish = column.published
         if publish is None or not publish.shares:
             continue
-        columns[name] = replace(column, publish=_limited(publish, *_values(plan, source, name)))
-    return replace(plan, columns=columns)
+        numbers = _numbers(plan, source, name)
+        limited = _limited(name, publish, numbers, _fewest(plan, numbers))
+        columns[name] = replace(column, publish=limited)
+        remarks += _remarks(name, publish, limited, numbers)
+    return replace(plan, columns=columns), tuple(remarks)
 
 
-def _values(plan: Plan, source: Engine, name: str) -> tuple[Any, Any]:
-    """The numbers of a column, ascending, and how many rows have each."""
+def _numbers(plan: Plan, source: Engine, name: str) -> Numbers:
     text_counts = source.count((name,), Reading())
     texts = text_counts.values[0]
     present = [text for text in texts if text is not None and text not in plan.data.missing]
@@ -35,33 +70,97 @@ def _values(plan: Plan, source: Engine, name: str) -> tuple[Any, Any]:
         for (code,), rows in zip(text_counts.codes.tolist(), text_counts.counts.tolist(), strict=True)
         if (form := numbers.get(texts[code] or "")) is not None
     ]
-    values = sorted(pairs)
-    return np.array([value for value, _ in values]), np.array([rows for _, rows in values])
+    values, owners = np.unique(np.array([value for value, _ in pairs], float), return_inverse=True)
+    rows = np.bincount(owners.reshape(-1), weights=[rows for _, rows in pairs], minlength=len(values))
+    return Numbers(values, rows.astype(np.int64))
 
 
-def _limited(publish: PublishPlan, values: Any, rows: Any) -> PublishPlan:
-    def at(limit: float | Limit | None) -> float | Limit | None:
-        if not isinstance(limit, Limit) or limit.share is None:
-            return limit
-        ends = np.cumsum(rows)
-        place = int(np.searchsorted(ends, limit.share * ends[-1] - 1e-9)) if len(ends) else 0
-        return limit_at(_between(values, min(place, len(values) - 1), 1 if limit is publish.top else -1))
-
-    return replace(publish, top=at(publish.top), bottom=at(publish.bottom))
+def _fewest(plan: Plan, numbers: Numbers) -> int:
+    """How many rows must lie beyond a limit."""
+    k = max((model.k for model in plan.privacy if isinstance(model, KAnonymity)), default=FEWEST)
+    return max(FEWEST, min(k, int(numbers.rows.sum()) // _TENTH))
 
 
-def _between(values: Any, place: int, side: int) -> float:
-    """The roundest number between a value and its neighbor on a side, so that the limit is nobody's own value.
+def _limited(name: str, publish: PublishPlan, numbers: Numbers, fewest: int) -> PublishPlan:
+    top, bottom = publish.top, publish.bottom
+    if isinstance(top, Limit) and top.open_share is not None:
+        top = replace(top, value=_limit(numbers, 1 - top.open_share, fewest, publish.round))
+    if isinstance(bottom, Limit) and bottom.open_share is not None:
+        bottom = replace(bottom, value=0.0 - _limit(numbers.mirrored, bottom.open_share, fewest, publish.round))
+    low, high = number_of(bottom), number_of(top)
+    if low is not None and high is not None and low > high:
+        raise DataError(
+            f'the limits of "{name}" leave no number between them: at least {fewest} rows lie beyond each.',
+            "Leave out top or bottom of it, or name them as numbers.",
+            "limits",
+        )
+    return replace(publish, top=top, bottom=bottom)
 
-    >>> _between(np.array([1000.0, 8382.0, 9120.0]), 1, 1), _between(np.array([3.0, 4.0]), 0, 1)
-    (9000.0, 3.0)
+
+def _limit(numbers: Numbers, share: float, fewest: int, step: float | None) -> float:
+    """The limit above which a share of the rows lies, and at least the fewest; the value itself where all are equal.
+
+    Where numbers are rounded it is a multiple of the step, if one is near.
+
+    >>> tied = Numbers(np.array([1000.0, 8382.0, 9120.0]), np.array([50, 5, 5]))
+    >>> _limit(tied, 0.01, 3, None), _limit(tied, 0.01, 3, 500), _limit(tied.mirrored, 0.01, 3, None)
+    (9000.0, 8500.0, -5000.0)
     """
-    if not 0 <= place < len(values):
-        return 0.0
-    if not 0 <= place + side < len(values):
-        return float(values[place])
-    grid = number_grid(values)
-    low, high = sorted(int(step) for step in grid.below(values[[place, place + side]]))
-    if high - low < 2:
-        return float(values[place])
-    return float(grid.text(grid.roundest(low + 1, high - 1)))
+    values, ends = numbers.values, np.cumsum(numbers.rows)
+    if len(values) < 2:
+        return float(values.max(initial=0.0))
+    place = _place(ends, share, fewest)
+    most = 2 * max(fewest, int(share * int(ends[-1]) + _EXACT))
+    near = (
+        multiple for multiple in _multiples(float(values[place]), step) if fewest <= numbers.above(multiple) <= most
+    )
+    multiple = next(near, None)
+    return _between(numbers, place, fewest) if multiple is None else multiple
+
+
+def _place(ends: Counts, share: float, fewest: int) -> int:
+    """The last number that is not coded; all others are, where the rows of all are fewer than the fewest."""
+    asked = int(np.searchsorted(ends, (1 - share) * ends[-1] - _EXACT))
+    enough = np.flatnonzero(ends[-1] - ends >= fewest)
+    return min(asked, int(enough[-1]) if len(enough) else 0)
+
+
+def _multiples(value: float, step: float | None) -> Iterator[float]:
+    """The multiples of a step that enclose a value, the greater first."""
+    if step is not None:
+        above = float(np.ceil(value / step - _EXACT))
+        yield from (float(f"{above * step:.12g}"), float(f"{(above - 1) * step:.12g}"))
+
+
+def _between(numbers: Numbers, place: int, fewest: int) -> float:
+    """The roundest number between a value and the next; between neighbors the value itself, if enough rows have it.
+
+    >>> children = Numbers(np.array([3.0, 4.0]), np.array([9, 1]))
+    >>> _between(children, 0, 3), _between(children, 0, 10)
+    (3.0, 3.5)
+    """
+    first, second = numbers.values[place : place + 2].tolist()
+    grid = number_grid(numbers.values)
+    low, high = (int(step) for step in grid.below(np.array([first, second])))
+    if high - low >= 2:
+        return float(grid.text(grid.roundest(low + 1, high - 1)))
+    return float(first) if numbers.rows[place] >= fewest else first + (second - first) / 2
+
+
+def _remarks(name: str, asked: PublishPlan, limited: PublishPlan, numbers: Numbers) -> Iterator[str]:
+    """What is coded otherwise than asked: nothing, or more rows."""
+    rows = int(numbers.rows.sum())
+    sides = (("top", asked.top, limited.top, numbers), ("bottom", asked.bottom, limited.bottom, numbers.mirrored))
+    for side, limit, settled, seen in sides:
+        share = limit.open_share if isinstance(limit, Limit) else None
+        if share is None:
+            continue
+        value = number_of(settled) or 0.0
+        coded = seen.above(value if side == "top" else -value)
+        if not coded:
+            yield f'"{name}" has no two different numbers: {side} codes none of them.'
+        elif coded > (1 - share if side == "top" else share) * rows + _EXACT:
+            yield (
+                f'{side} of "{name}" codes {coded:,} of {rows:,} rows, more than asked: fewer would tell a number of '
+                "somebody, or stand alone."
+            )

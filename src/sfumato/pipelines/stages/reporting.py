@@ -40,6 +40,7 @@ class Outcome:
     measures: Measures
     disclosed: Disclosure
     perturbation: "Perturbed | None"
+    limit_remarks: tuple[str, ...] = ()
 
 
 def report_of(plan: Plan, source: Engine, outcome: Outcome, seconds: Mapping[str, float]) -> ReleaseReport:
@@ -81,6 +82,7 @@ def report_of(plan: Plan, source: Engine, outcome: Outcome, seconds: Mapping[str
             *risks_of_persons(plan),
             *order_remarks(plan),
             *merged_spellings(plan, table),
+            *outcome.limit_remarks,
             *(() if outcome.perturbation is None else outcome.perturbation.remarks),
         ),
         details={

@@ -1,6 +1,6 @@
 """What reports say in sentences: about promises, their limits, and what is done to a column."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from decimal import Decimal
 from typing import Any
@@ -14,7 +14,7 @@ from sfumato.microdata.outcome import Report
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.publishing.operation import written
 from sfumato.microdata.publishing.perturbation import Perturbation
-from sfumato.microdata.publishing.plan import number_of
+from sfumato.microdata.publishing.plan import Limit, PublishPlan, number_of
 from sfumato.microdata.verdict import Promise
 from sfumato.texts.words import Words
 
@@ -223,14 +223,22 @@ def untouched(words: Words, plan: Plan, name: str, under_promise: bool) -> str |
     if name in plan.withheld_columns:
         return words["fate.identifier"]
     if column.operations is not None:
-        asked = {part.name: getattr(column.operations, part.name) for part in fields(column.operations)}
-        numbers = {key: number for key, value in asked.items() if (number := number_of(value)) is not None}
-        steps = ", ".join(f"{key} {words.figure(written(Decimal(str(number))))}" for key, number in numbers.items())
-        return words["fate.changed"].format(steps=steps)
+        return words["fate.changed"].format(steps=", ".join(_coding(words, column.operations)))
     if column.perturbation is not None and column.role != "quasi-identifier":
         return told(words, column.perturbation)
     role = column.role
     return words["fate.promised"] if under_promise else words.get(f"fate.{role}")
+
+
+def _coding(words: Words, publish: PublishPlan) -> Iterator[str]:
+    """What is done to single numbers. Of a limit that was a share the share is told: the rows made the number."""
+    for part in fields(publish):
+        asked = getattr(publish, part.name)
+        if isinstance(asked, Limit) and asked.share is not None:
+            share = 1 - asked.share if part.name == "top" else asked.share
+            yield words[f"fate.share_{part.name}"].format(share=words.percent(round(share, 12)))
+        elif isinstance(asked, int | float | Limit) and (number := number_of(asked)) is not None:
+            yield f"{part.name} {words.figure(written(Decimal(str(number))))}"
 
 
 def by_class(words: Words, method: str, plan: Plan | None, name: str) -> str:

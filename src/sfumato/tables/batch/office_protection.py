@@ -21,6 +21,11 @@ from sfumato.tables.plan.plan import MethodChoice, TablePlan, TableSource
 from sfumato.tables.promises.resolution import with_attackers
 from sfumato.tables.promises.widths import attainable
 
+COMPUTED = (
+    "safe cells that were to be masked (m, ml or status 11, 12) are computed from the others: "
+    "make them unsafe (u) where they must stay hidden."
+)
+
 
 def office_part(table: OfficeTable, tolerance: float = 0.0, singletons: bool = True) -> Part:
     """The table as the methods take it: what is known of each cell, and what must stay open.
@@ -90,7 +95,9 @@ def _protected(table: OfficeTable, masked: Masked) -> Protected:
     new = masked.mask & ~unsafe_of(table.statuses) & ~secondary_of(table.statuses)
     statuses = np.where(new, int(CellStatus.SECONDARY), table.statuses)
     ranges = tidied(masked.ends.low), tidied(masked.ends.high)
-    return Protected(table.with_columns(statuses=statuses), "masks", ranges=ranges)
+    open_ = int((secondary_of(table.statuses) & ~masked.mask).sum())
+    warnings = (f"{open_} {COMPUTED}",) if open_ else ()
+    return Protected(table.with_columns(statuses=statuses), "masks", ranges=ranges, remarks=warnings, warnings=warnings)
 
 
 def mask_linked(tables: Sequence[OfficeTable], method: str, deadline: Deadline) -> list[Protected]:
@@ -110,7 +117,7 @@ def _share(table: OfficeTable, done: Protected, own: Places) -> Protected:
         upper=None if whole.upper is None else whole.upper[own],
     )
     ranges = None if done.ranges is None else (done.ranges[0][own], done.ranges[1][own])
-    return Protected(changed, "masks", ranges=ranges)
+    return Protected(changed, "masks", ranges=ranges, remarks=done.remarks, warnings=done.warnings)
 
 
 def joined(tables: Sequence[OfficeTable]) -> tuple[OfficeTable, list[Places]]:

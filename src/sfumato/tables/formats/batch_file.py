@@ -1,7 +1,7 @@
 """`.arb` files: the batch language of τ-ARGUS, read into commands with their lines."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -168,7 +168,7 @@ def output_in(command: Command, name: str) -> Output:
     """What is written.
 
     Raises:
-        DataError: The line is none, or an option is unknown.
+        DataError: The line is none, or an option is unknown or would say nothing.
     """
     match = _WRITE.match(command.rest)
     if not match:
@@ -176,11 +176,21 @@ def output_in(command: Command, name: str) -> Output:
         raise wrong(name, command.line, command.column, "table, kind, options and file are expected", do, "batch")
     options = {}
     for letters, sign in re.findall(r"([A-Za-z]{2})\s*([-+]?)", match.group(3)):
-        if letters.upper() not in OPTIONS or not sign:
-            do = f"Options are {', '.join(OPTIONS)}, each with + or -."
-            raise wrong(name, command.line, command.column, f"option {letters}{sign} is unknown", do, "batch")
+        if what := _option_fault(letters.upper(), sign, int(match.group(2))):
+            do = f"Options are {', '.join(OPTIONS)}, each with + or -; AO, AD and AC are for output 7, AS is not for 1."
+            raise wrong(name, command.line, command.column, what, do, "batch")
         options[letters.upper()] = sign == "+"
     return Output(int(match.group(1)), int(match.group(2)), options, match.group(4))
+
+
+def _option_fault(option: str, sign: str, kind: int) -> str:
+    """What is wrong with an option of a kind of output; nothing where it is in order."""
+    if option not in OPTIONS:
+        return f"option {option} is unknown"
+    if not sign:
+        return f"option {option} has no sign"
+    idle = (option in ("AO", "AD", "AC") and kind != 7) or (option == "AS" and kind == 1)
+    return f"option {option} does not go with output {kind}" if idle and sign == "+" else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +232,27 @@ def recode_in(command: Command, name: str) -> tuple[int, str, str]:
         do = 'Write <RECODE> 1, Size, "size.grc", or the number of a level instead of the file.'
         raise wrong(name, command.line, command.column, "table, variable and recoding are expected", do, "batch")
     return int(fields[0]), fields[1], fields[2]
+
+
+def check_commands(commands: Sequence[Command], name: str) -> None:
+    """Read all commands, so that nothing is run or written of a batch file with a line that is wrong.
+
+    Raises:
+        DataError: One is; the text says in which line.
+    """
+    readers: dict[str, Callable[[Command, str], object]] = {
+        "SPECIFYTABLE": specification_in,
+        "SAFETYRULE": rules_in,
+        "SUPPRESS": suppression_in,
+        "WRITETABLE": output_in,
+        "APRIORI": apriori_in,
+        "RECODE": recode_in,
+    }
+    for command in commands:
+        if command.word == "GOINTERACTIVE":
+            return
+        if command.word in readers:
+            readers[command.word](command, name)
 
 
 def in_command(error: DataError, command: Command, name: str) -> DataError:

@@ -182,7 +182,20 @@ def _tagged(variable: Variable, tag: str, rest: list[str], name: str, number: in
     if tag in ("DECIMALS", "HIERLEVELS", "DISTANCE"):
         for text in rest:
             number_in(text, name, number, column)
+    if tag == "HIERLEVELS":
+        _check_levels(variable, rest, name, number, column)
     return replace(variable, options={**variable.options, tag: tuple(rest)})
+
+
+def _check_levels(variable: Variable, widths: list[str], name: str, number: int, column: int) -> None:
+    """Refuse levels whose digits are not those of the code."""
+    if not all(text.isascii() and text.isdigit() for text in widths) or not any(map(int, widths)):
+        do = "Write how many digits each level adds, such as <HIERLEVELS> 3 1 1."
+        raise wrong(name, number, column, "the digits of levels are no whole numbers", do, "metadata")
+    digits = sum(map(int, widths))
+    if variable.length and digits != variable.length:
+        what = f"the levels have {digits} digits together, and the code of {variable.name} has {variable.length}"
+        raise wrong(name, number, column, what, "Let the digits of all levels add up to the code's.", "metadata")
 
 
 def metadata_text(metadata: Metadata) -> str:

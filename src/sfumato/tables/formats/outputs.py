@@ -31,6 +31,8 @@ class Protected:
         method: Which kind of method it was: masks, rounding, adjustment, cell key, or none.
         published: The numbers that are published, where they were changed.
         ranges: What an attacker computes of masked cells, lower and upper ends, where it was computed.
+        remarks: What is to be said of it.
+        warnings: What must not be overlooked.
     """
 
     table: OfficeTable
@@ -38,6 +40,12 @@ class Protected:
     published: Numbers | None = None
     ranges: tuple[Numbers, Numbers] | None = None
     remarks: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def counts(self) -> bool:
+        """Whether the table counts its respondents."""
+        return self.table.frequency is not None and np.array_equal(self.table.frequency, self.table.values)
 
     def in_order(self) -> "Protected":
         """The same with cells and codes in the order in which they are handed out: theirs may follow the values."""
@@ -64,7 +72,7 @@ def check_output(kind: int, method: str) -> None:
         raise PlanError(what, "Choose another: 1, 2 and 3 always do.", "output")
 
 
-def house_reason(kind: int, options: dict[str, bool]) -> str:
+def house_reason(done: Protected, kind: int, options: dict[str, bool]) -> str:
     """What a file tells that is not handed out: true values, or which cells are unsafe; nothing for most kinds.
 
     Who has the perturbation table and the key of a cell looks up the only count that is published as it is.
@@ -74,7 +82,8 @@ def house_reason(kind: int, options: dict[str, bool]) -> str:
         return "true values"
     if kind == 7 and chosen["AC"]:
         return "cell keys, which with the perturbation table tell true counts"
-    told = kind in (4, 5) or (kind in (2, 3) and chosen["AS"])
+    flagged = kind == 4 and not (done.published is not None and done.counts)
+    told = flagged or kind == 5 or (kind in (2, 3) and chosen["AS"])
     return "which cells are unsafe" if told else ""
 
 
@@ -160,9 +169,10 @@ def _sbs(done: Protected, options: dict[str, bool]) -> list[str]:
     lines = []
     for cell in _cells(done, {**options, "SE": True}):
         levels = [str(tree.height(code)) for tree, code in zip(table.trees, table.keys[cell], strict=True)]
-        frequency = "" if table.frequency is None else plain(table.frequency[cell])
         flag = flag_of(int(table.statuses[cell])) if done.published is None else "V"
         value = shown(done, cell) if flag == "V" else ""
+        # The respondents of a count are the count: what is hidden or changed in one column is so in the other.
+        frequency = value if done.counts else "" if table.frequency is None else plain(table.frequency[cell])
         lines.append(";".join([*(levels if options["HL"] else []), *table.codes(cell), value, frequency, flag]))
     return lines
 

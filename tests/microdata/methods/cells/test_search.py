@@ -110,6 +110,17 @@ def test_columns_that_must_not_be_touched_are_not() -> None:
         anonymize(pl.DataFrame({"a": ["1", "2", "2"]}), plan(["a"], importance={"a": "never"}))
 
 
+@pytest.mark.parametrize("subsets", [None, {"1": 2}])
+def test_a_missing_value_that_must_not_be_touched_is_a_value_of_its_own(subsets) -> None:
+    """Each region has its k, the one without a name, too; beside rows of the first code it is not one of them."""
+    rows = pl.DataFrame({"region": ["n", "n", None, None, "n", None], "sex": ["m", "m", "w", "w", "x", "y"]})
+    release = anonymize(rows, plan(rows.columns, 2, subsets, importance={"region": "never"}))
+    assert release.data["region"].to_list() == rows["region"].to_list()
+    assert release.data.group_by(rows.columns).len()["len"].min() >= 2
+    with pytest.raises(UnattainableError):
+        anonymize(rows[:3], plan(rows.columns, 2, subsets, importance={"region": "never"}))
+
+
 def test_k_is_kept_for_all_sets_of_columns(tmp_path) -> None:
     rows = frame_of(150, 4)
     asked = plan(rows.columns, 2, {"2": 6, "1": 20})

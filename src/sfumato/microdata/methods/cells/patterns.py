@@ -1,7 +1,8 @@
 """The patterns of cell suppression: which columns of a row are published as missing, and who then looks alike.
 
 A published row is its values outside a pattern. A missing value of the raw data is published as it is, so a row with
-one fits only patterns that hold its column, where it costs nothing.
+one fits only patterns that hold its column, where it costs nothing. In a column that must not be touched no pattern
+does: there a missing value is a value like any other.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,7 +26,8 @@ class Cells:
     """The cells of a table: what may be published as missing, and at what price.
 
     Attributes:
-        codes: (combinations, columns); counts: rows of each; missing: cells that are missing already.
+        codes: (combinations, columns), missing cells with one of their own; counts: rows of each; missing: cells that
+            are missing already.
         prices: Of a cell of each column; infinite where it must not be touched.
     """
 
@@ -122,7 +124,7 @@ def _masks(prices: Floats, touched: Sequence[int], room: int) -> tuple[Mask, flo
 
 def _groups(cells: Cells, mask: Mask) -> tuple[Codes, Counts]:
     """The group of each combination under a pattern, and the rows of each group."""
-    fits = ~(cells.missing & ~mask).any(axis=1)
+    fits = ~(cells.missing & ~mask & np.isfinite(cells.prices)).any(axis=1)
     groups = np.full(len(cells.counts), UNFIT, np.int32)
     shown = np.flatnonzero(~mask)
     codes = cells.codes[fits][:, shown]

@@ -196,7 +196,7 @@ def _without_short(
     owners = owners.reshape(-1)
     counts = np.bincount(owners, weights=rows.rows).astype(np.int64)
     prices = cells.prices[list(chosen)]
-    part = Cells(np.maximum(distinct[:, chosen], 0), counts, distinct[:, chosen] < 0, prices)
+    part = Cells(distinct[:, chosen] + 1, counts, distinct[:, chosen] < 0, prices)
     patterns = patterns_of(part)
     assignment = _solved(patterns, least, deadline)
     hidden = np.zeros((len(distinct), codes.shape[1]), bool)

@@ -114,4 +114,6 @@ def protect_linked(state: BatchState, call: Call) -> None:
     if len({table.value for table in there}) > 1:
         raise PlanError("tables of different responses share no cells.", "Protect them one by one.", "linked")
     for job, done in zip(state.jobs, mask_linked(there, MASKS[call.name], _deadline(call)), strict=True):
-        job.done = done
+        job.done, job.linked = done, 1 + max((one.linked for one in state.tables), default=0)
+        for warning in done.warnings:
+            state.warn(warning)

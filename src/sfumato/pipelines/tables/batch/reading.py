@@ -38,7 +38,7 @@ def _opened(state: BatchState, tabular: bool) -> tuple[Path, Metadata]:
 def _cross(state: BatchState, job: TableJob, metadata: Metadata, scratch: Path) -> None:
     if state.records is None:
         raise PlanError("the records were not read.", "READMICRODATA comes before it.", "order")
-    weighted = any(rule.name == "WGT" and rule.numbers[:1] == (1.0,) for rule in job.rules)
+    weighted = job.weighted
     own = (scratch / str(len(list(scratch.iterdir())))).resolve()
     own.mkdir()
     job.crossed = cross(

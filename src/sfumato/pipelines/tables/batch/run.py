@@ -1,7 +1,7 @@
 """Run a batch file of τ-ARGUS: every command in its turn, or the line that is not supported."""
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +9,8 @@ from sfumato.errors import DataError, PlanError, SfumatoError
 from sfumato.folders import write_text
 from sfumato.pipelines.tables.batch.protection import protect_job, protect_linked
 from sfumato.pipelines.tables.batch.reading import read_micro, read_tables, recode
-from sfumato.pipelines.tables.batch.state import BatchState, TableJob
+from sfumato.pipelines.tables.batch.side_by_side import audit_written
+from sfumato.pipelines.tables.batch.state import BatchState, TableJob, WrittenTable
 from sfumato.report.tables.batch import table_page
 from sfumato.tables.formats import batch_file
 from sfumato.tables.formats.apriori_file import apply_apriori
@@ -55,19 +56,38 @@ def run_batch(path: Path, out: Path | None = None, encoding: str | None = None) 
     commands = batch_file.read_batch(path, encoding)
     if not commands:
         raise DataError(f"{path.name} holds no command.", "Write one a line.", "truncated")
+    batch_file.check_commands(commands, path.name)
     folder = out or path.parent
     folder.mkdir(parents=True, exist_ok=True)
     state = BatchState(path.parent, folder, encoding)
+    try:
+        _run_all(commands, state, path.name)
+    except SfumatoError as error:
+        _end(state, f"Error: {error.what}")
+        # Files that stand there already must not be overlooked for what went wrong later.
+        if said := [*state.warnings, *state.notices]:
+            error.do = f"{error.do} Written before: {' '.join(said)}".strip()
+        raise
+    _end(state)
+    return BatchRun(tuple(state.log), tuple(state.written), tuple(state.warnings), state.holds)
+
+
+def _run_all(commands: Sequence[Command], state: BatchState, name: str) -> None:
     with tempfile.TemporaryDirectory(prefix="sfumato-") as scratch:
         for command in commands:
             state.log.append(f"<{command.word}> {command.rest}".strip())
             if command.word == "GOINTERACTIVE":
                 state.log.append("The batch ends here: there is nothing interactive.")
                 break
-            _run(command, state, path.name, Path(scratch))
+            _run(command, state, name, Path(scratch))
+
+
+def _end(state: BatchState, *remarks: str) -> None:
+    """Attack what was written together, and write the log, also of a batch that went wrong."""
+    state.log += remarks
+    audit_written(state)
     if state.logbook is not None:
         _write(state, state.logbook, "".join(line + "\n" for line in state.log))
-    return BatchRun(tuple(state.log), tuple(state.written), tuple(state.warnings), state.holds)
 
 
 def _run(command: Command, state: BatchState, name: str, scratch: Path) -> None:
@@ -92,9 +112,6 @@ def _run(command: Command, state: BatchState, name: str, scratch: Path) -> None:
     try:
         steps.get(command.word, lambda: None)()
     except SfumatoError as error:
-        if state.warnings:
-            # Files that stand there already must not be overlooked for what went wrong later.
-            error.do = f"{error.do} Written before: {' '.join(state.warnings)}".strip()
         if f"{name}, line {command.line}" not in error.what:
             error.what = f"{name}, line {command.line} (<{command.word}>): {error.what}"
         raise
@@ -151,8 +168,10 @@ def _suppress(command: Command, state: BatchState, name: str) -> None:
         protect_linked(state, call)
         return
     job, _ = job_of(state, int(call.numbers[0]))
-    job.done = protect_job(state, job, call)
+    job.done, job.linked = protect_job(state, job, call), 0
     state.log += list(job.done.remarks)
+    for warning in job.done.warnings:
+        state.warn(warning)
 
 
 def _write_table(command: Command, state: BatchState, name: str) -> None:
@@ -160,8 +179,12 @@ def _write_table(command: Command, state: BatchState, name: str) -> None:
     job, table = job_of(state, asked.table)
     done = job.done or Protected(table, remarks=_unprotected(state, job, table, asked))
     _write(state, asked.file, output_text(done, asked.kind, asked.options))
-    if reason := house_reason(asked.kind, asked.options):
-        state.log.append(f"{asked.file} tells {reason}: it is for the house.")
+    if reason := house_reason(done, asked.kind, asked.options):
+        state.notices.append(f"{asked.file} tells {reason}: it is for the house.")
+        state.log.append(state.notices[-1])
+    if asked.kind not in HOUSE:
+        source = str(state.data), table.value, job.weighted
+        state.tables.append(WrittenTable(asked.file, source, done, job.tolerance, job.linked))
     _write(state, str(Path(asked.file).with_suffix(".html")), table_page(done))
 
 
@@ -176,8 +199,7 @@ def _unprotected(state: BatchState, job: TableJob, table: OfficeTable, asked: ba
         state.holds = False
     else:
         what += "No rule says which of its cells are unsafe: name some in <SAFETYRULE>."
-    state.warnings.append(what)
-    state.log.append(f"Warning: {what}")
+    state.warn(what)
     return (what,)
 
 

@@ -24,6 +24,7 @@ class TableJob:
         table: The table as it stands: with statuses of rules and of a priori files.
         done: What protection made of it.
         tolerance: How far totals may be off.
+        linked: Which time tables were masked together it was masked in; 0 where it was protected alone.
     """
 
     wanted: Specification
@@ -33,6 +34,31 @@ class TableJob:
     table: OfficeTable | None = None
     done: Protected | None = None
     tolerance: float = 0.0
+    linked: int = 0
+
+    @property
+    def weighted(self) -> bool:
+        """Whether weights are applied."""
+        return any(rule.name == "WGT" and rule.numbers[:1] == (1.0,) for rule in self.rules)
+
+
+@dataclass(frozen=True)
+class WrittenTable:
+    """A table that was written for readers.
+
+    Attributes:
+        file: The file.
+        source: What its cells are counted from and hold: tables of one source share cells.
+        done: The table as it was written.
+        tolerance: How far totals may be off.
+        linked: Which time tables were masked together it was masked in; 0 where it was protected alone.
+    """
+
+    file: str
+    source: tuple[str, str, bool]
+    done: Protected
+    tolerance: float
+    linked: int
 
 
 @dataclass
@@ -52,6 +78,8 @@ class BatchState:
         logbook: The file for it.
         written: The files that were written.
         warnings: What must not be overlooked.
+        notices: Which of the files that were written are for the house.
+        tables: The tables that were written for readers.
         holds: Whether no table was written that gives its unsafe cells away.
     """
 
@@ -67,7 +95,15 @@ class BatchState:
     logbook: str | None = None
     written: list[Path] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    notices: list[str] = field(default_factory=list)
+    tables: list[WrittenTable] = field(default_factory=list)
     holds: bool = True
+
+    def warn(self, what: str) -> None:
+        """Say something that must not be overlooked, once."""
+        if what not in self.warnings:
+            self.warnings.append(what)
+            self.log.append(f"Warning: {what}")
 
     def clear(self) -> None:
         """Forget tables, data and metadata."""
