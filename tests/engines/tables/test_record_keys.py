@@ -109,6 +109,13 @@ def test_keys_that_do_not_fill_their_range_are_refused(people, kind, tmp_path):
     assert len(sf.tabulate(tmp_path / "people.csv", ["sex"], record="six", digits=6)) == 3
 
 
+def test_few_persons_in_many_years_have_sound_keys(tmp_path):
+    years = pandas.DataFrame({"key": [str(2**62 + 5), str(2**62 + 9)] * 40, "year": [str(y) for y in range(40)] * 2})
+    years.to_csv(tmp_path / "years.csv", index=False)
+    for data in (years, tmp_path / "years.csv"):
+        assert len(sf.tabulate(data, ["year"], record="key")) == 41
+
+
 def test_keys_of_cells_that_do_not_fill_their_range_are_refused(people):
     table = sf.tabulate(people, ["sex", "area"], record="own_key").assign(key=lambda frame: frame["count"])
     dimensions = {name: {"column": name} for name in ("sex", "area")}

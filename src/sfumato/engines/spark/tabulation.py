@@ -57,7 +57,7 @@ def _check_records(frame: Any, records: RecordKeys) -> None:
         twins = F.count(F.lit(1)) - F.countDistinct(_name(records.column))
         records.refuse_twins(int(frame.select(twins).first()[0]))
         return
-    keys = frame.select(record_key(records).alias("_key")).where("_key is not null")
+    keys = frame.select(record_key(records).alias("_key")).where("_key is not null").distinct()
     place = F.floor(F.col("_key").cast("double") * BINS / float(records.modulus)).alias("_place")
     bins = keys.groupBy(place).agg(F.count(F.lit(1)), F.max("_key").cast("string"))
     records.refuse_narrow(records.spread_of_bins(bins.collect()))

@@ -126,9 +126,9 @@ class RecordKeys:
         return f"case when count({key}) = count(*) then cast({whole_sum} as varchar) end"
 
     def bins_in_sql(self, text: str, table: str) -> str:
-        """How many keys of a column lie in each part of their range, and the largest there, for a text expression."""
+        """How many different keys lie in each part of their range, and the largest there, for a text expression."""
         place = f"cast(floor(cast(key as double) * {BINS} / {self.modulus}) as integer)"
-        keys = f"select {self._key_in_sql(text)} as key from {table}"
+        keys = f"select distinct {self._key_in_sql(text)} as key from {table}"
         return f"select {place}, count(*), cast(max(key) as varchar) from ({keys}) where key is not null group by 1"
 
     def spread_of_bins(self, rows: Sequence[Sequence[Any]]) -> KeySpread:
