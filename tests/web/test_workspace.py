@@ -1,5 +1,6 @@
 """Nothing is lost: reload, back, two tabs, a lost connection, undo, projects saved, opened, put away and erased."""
 
+import re
 import time
 
 import pytest
@@ -61,6 +62,20 @@ def test_the_back_button_leads_to_the_step_before(base, open_page) -> None:
         page.locator(".sf-step[aria-current=step]", has_text=name).wait_for()
     page.go_forward()
     page.locator(".sf-step[aria-current=step]", has_text="Goal").wait_for()
+
+
+def test_next_and_back_are_places_of_the_browser_and_raise_no_alarm(base, open_page) -> None:
+    page = open_page(f"{base}/app")
+    load_example(page)
+    for name in ("Columns", "Goal"):
+        page.get_by_role("button", name="Next").click()
+        page.locator(".sf-step[aria-current=step]", has_text=name).wait_for()
+        page.wait_for_url(re.compile(f"{name.lower()}"))
+    button(page, "Back").click()
+    page.locator(".sf-step[aria-current=step]", has_text="Columns").wait_for()
+    page.go_back()
+    page.locator(".sf-step[aria-current=step]", has_text="Goal").wait_for()
+    assert page.locator(".q-notification").count() == 0
 
 
 def test_two_tabs_show_the_same_project(base, open_page) -> None:

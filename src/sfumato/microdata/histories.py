@@ -1,96 +1,80 @@
-"""Placing persons beside their histories: who is published, so that no comparison with earlier releases isolates one.
+"""Histories of persons over releases: who shares one, so that no comparison of the releases tells them apart.
 
-The history of a person is the class of the person's rows in each earlier release, or none. Persons who share their
-history and stand in the same class now can be told apart by no comparison of releases: such groups must keep the
-promises of a class, and so must those who shared a history and are no longer there. That is the idea of m-invariance
-(Xiao & Tao 2007, https://doi.org/10.1145/1247480.1247556) without invented rows: who cannot be placed is withheld.
+The history of a person is the class of the person's rows in each release, or none. Persons who share it can be told
+apart by no comparison of releases. No file says which rows are of one person: somebody whose rows are the same in each
+release that has them is therefore one of those who share the history of each row by itself, its strand. Whose rows
+change has one strand, the whole history, for the changes are what comparing shows.
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 History = tuple[Hashable, ...]
-# Whether a group of persons keeps the promises: now, or (False) as they were when they were last published.
-Keeps = Callable[[Sequence[str], bool], bool]
+
+
+def strands(history: History) -> tuple[History, ...]:
+    """The histories that a reader of the files sees of a person.
+
+    Args:
+        history: For each release the rows of the person, a tuple of classes; or one class that is no tuple.
+
+    >>> strands((("w", "w"), ("w", "w"))), strands((None, ("m", "w")))
+    (((('w',), ('w',)),), ((None, ('m',)), (None, ('w',))))
+    >>> strands((("w", "w"), ("w",)))
+    ((('w', 'w'), ('w',)),)
+    """
+    states = {state for state in history if state is not None}
+    state = next(iter(states), None)
+    if len(states) != 1 or not isinstance(state, tuple):
+        return (history,)
+    rows = sorted(set(state), key=repr)
+    return tuple(tuple(None if entry is None else (row,) for entry in history) for row in rows)
+
+
+def groups_of(histories: Iterable[History]) -> Counter[History]:
+    """How many persons share each strand; who has several counts in each.
+
+    >>> groups_of([(("w",),), (("m", "w"),)])[(("w",),)]
+    2
+    """
+    return Counter(strand for history in histories for strand in strands(history))
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
-    """Who is published.
+class SharedHistories:
+    """What comparing releases tells: the one judgment of a release before it is published and of those that are.
 
     Attributes:
-        placed: The persons who are; withheld: those who are there and cannot be.
-        groups: How many groups of persons share history and class; smallest: the persons of the smallest.
+        k: What is asked; persons: in any release; groups, smallest: of one history, and the persons of the smallest;
+            below: the persons of groups that are smaller than k.
     """
 
-    placed: frozenset[str]
-    withheld: frozenset[str]
+    k: int
+    persons: int
     groups: int
     smallest: int
+    below: int
+
+    @property
+    def hold(self) -> bool:
+        return self.smallest >= self.k
 
 
-def place(
-    histories: Mapping[str, History], classes: Mapping[str, Hashable], order: Callable[[str], str], keeps: Keeps
-) -> Placement:
-    """Decide who is published.
+def judge_histories(
+    releases: Sequence[Mapping[str, Hashable]], erased: Sequence[Mapping[Hashable, int]], k: int
+) -> SharedHistories:
+    """Judge what comparing releases tells.
 
     Args:
-        histories: Of everybody who was in an earlier release; classes: now, of everybody who is there.
-        order: By which persons are withheld for the sake of others; nobody must be able to foretell it.
-
-    >>> placement = place({"a": (1,), "b": (1,), "c": (1,), "d": (1,)}, {"a": 1, "b": 1, "c": 1}, str,
-    ...                   lambda group, now: len(group) >= 2)
-    >>> sorted(placement.placed), sorted(placement.withheld)
-    (['b', 'c'], ['a'])
+        releases: For each, the class of each person by key; erased: how often each row is left by erased persons.
     """
-    cohorts: dict[History, list[str]] = {}
-    for person in {**histories, **classes}:
-        cohorts.setdefault(histories.get(person, ()), []).append(person)
-    placed: list[list[str]] = []
-    for history, persons in cohorts.items():
-        placed += _cohort(persons, classes, sorted, keeps) if not history else _known(persons, classes, order, keeps)
-    everybody = frozenset(person for group in placed for person in group)
-    sizes = [len(group) for group in placed]
-    return Placement(everybody, frozenset(classes) - everybody, len(sizes), min(sizes, default=0))
-
-
-def _cohort(
-    persons: Sequence[str], classes: Mapping[str, Hashable], order: Callable[[list[str]], list[str]], keeps: Keeps
-) -> list[list[str]]:
-    """The groups of persons of one history that can be published: those of one class now that keep the promises."""
-    groups: dict[Hashable, list[str]] = {}
-    for person in persons:
-        if person in classes:
-            groups.setdefault(classes[person], []).append(person)
-    return [order(group) for group in groups.values() if keeps(group, True)]
-
-
-def _known(
-    persons: Sequence[str], classes: Mapping[str, Hashable], order: Callable[[str], str], keeps: Keeps
-) -> list[list[str]]:
-    """The same of persons who were published before: those who are missing now must be enough, too."""
-    groups = _cohort(persons, classes, lambda group: sorted(group, key=order), keeps)
-    staying = {person for group in groups for person in group}
-    gone = [person for person in persons if person not in staying]
-    groups.sort(key=len)
-    while gone and not keeps(gone, False) and groups:
-        groups, gone = _with_company(groups, gone, keeps)
-    return groups
-
-
-def _with_company(groups: list[list[str]], gone: list[str], keeps: Keeps) -> tuple[list[list[str]], list[str]]:
-    """The groups after some persons of the largest have gone with those who are missing; all of it, if that breaks."""
-    *others, largest = groups
-    for number in range(1, len(largest)):
-        company, rest = largest[:number], largest[number:]
-        if keeps([*gone, *company], False):
-            return (
-                (sorted([*others, rest], key=len), [*gone, *company])
-                if keeps(rest, True)
-                else (others, [*gone, *largest])
-            )
-    return others, [*gone, *largest]
+    persons = {person for release in releases for person in release}
+    groups = groups_of(tuple(release.get(person) for release in releases) for person in persons)
+    sizes = with_erased(groups, erased, k)
+    below = sum(size for size in sizes.values() if size < k)
+    number = len(persons) + sizes.total() - groups.total()
+    return SharedHistories(k, number, len(sizes), min(sizes.values(), default=0), below)
 
 
 def with_erased(groups: Mapping[History, int], erased: Sequence[Mapping[Hashable, int]], k: int) -> Counter[History]:

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from sfumato import datasets
-from sfumato.errors import PlanError
+from sfumato.errors import PlanError, UnattainableError
 from sfumato.microdata.attacks.differences import attack_histories
 from sfumato.microdata.histories import with_erased
 from sfumato.microdata.plan.read import read_plan
@@ -173,3 +173,56 @@ def test_erasures_hide_no_group_that_is_too_small() -> None:
     assert with_erased({group: 2}, [{"c": 5}, {}], 3) == {group: 2}
     assert with_erased({group: 1, other: 3}, [{}, {"d": 1}], 3) == {group: 1, other: 3}
     assert with_erased({(None, ("d",)): 1, group: 2}, [{"c": 1}, {}], 3) == {group: 3}
+
+
+def visits(folder: Path, name: str, further: list[str], previous: list[str], k: int = 4) -> Path:
+    """Thirty persons of two classes, some with further rows, released beside some earlier ones."""
+    rows = [f"P{number:02};{'w' if number < 15 else 'm'};{('Grippe', 'Asthma')[number % 2]}" for number in range(30)]
+    (folder / f"{name}.csv").write_text("\n".join(["person;sex;ill", *rows, *further]) + "\n")
+    plan = {
+        "version": 1,
+        "data": {"source": f"{name}.csv", "separator": ";"},
+        "columns": {
+            "person": {"role": "person"},
+            "sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+            "ill": {"role": "sensitive"},
+        },
+        "privacy": [{"model": "k-anonymity", "k": k}],
+    }
+    plan |= {"previous": previous} if previous else {}
+    release = anonymize(None, read_plan(plan, folder))
+    out = release.save(folder / name)
+    release.close()
+    return out
+
+
+@pytest.mark.parametrize("row", ["P03;w;Krebs", "P03;m;Krebs"], ids=["one class", "two classes"])
+def test_who_has_several_rows_is_not_told_apart_by_being_withheld(row, tmp_path) -> None:
+    first = visits(tmp_path, "first", [row], [])
+    same = visits(tmp_path, "same", [row], ["first"])
+    assert sorted((first / "data.csv").read_text().split()) == sorted((same / "data.csv").read_text().split())
+    changed = visits(tmp_path, "changed", [row, "P03;w;Grippe"], ["first", "same"])
+    verdict = verify_together([first, same, changed])
+    report = json.loads((changed / "report.json").read_text())["previous"]
+    assert verdict.holds and report["smallest_group"] == verdict.smallest >= 4 <= report["withheld_persons"]
+    assert verify_together([first, changed]).holds and report["groups"] == verdict.groups
+
+
+def test_a_greater_k_than_the_earlier_releases_kept_is_refused(tmp_path) -> None:
+    visits(tmp_path, "first", [], [])
+    with pytest.raises(UnattainableError, match="fewer than 16 persons") as refusal:
+        visits(tmp_path, "second", [], ["first"], k=16)
+    assert refusal.value.status.exit == 4 and not (tmp_path / "second").exists()
+
+
+def test_all_releases_of_a_chain_are_named(tmp_path) -> None:
+    visits(tmp_path, "first", [], [])
+    visits(tmp_path, "second", [], ["first"])
+    with pytest.raises(PlanError, match="second was made beside first, which is not named"):
+        visits(tmp_path, "third", [], ["second"])
+    assert visits(tmp_path, "third", [], ["second", "first"]).exists(), "in whatever order"
+    (tmp_path / "archive").mkdir()
+    for name in ("first", "second", "third"):
+        (tmp_path / name).rename(tmp_path / "archive" / name)
+    moved = [f"archive/{name}" for name in ("first", "second", "third")]
+    assert visits(tmp_path, "fourth", [], moved).exists()

@@ -11,20 +11,17 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sfumato.microdata.attacks.outcome import Attack, Rate
+from sfumato.microdata.histories import History, groups_of
 
 NAME = "differences"
-History = tuple[Hashable, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Histories:
-    """How many persons share each history: for each release the classes of their rows, nothing where they have none."""
+    """How many persons share each strand of a history; who has several counts in each, in `persons` once."""
 
     groups: Mapping[History, int]
-
-    @property
-    def persons(self) -> int:
-        return sum(self.groups.values())
+    persons: int
 
     @property
     def smallest(self) -> int:
@@ -45,7 +42,8 @@ def histories_of(releases: Sequence[Mapping[Hashable, Hashable]]) -> Histories:
     1
     """
     persons = {person for release in releases for person in release}
-    return Histories(Counter(tuple(release.get(person) for release in releases) for person in persons))
+    groups = groups_of(tuple(release.get(person) for release in releases) for person in persons)
+    return Histories(groups, len(persons))
 
 
 def attack_histories(releases: Sequence[Mapping[Hashable, Hashable]], k: int) -> Attack:

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ from sfumato.engines.order import PERSON, PERSONS_FILE
 from sfumato.errors import PlanError
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.histories import History
+from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.stages import sealing
@@ -19,6 +20,8 @@ from sfumato.pipelines.stages import sealing
 # What the key of an erased person begins with: such rows have no history.
 ERASED = "erased-"
 Values = tuple[str | None, ...]
+# The rows of a person: the labels of each, and the values that promises are about.
+Contents = tuple[tuple[Values, Values], ...]
 
 
 @dataclass(frozen=True)
@@ -27,8 +30,9 @@ class EarlierRelease:
 
     Attributes:
         plan: Behind it; levels: of its columns; secret: by which keys of its persons were drawn.
-        classes: The class of each person by key: the labels of the person's rows; values: what was published besides
-            about columns under promises; erased: how often rows are of persons who were erased since.
+        classes: The class of each person by key: the labels of the person's rows; contents: of each row the labels, and
+            what was published besides about columns under promises; erased: how often rows are of persons who were
+            erased since.
     """
 
     folder: Path
@@ -36,7 +40,7 @@ class EarlierRelease:
     levels: Mapping[str, int]
     secret: str
     classes: Mapping[str, Hashable]
-    values: Mapping[str, tuple[Values, ...]]
+    contents: Mapping[str, Contents]
     erased: Mapping[Hashable, int]
 
 
@@ -63,33 +67,40 @@ def read_release(folder: Path, quasi_identifiers: Sequence[str], promised: Seque
     report = sealing.read_mapping(folder / "report.json") or {}
     recoding = json.loads((folder / "recoding.json").read_text(encoding="utf-8"))
     secret = recoding.get("person_secret") or recoding.get("secret") or f"seed {plan.seed}"
-    classes, values, erased = _persons(folder, quasi_identifiers, promised)
-    return EarlierRelease(folder, plan, report.get("levels", {}), secret, classes, values, erased)
+    contents, erased = _persons(folder, quasi_identifiers, promised)
+    return EarlierRelease(
+        folder, plan, report.get("levels", {}), secret, classes_of_persons(contents), contents, erased
+    )
 
 
 def _persons(
     folder: Path, names: Sequence[str], promised: Sequence[str]
-) -> tuple[dict[str, Hashable], dict[str, tuple[Values, ...]], Counter[Hashable]]:
-    """The class of each person, its values, and the rows of erased ones by their class."""
+) -> tuple[dict[str, Contents], Counter[Hashable]]:
+    """The rows of each person, and those of erased ones by their class."""
     with closing(DuckDBEngine(sealing.data_of(folder), DataPlan(header=True))) as engine:
         engine.attach_persons(folder / PERSONS_FILE)
         keys = engine.texts(PERSON)
         labels = [engine.texts(name) for name in names]
         values = [engine.texts(name) for name in promised if name in engine.columns]
-    rows: dict[str, list[Values]] = {}
-    contents: dict[str, list[Values]] = {}
+    contents: dict[str, list[tuple[Values, Values]]] = {}
     erased: Counter[Hashable] = Counter()
     for place, key in enumerate(keys):
+        published = tuple(column[place] for column in labels)
         if key is not None and key.startswith(ERASED):
-            erased[tuple(column[place] for column in labels)] += 1
+            erased[published] += 1
         elif key is not None:
-            rows.setdefault(key, []).append(tuple(column[place] for column in labels))
-            contents.setdefault(key, []).append(tuple(column[place] for column in values))
-    return (
-        {key: tuple(sorted(entries, key=repr)) for key, entries in rows.items()},
-        {key: tuple(entries) for key, entries in contents.items()},
-        erased,
-    )
+            contents.setdefault(key, []).append((published, tuple(column[place] for column in values)))
+    return {key: tuple(entries) for key, entries in contents.items()}, erased
+
+
+def classes_of_persons(contents: Mapping[str, Contents]) -> dict[str, Hashable]:
+    """The class of each person: the labels of the person's rows, in one order."""
+    return {key: tuple(sorted((labels for labels, _ in rows), key=repr)) for key, rows in contents.items()}
+
+
+def joint_k(plans: Iterable[Plan]) -> int:
+    """What is asked of groups of one history: the greatest k of all releases; two persons where none has one."""
+    return max((model.k for plan in plans for model in plan.privacy if isinstance(model, KAnonymity)), default=2)
 
 
 def read_chain(
@@ -114,3 +125,28 @@ def histories_by_person(releases: Sequence[EarlierRelease]) -> dict[str, History
     """The history of everybody who was in a release."""
     persons = dict.fromkeys(person for release in releases for person in release.classes)
     return {person: tuple(release.classes.get(person) for release in releases) for person in persons}
+
+
+def whole_chain(folders: Sequence[Path]) -> list[Path]:
+    """The folders of earlier releases, the first one first, when none is missing that one of them was made beside.
+
+    Raises:
+        PlanError: One is: the comparison with it would be left out.
+    """
+    plans = {folder: read_plan(folder / "plan.yaml") for folder in folders if (folder / "plan.yaml").exists()}
+    recorded = [(folder.name, folder / entry) for folder, plan in plans.items() for entry in plan.previous]
+    for name, entry in recorded:
+        if not _among(entry, folders):
+            raise PlanError(
+                f"previous: {name} was made beside {entry.name}, which is not named.",
+                f"Name all earlier releases of these persons, {entry.name} too: readers compare each with each.",
+                "previous-chain",
+            )
+    return sorted(folders, key=lambda folder: len(plans[folder].previous) if folder in plans else 0)
+
+
+def _among(entry: Path, folders: Sequence[Path]) -> bool:
+    """Whether a folder is one of some; where it was moved since, by its name."""
+    if entry.exists():
+        return entry.resolve() in {folder.resolve() for folder in folders}
+    return entry.name in {folder.resolve().name for folder in folders}

@@ -1,24 +1,34 @@
 """Placing the rows of a plan beside earlier releases: kept levels, and who must be withheld."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from sfumato.engines.engine import Engine, Reading
-from sfumato.engines.order import person_hash
+from sfumato.engines.engine import Engine, PublishedRows, Reading
+from sfumato.engines.order import PERSON, person_hash
 from sfumato.engines.selection import without
-from sfumato.errors import InternalError, PlanError, UnattainableError
+from sfumato.errors import PlanError, UnattainableError
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata.counts.persons import by_plain_keys
-from sfumato.microdata.histories import Placement, place
+from sfumato.microdata.histories import SharedHistories, judge_histories
 from sfumato.microdata.models.classes import Classes, histogram
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.l_diversity import LDiversity
+from sfumato.microdata.placement import Placement, place
 from sfumato.microdata.plan.methods import Optimal, Suppression
 from sfumato.microdata.plan.model import Plan, located
-from sfumato.pipelines.previous.folders import EarlierRelease, Values, histories_by_person, read_chain
+from sfumato.pipelines.previous.folders import (
+    Contents,
+    EarlierRelease,
+    Values,
+    classes_of_persons,
+    histories_by_person,
+    joint_k,
+    read_chain,
+    whole_chain,
+)
 
 # Promises that groups of one history keep, too; others are kept by the classes of each release.
 KEPT_BY_GROUPS = (KAnonymity, LDiversity)
@@ -41,38 +51,71 @@ def placed_beside(plan: Plan, source: Engine) -> Placed:
         PlanError: An earlier folder cannot be used.
         UnattainableError: Nobody can be placed.
     """
-    promised = plan.promise_columns
-    releases = read_chain([plan.folder / entry for entry in plan.previous], plan.quasi_identifiers, promised)
+    folders = whole_chain([plan.folder / entry for entry in plan.previous])
+    releases = read_chain(folders, plan.quasi_identifiers, plan.promise_columns)
     kept = _with_levels(plan, releases[-1])
     secret = releases[0].secret
-    key = f"{secret}:person:"
-    texts, classes, values = _now(kept, source)
-    keys = {text: person_hash(text, key) for text in texts}
-    now = {keys[text]: labels for text, labels in classes.items()}
-    contents = {keys[text]: entries for text, entries in values.items()}
-    rule = _Rule(plan, promised, contents, _last_values(releases))
-    placement = place(histories_by_person(releases), now, lambda person: person_hash(person, plan.secret), rule.keeps)
+    contents = _now(kept, source)
+    keys = {text: person_hash(text, f"{secret}:person:") for text in contents}
+    placement = _placement(plan, releases, {keys[text]: rows for text, rows in contents.items()})
+    withheld = sorted(text for text in contents if keys[text] in placement.withheld)
+    chosen = replace(kept, person_secret=secret)
+    figures = {"releases": len(releases), "withheld_persons": len(placement.withheld)}
+    return Placed(chosen, without(source, plan.person or "", withheld), tuple(releases), figures)
+
+
+def _placement(plan: Plan, releases: Sequence[EarlierRelease], now: dict[str, Contents]) -> Placement:
+    """Who is published, judged with all earlier releases before a row is written."""
+    k = _joint_k(plan, releases)
+    _check_earlier(releases, k)
+    classes = classes_of_persons(now)
+    rule = _Rule(plan, plan.promise_columns, k, now, _last_contents(releases))
+    placement = place(
+        histories_by_person(releases), classes, lambda person: person_hash(person, plan.secret), rule.keeps
+    )
     if not placement.placed:
         raise UnattainableError(
             "nobody can be placed beside the earlier releases.",
             "Too few came, went and stayed alike: wait until more have, or release with coarser levels.",
             "previous",
         )
-    withheld = sorted(text for text in texts if keys[text] in placement.withheld)
-    chosen = replace(kept, person_secret=secret)
-    figures = _figures(placement, releases, plan)
-    return Placed(chosen, without(source, plan.person or "", withheld), tuple(releases), figures)
+    _judged(plan, releases, {person: classes[person] for person in placement.placed})
+    return placement
 
 
-def _figures(placement: Placement, releases: Sequence[EarlierRelease], plan: Plan) -> dict[str, Any]:
-    return {
-        "releases": len(releases),
-        "persons": len(placement.placed),
-        "withheld_persons": len(placement.withheld),
-        "groups": placement.groups,
-        "smallest_group": placement.smallest,
-        "promises_of_groups": [model.name for model in plan.privacy if isinstance(model, KEPT_BY_GROUPS)],
-    }
+def _joint_k(plan: Plan, releases: Sequence[EarlierRelease]) -> int:
+    return joint_k([plan, *(release.plan for release in releases)])
+
+
+def _check_earlier(releases: Sequence[EarlierRelease], k: int) -> None:
+    """Refuse to go on with releases that tell persons apart already, as is asked now."""
+    if not judge_histories([entry.classes for entry in releases], [entry.erased for entry in releases], k).hold:
+        raise UnattainableError(
+            f"previous: comparing the earlier releases with each other tells groups of fewer than {k} persons apart.",
+            "Nothing that is released later mends that: ask for no greater k than they kept (sfumato verify on their "
+            "folders says it), or withdraw them and begin anew.",
+            "previous-earlier",
+        )
+
+
+def _judged(plan: Plan, releases: Sequence[EarlierRelease], now: Mapping[str, Hashable]) -> SharedHistories:
+    """What a release tells together with all earlier ones, as `verify` judges their folders.
+
+    Raises:
+        UnattainableError: Comparing them would tell persons apart.
+    """
+    k = _joint_k(plan, releases)
+    classes, erased = [release.classes for release in releases], [release.erased for release in releases]
+    together = judge_histories([*classes, now], [*erased, {}], k)
+    if together.hold:
+        return together
+    raise UnattainableError(
+        f"previous: comparing the releases would tell groups of fewer than {k} persons apart, the smallest of "
+        f"{together.smallest}.",
+        "Too few came, went and changed alike: wait until more have. Persons with several rows whose rows changed "
+        "seldom have company; coarser levels from the first release on, or one row a person, give them some.",
+        "previous",
+    )
 
 
 def _with_levels(plan: Plan, last: EarlierRelease) -> Plan:
@@ -93,28 +136,22 @@ def _with_levels(plan: Plan, last: EarlierRelease) -> Plan:
     return replace(plan, columns=columns, method=Optimal(suppression=Suppression(share=0.0)))
 
 
-Now = tuple[list[str], dict[str, Hashable], dict[str, tuple[Values, ...]]]
-
-
-def _now(plan: Plan, source: Engine) -> Now:
-    """Who is there, the class of each by the kept levels, and what promises are about."""
+def _now(plan: Plan, source: Engine) -> dict[str, Contents]:
+    """The rows of everybody who is there: their labels by the kept levels, and what promises are about."""
     assert plan.person is not None
     names = (*plan.quasi_identifiers, *plan.promise_columns, plan.person)
     text_counts = by_plain_keys(source.count(names, Reading(plan.data.missing)))
     number = len(plan.quasi_identifiers)
     labels = [_labels(plan, name, text_counts.values[place]) for place, name in enumerate(plan.quasi_identifiers)]
-    rows: dict[str, list[Values]] = {}
-    contents: dict[str, list[Values]] = {}
+    contents: dict[str, list[tuple[Values, Values]]] = {}
     for codes, count in zip(text_counts.codes.tolist(), text_counts.counts.tolist(), strict=True):
         person = text_counts.values[-1][codes[-1]]
         if person is None:
             continue  # the count of persons refuses such rows
         published = tuple(labels[place][codes[place]] for place in range(number))
-        told = tuple(text_counts.values[place][codes[place]] for place in range(number, len(names) - 1))
-        rows.setdefault(person, []).extend([published] * count)
-        contents.setdefault(person, []).extend([told] * count)
-    classes: dict[str, Hashable] = {person: tuple(sorted(entries, key=repr)) for person, entries in rows.items()}
-    return list(rows), classes, {person: tuple(entries) for person, entries in contents.items()}
+        values = tuple(text_counts.values[place][codes[place]] for place in range(number, len(names) - 1))
+        contents.setdefault(person, []).extend([(published, values)] * count)
+    return {person: tuple(rows) for person, rows in contents.items()}
 
 
 def _labels(plan: Plan, name: str, texts: Sequence[str | None]) -> list[str | None]:
@@ -131,9 +168,9 @@ def _labels(plan: Plan, name: str, texts: Sequence[str | None]) -> list[str | No
     return [of_text.get(text or "") for text in texts]
 
 
-def _last_values(releases: Sequence[EarlierRelease]) -> dict[str, tuple[Values, ...]]:
+def _last_contents(releases: Sequence[EarlierRelease]) -> dict[str, Contents]:
     """What was last published about each person."""
-    return {person: entries for release in releases for person, entries in release.values.items()}
+    return {person: rows for release in releases for person, rows in release.contents.items()}
 
 
 @dataclass(frozen=True)
@@ -142,22 +179,26 @@ class _Rule:
 
     plan: Plan
     columns: Sequence[str]
-    now: dict[str, tuple[Values, ...]]
-    before: dict[str, tuple[Values, ...]]
+    k: int
+    now: Mapping[str, Contents]
+    before: Mapping[str, Contents]
 
-    def keeps(self, persons: Sequence[str], present: bool) -> bool:
-        """Whether a group does: by what is published of them now, or by what was last."""
-        contents = [(self.now if present else self.before).get(person, ()) for person in persons]
-        for model in self.plan.privacy:
-            if isinstance(model, KAnonymity) and len(persons) < model.k:
-                return False
-            if isinstance(model, LDiversity) and model.column in self.columns and not self._diverse(model, contents):
-                return False
-        return True
+    def keeps(self, persons: Sequence[str], state: Hashable, present: bool) -> bool:
+        """Whether a group does with its rows of a class: by what is published of them now, or by what was last."""
+        if len(persons) < self.k:
+            return False
+        rows = state if isinstance(state, tuple) else ()
+        source = self.now if present else self.before
+        values = [entry for person in persons for labels, entry in source.get(person, ()) if labels in rows]
+        return all(
+            self._diverse(model, values)
+            for model in self.plan.privacy
+            if isinstance(model, LDiversity) and model.column in self.columns
+        )
 
-    def _diverse(self, model: LDiversity, contents: Sequence[tuple[Values, ...]]) -> bool:
+    def _diverse(self, model: LDiversity, entries: Sequence[Values]) -> bool:
         at = list(self.columns).index(model.column)
-        values = [entry[at] for entries in contents for entry in entries if len(entry) > at]
+        values = [entry[at] for entry in entries if len(entry) > at]
         if not values:
             return False
         texts = tuple(dict.fromkeys(values))
@@ -167,26 +208,21 @@ class _Rule:
         return not bool(model.failing(classes, classes).any())
 
 
-def check_together(placed: Placed, published: Any, plan: Plan) -> dict[str, Any]:
-    """Recount the histories with what was written.
+def check_together(placed: Placed, published: PublishedRows, plan: Plan) -> dict[str, Any]:
+    """Judge the written rows with all earlier releases, and say what comparing them tells.
 
     Raises:
-        InternalError: Somebody can be told apart by comparing the releases.
+        UnattainableError: Somebody can be told apart.
     """
-    from collections import Counter
-
-    from sfumato.engines.order import PERSON
-
-    keys = published.texts(PERSON)
     labels = [published.texts(name) for name in plan.quasi_identifiers]
-    rows: dict[str, list[Values]] = {}
-    for at, key in enumerate(keys):
-        rows.setdefault(str(key), []).append(tuple(column[at] for column in labels))
-    now: dict[str, Hashable] = {key: tuple(sorted(entries, key=repr)) for key, entries in rows.items()}
-    before = histories_by_person(placed.releases)
-    sizes = Counter((before.get(person, ()), now.get(person)) for person in {**before, **now})
-    k = max((model.k for model in plan.privacy if isinstance(model, KAnonymity)), default=1)
-    worst = min((size for (_, state), size in sizes.items() if state is not None), default=k)
-    if worst < k:
-        raise InternalError("comparing the releases would tell persons apart.", code="previous")
-    return placed.figures
+    contents: dict[str, Contents] = {}
+    for key, *row in zip(published.texts(PERSON), *labels, strict=True):
+        contents[str(key)] = (*contents.get(str(key), ()), (tuple(row), ()))
+    together = _judged(plan, placed.releases, classes_of_persons(contents))
+    return {
+        **placed.figures,
+        "persons": len(contents),
+        "groups": together.groups,
+        "smallest_group": together.smallest,
+        "promises_of_groups": [model.name for model in plan.privacy if isinstance(model, KEPT_BY_GROUPS)],
+    }

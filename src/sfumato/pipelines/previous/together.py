@@ -1,17 +1,15 @@
 """Judging releases together: each by itself, and whether comparing them tells persons apart."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sfumato.errors import PlanError
-from sfumato.microdata.histories import with_erased
-from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.histories import judge_histories
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.verdict import Verdict
-from sfumato.pipelines.previous.folders import histories_by_person, read_chain
+from sfumato.pipelines.previous.folders import joint_k, read_chain
 from sfumato.pipelines.verify import verify
 
 
@@ -73,13 +71,12 @@ def verify_together(folders: Sequence[str | Path]) -> JointVerdict:
     paths = [Path(folder) for folder in folders]
     verdicts = {path.name: verify(path) for path in paths}
     plans = [read_plan(path / "plan.yaml") for path in paths]
-    k = max((model.k for plan in plans for model in plan.privacy if isinstance(model, KAnonymity)), default=2)
+    k = joint_k(plans)
     try:
         releases = read_chain(paths, plans[0].quasi_identifiers, plans[0].promise_columns)
     except PlanError as error:
         return JointVerdict(verdicts, k, fault=str(error))
-    whole = Counter(histories_by_person(releases).values())
-    sizes = with_erased(whole, [release.erased for release in releases], k)
-    erased = sum(sum(release.erased.values()) for release in releases)
-    below = sum(size for size in sizes.values() if size < k)
-    return JointVerdict(verdicts, k, sizes.total(), len(sizes), min(sizes.values(), default=0), below, erased)
+    left = [release.erased for release in releases]
+    shared = judge_histories([release.classes for release in releases], left, k)
+    erased = sum(sum(rows.values()) for rows in left)
+    return JointVerdict(verdicts, k, shared.persons, shared.groups, shared.smallest, shared.below, erased)

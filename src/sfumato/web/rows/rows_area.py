@@ -40,7 +40,8 @@ class RowsArea:
     def go(self, step: str) -> None:
         """Enter a step, as a place in the browser's history."""
         self._enter(step)
-        ui.run_javascript(f"sfStep('{step}'); window.scrollTo(0, 0)")
+        # Not by the page's own place: what was clicked may have been taken away with the step before.
+        self._room.client.run_javascript(f"sfStep('{step}'); window.scrollTo(0, 0)")
 
     def refresh(self) -> None:
         """Build the step at hand anew."""

@@ -17,6 +17,9 @@ from sfumato.web.tables.releases import Releases
 MOST_BYTES = 20_000_000
 COUNT = "count"
 CELLS, ROWS = "cells", "rows"
+# Rules that look at who is behind a cell, and how many there must be where none of them is chosen.
+OF_RESPONDENTS = frozenset({"frequency", "p-percent", "dominance", "holdings"})
+LEAST_RESPONDENTS = 3
 
 
 class LinkedTables:
@@ -45,7 +48,7 @@ class LinkedTables:
             with ui.element("div").classes("sf-fields"):
                 kinds = {CELLS: words["linked_cells"], ROWS: words["linked_rows"]}
                 self._kind = ui.select(
-                    kinds, label=words["linked_kind"], value=CELLS, on_change=lambda _: self._choose()
+                    kinds, label=words["linked_kind"], value=CELLS, on_change=lambda _: self._offer()
                 )
                 self._value = self._select("value_column")
                 self._total = ui.input(words["total_code"], value="Total", on_change=lambda _: self._changed())
@@ -81,7 +84,9 @@ class LinkedTables:
         lists = list(self._columns.values())
         shared = [name for name in (lists[0] if lists else []) if all(name in names for names in lists)]
         numbers = [name for name in shared if all(name in own for own in self._numbers.values())]
-        self._value.set_options([*shared, *([COUNT] if COUNT not in shared else [])], value=(numbers or [COUNT])[0])
+        # Rows are counted unless somebody says what is to be added up: a number of a person is seldom a sum.
+        value = COUNT if self._kind.value == ROWS else (numbers or [COUNT])[0]
+        self._value.set_options([*shared, *([COUNT] if COUNT not in shared else [])], value=value)
         for field in (self._holding, self._weight):
             field.set_options(shared, value=None)
         self._rules.offer(shared)
@@ -118,10 +123,18 @@ class LinkedTables:
             "version": 1,
             "table": table,
             "tables": tables,
-            **self._rules.plan(),
+            **self._with_respondents(self._rules.plan()),
             **self._releases.plan(),
             "output": {"language": self._words.language},
         }
+
+    def _with_respondents(self, rules: Values) -> Values:
+        """The rules, with one about few respondents where sums of rows have none: a small sum is not a small group."""
+        primary = rules.get("primary") or []
+        summed = self._kind.value == ROWS and self._value.value not in (None, "", COUNT)
+        if not summed or any(rule.get("rule") in OF_RESPONDENTS for rule in primary):
+            return rules
+        return {**rules, "primary": [*primary, {"rule": "frequency", "min": LEAST_RESPONDENTS}]}
 
     def _of_cells(self) -> tuple[Values, list[Values]]:
         facts = {name: self._rules.facts[name] for name in FACTS if self._rules.facts.get(name)}

@@ -5,6 +5,9 @@ import random
 import pytest
 from walking import button, column, load_example, plan_now, send, step
 
+from sfumato.web.projects.loaded_data import Column
+from sfumato.web.rows.columns.column_figures import histogram
+
 
 @pytest.fixture(scope="module")
 def wide(tmp_path_factory):
@@ -98,3 +101,10 @@ def test_dates_are_told_by_the_rungs_that_are_wanted(base, open_page, tmp_path) 
             box.click(delay=0)  # as quick as a hand can; no choice is lost
     levels = plan_now(page, tmp_path)["columns"]["date_of_birth"]["hierarchy"]["levels"]
     assert levels == wanted
+
+
+def test_bars_and_cuts_stand_on_one_axis() -> None:
+    column = Column("age", {"32": 1, "82": 3}, 0)
+    shape = histogram(column, 10, (20, 100))
+    assert (shape.low, shape.high) == (20, 100)
+    assert [place for place, rows in enumerate(shape.rows) if rows] == [1, 7]  # of ten bars of 8 years each

@@ -23,8 +23,14 @@ class Histogram:
     whole: bool
 
 
-def histogram(column: Column, bins: int = BINS) -> Histogram | None:
-    """The histogram of a column whose values are numbers, or None."""
+def histogram(
+    column: Column, bins: int = BINS, ends: tuple[float | None, float | None] = (None, None)
+) -> Histogram | None:
+    """The histogram of a column whose values are numbers, or None.
+
+    Args:
+        ends: Where its axis begins and ends; at the least and the greatest value unless given.
+    """
     try:
         numbers = np.array([float(text) for text in column.counts])
     except ValueError:
@@ -32,6 +38,7 @@ def histogram(column: Column, bins: int = BINS) -> Histogram | None:
     if not len(numbers) or not np.isfinite(numbers).all():
         return None
     low, high = float(numbers.min()), float(numbers.max())
+    low, high = (own if end is None else float(end) for own, end in zip((low, high), ends, strict=True))
     whole = bool((numbers == np.round(numbers)).all())
     weights = np.array(list(column.counts.values()))
     rows, _ = np.histogram(numbers, bins, (low, high if high > low else low + 1), weights=weights)

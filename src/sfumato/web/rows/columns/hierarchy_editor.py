@@ -55,7 +55,8 @@ class HierarchyEditor:
 
     def _intervals(self) -> None:
         words = self.words
-        shape = histogram(self.column, AXIS_BINS)
+        ends = self.settings.get("start"), self.settings.get("end")
+        shape = histogram(self.column, AXIS_BINS, ends)
         modes = {"widths": words["hierarchy.by_widths"], "bounds": words["hierarchy.by_cuts"]}
         mode = "bounds" if "bounds" in self.settings else "widths"
         ui.toggle(modes, value=mode, on_change=lambda event: self._by(event.value)).props("no-caps dense spread")
@@ -102,7 +103,7 @@ class HierarchyEditor:
         if shape is None:
             return
         picture = bars(shape.rows, 400, 96).replace('width="400" height="96"', 'preserveAspectRatio="none"')
-        low, high = float(self.settings.get("start", shape.low)), float(self.settings.get("end", shape.high))
+        low, high = shape.low, shape.high  # bars and cuts stand on one axis
         step = 1 if shape.whole else tidy((high - low) / 100)
         cuts = "".join(self._cut_mark(cut, low, high) for cut in (self.settings.get("bounds") or [[]])[0])
         attributes = f'data-low="{low:g}" data-high="{high:g}" data-step="{step:g}" data-level="0"'
