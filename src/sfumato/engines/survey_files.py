@@ -146,6 +146,8 @@ def write_survey(columns: Mapping[str, Texts], labels: SurveyLabels, path: Path)
         for name, texts in labels.values.items()
         if name in columns and (numbers[name] is not None or path.suffix.lower() in TEXT_LABELS)
     }
+    if path.suffix.lower() == ".dta":
+        _check_whole(value_labels)
     known = {name: label for name, label in labels.columns.items() if name in columns}
     try:
         getattr(pyreadstat, writer)(
@@ -160,6 +162,18 @@ def write_survey(columns: Mapping[str, Texts], labels: SurveyLabels, path: Path)
             "Names of columns must be short and plain, texts not too long.",
             "unwritable",
         ) from None
+
+
+def _check_whole(value_labels: Mapping[str, Mapping[Any, str]]) -> None:
+    """Refuse labels of numbers that are not whole: Stata has none."""
+    for name, texts in value_labels.items():
+        if any(number != int(number) for number in texts):
+            raise DataError(
+                f'column "{name}": Stata labels whole numbers alone, and some with a label are not.',
+                "Leave out the labels of this column, or write SPSS (.sav).",
+                "unwritable",
+                column=name,
+            )
 
 
 def _labels_of_numbers(labels: Mapping[str, str]) -> dict[Any, str]:

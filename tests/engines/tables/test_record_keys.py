@@ -74,6 +74,11 @@ def test_spark_adds_the_same_keys_and_sums(people, tmp_path, spark):
     assert columns_of(sf.tabulate(frame, **arguments)) == by_duckdb
     with pytest.raises(DataError, match="are not spread over their range"):
         sf.tabulate(frame, ["sex"], record="income")
+    numbered = pandas.DataFrame({"id": [1.0, 12345678.0, 1.5], "sex": ["m", "w", "w"]})
+    by_frame = columns_of(sf.tabulate(numbered, ["sex"], record="id", secret=SECRET))
+    rows = [(float(row.id), row.sex) for row in numbered.itertuples()]
+    on_spark = spark.createDataFrame(rows, ["id", "sex"])
+    assert columns_of(sf.tabulate(on_spark, ["sex"], record="id", secret=SECRET)) == by_frame
     with pytest.raises(DataError, match="names 2 records as another one is named"):
         sf.tabulate(frame.union(frame.limit(2)), ["sex"], record="id", secret=SECRET)
 
@@ -104,6 +109,13 @@ def test_keys_that_do_not_fill_their_range_are_refused(people, kind, tmp_path):
     assert len(sf.tabulate(tmp_path / "people.csv", ["sex"], record="six", digits=6)) == 3
 
 
+def test_few_persons_in_many_years_have_sound_keys(tmp_path):
+    years = pandas.DataFrame({"key": [str(2**62 + 5), str(2**62 + 9)] * 40, "year": [str(y) for y in range(40)] * 2})
+    years.to_csv(tmp_path / "years.csv", index=False)
+    for data in (years, tmp_path / "years.csv"):
+        assert len(sf.tabulate(data, ["year"], record="key")) == 41
+
+
 def test_keys_of_cells_that_do_not_fill_their_range_are_refused(people):
     table = sf.tabulate(people, ["sex", "area"], record="own_key").assign(key=lambda frame: frame["count"])
     dimensions = {name: {"column": name} for name in ("sex", "area")}
@@ -113,6 +125,23 @@ def test_keys_of_cells_that_do_not_fill_their_range_are_refused(people):
     ):
         with pytest.raises(DataError, match="keys of the cells are not spread"):
             sf.protect(table, value="count", dimensions=dimensions, method=method)
+
+
+def test_a_whole_number_names_the_same_record_however_it_is_kept(tmp_path):
+    numbers = [1, 2, 12345678, 10**17]
+    frames = {
+        "whole": pandas.DataFrame({"id": numbers, "a": list("wxyz")}),
+        "floating": pandas.DataFrame({"id": [float(number) for number in numbers], "a": list("wxyz")}),
+        "text": pandas.DataFrame({"id": [str(number) for number in numbers], "a": list("wxyz")}),
+        "decimal": pandas.DataFrame({"id": [f"{number}.0" for number in numbers], "a": list("wxyz")}),
+    }
+    tables = []
+    for name, frame in frames.items():
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+        frame.to_parquet(tmp_path / f"{name}.parquet")
+        kept = (frame, tmp_path / f"{name}.parquet", *([] if name == "floating" else [tmp_path / f"{name}.csv"]))
+        tables += [rows_of(sf.tabulate(data, ["a"], record="id", secret=SECRET), ["a"]) for data in kept]
+    assert all(table == tables[0] for table in tables)
 
 
 def test_the_same_records_have_the_same_noise_in_ten_tables(people):

@@ -94,6 +94,19 @@ def test_wrong_weights_are_refused(weights) -> None:
         risk(frame().with_columns(w=pl.Series(weights)), ["a", "b", "c"], weight="w")
 
 
+@pytest.mark.parametrize(
+    ("weight", "message"), [("51,7", "decimal mark"), ("inf", "infinite"), ("1e300", "infinite"), ("x", "above 0")]
+)
+def test_what_is_wrong_with_a_weight_is_said(weight, message) -> None:
+    with pytest.raises(DataError, match=message):
+        risk(frame().with_columns(w=pl.Series(["20"] * 7 + [weight])), ["a", "b", "c"], weight="w")
+
+
+def test_special_uniques_take_the_fraction_of_weights_as_they_are() -> None:
+    special = risk(frame().with_columns(w=pl.Series(["1.4715"] * 8)), ["a", "b", "c"], weight="w").special_uniques
+    assert special.fraction == pytest.approx(1 / 1.4715)
+
+
 def test_a_weight_is_no_quasi_identifier_and_says_how_large_the_population_is() -> None:
     with pytest.raises(PlanError, match="among the quasi-identifiers"):
         risk(frame(), ["a", "w"], weight="w")

@@ -37,6 +37,15 @@ def test_files_of_the_literature(shared, name, k) -> None:
     assert sizes_of(refined).min() >= k and sizes_of(refined).max() < 2 * k
 
 
+def test_the_order_of_records_does_not_matter() -> None:
+    draw = np.random.default_rng(4)
+    values = draw.lognormal(3, 1, (150, 4)).round(1)
+    published = means_of(values, groups_of(values, 3))
+    for _ in range(4):
+        order = draw.permutation(len(values))
+        assert (means_of(values[order], groups_of(values[order], 3)) == published[order]).all()
+
+
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=10), st.integers(2, 3))
 def test_one_column_is_partitioned_optimally(values, k) -> None:
     column = np.array(values, float)[:, None]

@@ -11,6 +11,7 @@ PLANS = [
     PublishPlan(round=0.1),
     PublishPlan(round=0.25),
     PublishPlan(round=5, top=80, bottom=-70),
+    PublishPlan(round=25, top=68.5, bottom=-30),
     PublishPlan(bin=0.3),
     PublishPlan(top=10),
     PublishPlan(bottom=-3, top=3),
@@ -28,6 +29,14 @@ def test_halves_and_ends_fall_as_they_do_one_by_one(plan):
     halves = [f"{draw.randrange(-2000, 2000) / 20:.2f}".rstrip("0").rstrip(".") for _ in range(400)]
     forms = [form for form in dict.fromkeys(halves) if form != "-0"]
     assert plan.publish(forms) == [one_by_one(plan, form) for form in forms]
+
+
+def test_no_number_is_rounded_beyond_a_limit():
+    forms = ["118", "119", "-118", "-119", "113", "60"]
+    shown = PublishPlan(round=25, top=118.5, bottom=-118.5).publish(forms)
+    assert shown == ["100", ">118.5", "-100", "<-118.5", "100", "50"]
+    assert PublishPlan(round=25, bottom=110).publish(["111", "109"]) == ["125", "<110"]
+    assert PublishPlan(round=25, bottom=110, top=118).publish(["111", "115"]) == ["100", "125"]
 
 
 def test_numbers_that_are_one_binary_fraction_stay_apart():

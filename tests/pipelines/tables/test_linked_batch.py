@@ -134,3 +134,10 @@ def test_masks_by_hand_that_hide_nothing_are_warned_of(folder, way):
     (folder / "k.hst").write_text("a,T,m\n")
     first = run(folder, tables("FREQ(1,10)", "FREQ(1,10)"), '<APRIORI> "k.hst", 1, ","', f"<SUPPRESS> {way}", WRITES[0])
     assert first.warnings == tuple(one for one in first.warnings if one.startswith("1 safe cells")) and first.warnings
+
+
+def test_a_table_of_which_all_rules_are_switched_off_is_warned_of(folder):
+    off = run(folder, tables("P(0,0)|FREQ(0,0)", "P(20,1)"), "<SUPPRESS> OPT(1,1)", WRITES[0])
+    assert off.holds and "No rule says which of its cells are unsafe" in off.warnings[0]
+    linked = run(folder, tables("P(0,0)", "P(20,1)"), "<SUPPRESS> MOD(0)", *WRITES)
+    assert not linked.warnings and margins(folder, 1)["a"][0] == "x"

@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 import sfumato as sf
-from sfumato.errors import PlanError
+from sfumato.errors import DataError, PlanError
 from sfumato.pipelines.tables.table_source import columns_from
 from sfumato.tables.plan.output import OfficeFile
 from sfumato.tables.plan.plan import read_table_plan
@@ -125,3 +125,38 @@ def test_audit_reads_every_file_of_a_release_by_the_plan_beside_it(tmp_path):
     assert not sf.audit(out / "house" / "table.tab", out / "plan.yaml").passed
     with pytest.raises(PlanError, match=r"table\.hst is an a priori file, no table"):
         sf.audit(out / "house" / "table.hst", out / "plan.yaml")
+
+
+def test_audit_reads_the_metadata_beside_a_file_and_codes_that_are_names_of_columns(tmp_path):
+    """The plan's own metadata are those of its source, not of what was written with other columns."""
+    cells = ["T;T;60;12", "T;sector;30;6", "T;b;30;6", "n;T;30;6", "n;sector;12;2", "n;b;18;4"]
+    cells += ["s;T;30;6", "s;sector;18;4", "s;b;12;2"]
+    (tmp_path / "cells.tab").write_text("\n".join(cells) + "\n")
+    total = ' <RECODEABLE>\n <TOTCODE> "T"\n'
+    variables = f"region\n{total}sector\n{total}turn\n <NUMERIC>\nfreq\n <FREQUENCY>\n"
+    (tmp_path / "cells.rda").write_text('<SEPARATOR> ";"\n' + variables)
+    table = {"source": "cells.tab", "metadata": "cells.rda", "value": "turn", "frequency": "freq"}
+    dimensions = {name: {"column": name, "total": "T"} for name in DIMENSIONS}
+    rules, output = [{"rule": "frequency", "min": 3}], {"files": ["tab", "xlsx"]}
+    plan = {"version": 1, "table": table, "dimensions": dimensions, "primary": rules, "output": output}
+    own = read_table_plan(plan, tmp_path)
+    done = sf.protect(plan=own)
+    done.save(tmp_path / "out")
+    for name in ("house/table.tab", "table.xlsx"):
+        for known in (own, tmp_path / "out" / "plan.yaml"):
+            audit = sf.audit(tmp_path / "out" / name, known)
+            assert audit.passed and audit.checked == done.report["masked"], name
+
+
+def test_unknown_flags_of_sdmx_are_refused_with_their_place(tmp_path):
+    rules = [{"rule": "frequency", "min": 5}]
+    plan = {"table": {"microdata": "firms.csv", "value": "turn"}, "primary": rules, "output": {"files": ["sdmx"]}}
+    _, out = saved(tmp_path, plan)
+    text = (out / "table-sdmx.csv").read_text()
+    for old, new, where in (
+        (",A,F\n", ",A,Y\n", "line 2, column 6: this is no flag of confidentiality"),
+        (",A,F\n", ",?,F\n", "line 2, column 5: this is no status of an observation"),
+    ):
+        (tmp_path / "t.csv").write_text(text.replace(old, new, 1))
+        with pytest.raises(DataError, match=where):
+            sf.audit(tmp_path / "t.csv", out / "plan.yaml")

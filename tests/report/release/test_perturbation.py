@@ -70,6 +70,39 @@ def test_matrices_stand_on_the_page_to_hand_out_but_not_those_of_strata(folder) 
     assert ("Wie state" if german else "How state") not in page
 
 
+def test_matrices_name_no_category_that_few_rows_have(tmp_path) -> None:
+    jobs = [*["clerk"] * 70, *["nurse"] * 48, "astronaut", "pope"]
+    release = anonymize(FRAME.with_columns(job=pl.Series(jobs)), PLAN)
+    text = (release.save(tmp_path / "out") / "report-external.json").read_text(encoding="utf-8")
+    matrix = json.loads(text)["columns"]["job"]["matrices"][""]
+    assert "pope" not in text and "astronaut" not in text
+    assert matrix.keys() == {"clerk", "nurse"} and matrix["clerk"].keys() == {"clerk", "nurse", "(other)"}
+    assert sum(matrix["clerk"].values()) == pytest.approx(1, abs=0.02)
+
+
+def test_sentences_of_cells_and_of_rounding_are_true(tmp_path) -> None:
+    rows = pl.DataFrame(
+        {
+            "area": ["n", "s"] * 20,
+            "key": [str(place) for place in range(40)],
+            "sex": ["m", "m", "f", "f"] * 10,
+            "rent": list(range(40)),
+        }
+    )
+    columns = {name: {"role": "quasi-identifier"} for name in rows.columns[:3]}
+    columns["area"]["importance"] = "never"
+    columns["rent"] = {"role": "insensitive", "publish": {"noise": 0.2, "round": 10}}
+    privacy = [{"model": "k-anonymity", "k": 4, "subsets": {1: 8}}]
+    release = anonymize(rows, {"version": 1, "columns": columns, "privacy": privacy, "method": {"name": "cells"}})
+    report = json.loads((release.save(tmp_path / "out") / "report-external.json").read_text(encoding="utf-8"))
+    told = {name: entry["what"] for name, entry in report["columns"].items()}
+    assert told["area"] == "Published as it is: none of its cells is touched."
+    assert told["key"] == "Withheld: every cell is missing."
+    assert "single cells" in told["sex"]
+    assert told["rent"].endswith("Then rounded to multiples of 10.")
+    assert "In any 1 of the quasi-identifiers, every row is like at least 8 rows" in report["models"][0]["says"]
+
+
 def test_special_uniques_are_told_before_and_after(folder) -> None:
     risk = json.loads((folder / "report.json").read_text())["risk"]
     assert risk["special_uniques_after"]["rows"] == 0

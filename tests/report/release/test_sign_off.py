@@ -4,6 +4,7 @@ import json
 import re
 from datetime import date
 
+import polars as pl
 import pytest
 
 from sfumato.microdata.methods.full_domain.alternatives import alternatives
@@ -127,3 +128,22 @@ def test_alternatives_are_told_in_the_language(signed) -> None:
     assert words_in(release.plan.language)["report.trade_off_intro"] in (folder / "report.html").read_text(
         encoding="utf-8"
     )
+
+
+def test_a_coded_column_is_not_said_to_be_as_it_is(tmp_path) -> None:
+    rows = [{"sex": "mf"[place % 2], "pay": str(1000 + 37 * place)} for place in range(40)]
+    plan = {
+        "version": 1,
+        "columns": {
+            "sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+            "pay": {"role": "sensitive", "type": "integer", "publish": {"top": 2000, "round": 100}},
+        },
+        "privacy": [{"model": "k-anonymity", "k": 5}],
+    }
+    release = anonymize(pl.DataFrame(rows), plan)
+    folder = release.save(tmp_path / "out")
+    release.close()
+    text = markdown(read_dossier(folder))
+    assert "pay is published as it is" not in text
+    assert "0 published as they are" in text
+    assert "pay is published coded or changed" in words_of((folder / "report.html").read_text(encoding="utf-8"))

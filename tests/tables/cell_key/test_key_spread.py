@@ -14,11 +14,17 @@ def test_sound_keys_are_taken_whatever_their_number(modulus):
         assert spread_of((int(key) for key in rng.integers(0, modulus, many, np.uint64)), modulus).sound
 
 
+def test_keys_that_stand_in_many_years_are_taken():
+    """Three persons in thirty years are three keys, wherever these lie."""
+    keys = [WORD // 5, WORD // 5 + 1, WORD // 4]
+    assert spread_of(keys * 30, WORD).sound
+
+
 NARROW = {
     "one number": ([7], WORD),
     "few numbers": (range(1, 8), 10**6),
     "numbers": (range(400), 10**6),
-    "all alike": ([WORD // 2] * 50, WORD),
+    "all zero": ([0] * 50, WORD),
     "upper half": (range(5 * 10**5, 10**6, 2000), 10**6),
     "one part left out": ([key for key in range(0, 10**6, 50) if not 10**5 < key < 2 * 10**5], 10**6),
 }

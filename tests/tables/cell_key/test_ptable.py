@@ -120,6 +120,7 @@ def test_files_are_read_back_exactly():
         ("i;j;p\n2;2;1\n", "count 1 is missing"),
         ("i;j;p\n1;1;0.5\n", "add up to 0.5"),
         ("i;j;p\n", "there is no row"),
+        ("i;j;p;v\n1;0;0.5;-1\n1;2;0.5;2\n", "line 3, column 4: v is not j - i"),
     ],
 )
 def test_bad_files(text, where):

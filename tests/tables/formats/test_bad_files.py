@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import sfumato as sf
 from sfumato.errors import DataError
 from sfumato.tables.cells.dimensions import Tree
 from sfumato.tables.formats.apriori_file import apply_apriori
@@ -16,6 +17,7 @@ from sfumato.tables.formats.records_file import read_records
 from sfumato.tables.formats.sdmx import read_sdmx
 from sfumato.tables.formats.solver_file import parse_jj
 from sfumato.tables.office.office_table import plain_table
+from sfumato.tables.plan.plan import read_table_plan
 
 JJ = "0\n3\n0 5 5 s 0 9 0 0 0\n1 2 2 u 0 9 1 1 0\n2 3 3 z 0 9 0 0 0\n1\n0 3 : 0 (-1) 1 (1) 2 (1)\n"
 PX = 'STUB="a";\nHEADING="b";\nVALUES("a")="T","x";\nVALUES("b")="T","y";\nDATA=\n5 5\n5 5;\n'
@@ -43,6 +45,13 @@ def test_solver_files(text, where):
     with pytest.raises(DataError, match=where) as caught:
         parse_jj(text.splitlines(), "t.jj")
     assert caught.value.do
+
+
+def test_relations_that_do_not_hold_are_said_with_their_line(tmp_path):
+    (tmp_path / "t.jj").write_text(JJ.replace("(-1)", "(1)"))
+    plan = {"version": 1, "table": {"cells": "t.jj", "relations": "t.jj"}}
+    with pytest.raises(DataError, match=r"relation 0 in line 7 of t\.jj \(by 10\)"):
+        sf.protect(plan=read_table_plan(plan, tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -127,6 +136,7 @@ def test_records(tmp_path):
         ("DATAFLOW,a,OBS_VALUE\nx,q,1\n", "line 2, column 2: the hierarchy of a does not have this code"),
         ("DATAFLOW,a,OBS_VALUE\nx,T,one\n", "line 2, column 3: OBS_VALUE is expected"),
         ("DATAFLOW,a,OBS_VALUE,CONF_STATUS\nx,T,1,!\n", "line 2, column 4: this is no flag"),
+        ("DATAFLOW,a,OBS_VALUE,OBS_STATUS\nx,T,1,!\n", "line 2, column 4: this is no status of an observation"),
     ],
 )
 def test_sdmx(text, where, tmp_path):

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sfumato.engines.tables.record_keys import RecordKeys
+from sfumato.engines.tables.record_keys import WHOLE, RecordKeys
 from sfumato.tables.cell_key.key_spread import BINS
 
 # White space that is cut off at both ends of a code, as in every engine.
@@ -54,10 +54,10 @@ def _check_records(frame: Any, records: RecordKeys) -> None:
     from pyspark.sql import functions as F  # noqa: N812
 
     if records.secret is not None:
-        twins = F.count(F.lit(1)) - F.countDistinct(_text(records.column))
+        twins = F.count(F.lit(1)) - F.countDistinct(_name(records.column))
         records.refuse_twins(int(frame.select(twins).first()[0]))
         return
-    keys = frame.select(record_key(records).alias("_key")).where("_key is not null")
+    keys = frame.select(record_key(records).alias("_key")).where("_key is not null").distinct()
     place = F.floor(F.col("_key").cast("double") * BINS / float(records.modulus)).alias("_place")
     bins = keys.groupBy(place).agg(F.count(F.lit(1)), F.max("_key").cast("string"))
     records.refuse_narrow(records.spread_of_bins(bins.collect()))
@@ -70,11 +70,21 @@ def _text(name: str) -> Any:
     return F.coalesce(F.trim(F.col(f"`{name}`").cast("string"), F.lit(BLANKS)), F.lit(""))
 
 
+def _name(column: str) -> Any:
+    """The name of a record: a whole number without a fraction of nothing, of whatever type it is."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    number = f"try_cast(`{column}` as double)"
+    floating = F.expr(f"typeof(`{column}`) in ('double', 'float') and {number} = floor({number})")
+    whole = F.when(floating, F.expr(f"cast(try_cast(`{column}` as decimal(38,0)) as string)"))
+    return F.coalesce(whole, F.regexp_replace(_text(column), WHOLE, "$1"))
+
+
 def record_key(records: RecordKeys) -> Any:
     """The key of a record as a decimal number; null where it has none."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    text = _text(records.column)
+    text = _name(records.column)
     if records.secret is not None:
         digest = F.sha2(F.concat(F.lit(records.prefix), text), 256)
         key = F.conv(F.substring(digest, 1, 16), 16, 10).cast("decimal(20,0)")

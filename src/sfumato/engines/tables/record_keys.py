@@ -1,10 +1,12 @@
 """Keys of records for the cell key method: whole numbers, the same on every engine, added modulo what they count up to.
 
 A key made from a secret is the first 64 bits of SHA-256 of the secret's own digest, a colon and the record's name:
-every engine has that hash, and who does not know the secret cannot compute it.
+every engine has that hash, and who does not know the secret cannot compute it. A whole number has one name however it
+is kept: 1, 1.0 and the floating-point number are the same record.
 """
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +17,8 @@ from sfumato.tables.cell_key.key_spread import BINS, KeySpread, check_spread, sp
 from sfumato.tables.tabulate import WORD
 
 UNSPREAD = "Give a secret where the column names records; else draw keys at random."
+# A whole number with a fraction of nothing, in the words of every engine; its first group is the name.
+WHOLE = "^(-?[0-9]+)[.]0+$"
 # Fewer digits than these are those of numbers of records, rather than of keys.
 LEAST_DIGITS = 5
 
@@ -43,12 +47,13 @@ class RecordKeys:
         """What stands before a record's name when it is hashed."""
         return hashlib.sha256((self.secret or "").encode()).hexdigest() + ":"
 
-    def of_texts(self, texts: Sequence[str]) -> list[int]:
+    def of_texts(self, column: Sequence[str]) -> list[int]:
         """The keys of records.
 
         Raises:
             DataError: A record has no name, a text is no key, or keys are not spread over their range.
         """
+        texts = [re.sub(WHOLE, r"\1", text) for text in column]
         if self.secret is not None:
             if "" in texts:
                 raise self.fault()
@@ -90,6 +95,14 @@ class RecordKeys:
                 column=self.column,
             )
 
+    def text_in_sql(self, text: str) -> str:
+        """The name of a record, for the text expression of its column."""
+        column = sql.name(self.column)
+        number = f"try_cast({column} as double)"
+        floating = f"typeof({column}) in ('DOUBLE', 'FLOAT') and {number} = floor({number})"
+        whole = f"cast(try_cast({number} as hugeint) as varchar)"
+        return f"coalesce(case when {floating} then {whole} end, regexp_replace({text}, '{WHOLE}', '\\1'))"
+
     def twins_in_sql(self, text: str) -> str:
         """How many records have the name of another one, for a text expression."""
         return f"count(*) - count(distinct {text})"
@@ -113,9 +126,9 @@ class RecordKeys:
         return f"case when count({key}) = count(*) then cast({whole_sum} as varchar) end"
 
     def bins_in_sql(self, text: str, table: str) -> str:
-        """How many keys of a column lie in each part of their range, and the largest there, for a text expression."""
+        """How many different keys lie in each part of their range, and the largest there, for a text expression."""
         place = f"cast(floor(cast(key as double) * {BINS} / {self.modulus}) as integer)"
-        keys = f"select {self._key_in_sql(text)} as key from {table}"
+        keys = f"select distinct {self._key_in_sql(text)} as key from {table}"
         return f"select {place}, count(*), cast(max(key) as varchar) from ({keys}) where key is not null group by 1"
 
     def spread_of_bins(self, rows: Sequence[Sequence[Any]]) -> KeySpread:

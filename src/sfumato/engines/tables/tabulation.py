@@ -34,10 +34,10 @@ def columns_of(frame: Any) -> dict[str, tuple[str, ...]]:
 
 
 def columns_of_file(path: Path, table: str | None = None) -> dict[str, tuple[str, ...]]:
-    """Every column of a workbook, a Parquet or JSON file as texts."""
+    """Every column of a workbook, a Parquet or JSON file as texts; a workbook's first row has the names."""
     from sfumato.engines.duckdb.engine import DuckDBEngine
 
-    with closing(DuckDBEngine(path, DataPlan(table=table))) as engine:
+    with closing(DuckDBEngine(path, DataPlan(table=table, header=True))) as engine:
         names = engine.columns
         chosen = sql.listed(f"cast({sql.name(name)} as varchar)" for name in names)
         rows = engine.ask(f"select {chosen} from {engine.source.table}")
@@ -170,7 +170,7 @@ def _counted(
 
 def _check_records(ask: Callable[[str], Sequence[Any]], table: str, records: RecordKeys) -> None:
     """Refuse records that are named as another one is, and keys that do not fill their range."""
-    text = _trimmed(records.column)
+    text = records.text_in_sql(_trimmed(records.column))
     if records.secret is None:
         records.refuse_narrow(records.spread_of_bins(ask(records.bins_in_sql(text, table))))
     else:
@@ -218,7 +218,7 @@ def _grouping(
     """Keys, the sum of record keys, broken amounts, rows, sum, and each group's largest values with their weights."""
     texts = sql.listed(map(_trimmed, keys))
     if records is not None:
-        texts = f"{texts}, {records.sum_in_sql(_trimmed(records.column))}"
+        texts = f"{texts}, {records.sum_in_sql(records.text_in_sql(_trimmed(records.column)))}"
     value, weight = (f"try_cast({sql.name(name)} as double)" if name else "1.0" for name in factors)
     amount = f"{value} * {weight}"
     places = sql.listed(str(place + 1) for place in range(len(keys)))

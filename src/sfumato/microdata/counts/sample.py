@@ -1,5 +1,6 @@
 """The sample behind the rows: the weights of combinations, and the households whose members they describe."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,6 +17,7 @@ from sfumato.microdata.models.weights import MILLIONTHS, WEIGHTS, weight_content
 Labels = tuple[str | None, ...]
 # More persons than there ever were.
 MOST_PERSONS = 10**12
+_COMMA = re.compile(r"\d+,\d+")
 
 
 def with_weights(table: FrequencyTable, text_counts: TextCounts, missing: Sequence[str]) -> FrequencyTable:
@@ -58,17 +60,37 @@ def _millionths(text_counts: TextCounts, missing: Sequence[str]) -> Counts:
         good = {text for text, number in zip(present, numbers, strict=True) if 0 < number < MOST_PERSONS}
         refused = np.array([text not in good for text in texts], bool)
         wrong_rows = int(text_counts.counts[refused[text_counts.codes[:, -1]]].sum())
-        raise DataError(
-            f'column "{text_counts.columns[-1]}": {wrong_rows:,} rows have no weight above 0.',
-            "Give every row its weight; leave rows that stand for nobody (weight 0) out of the file, or take the role "
-            "weight off that column.",
-            "weight",
-            column=text_counts.columns[-1],
-        )
+        what, remedy = _fault(present)
+        name = text_counts.columns[-1]
+        raise DataError(f'column "{name}": {wrong_rows:,} rows {what}', remedy, "weight", column=name)
     millionths = np.array([round(number * MILLIONTHS) for number in numbers], np.int64)
     if float(millionths[text_counts.codes[:, -1]] @ text_counts.counts.astype(float)) > MOST_PERSONS * MILLIONTHS:
         raise DataError("the weights add up to more persons than there are.", "Check their unit.", "weight")
     return millionths
+
+
+def _fault(texts: Sequence[str]) -> tuple[str, str]:
+    """What is wrong with weights, and what to do."""
+    if any(_COMMA.fullmatch(text.strip()) for text in texts):
+        return (
+            "have no weight above 0; some have a comma.",
+            'If it is the decimal mark, say data: {decimal: ","} (--decimal ,).',
+        )
+    if any(_is_endless(text) for text in texts):
+        what = "have no weight, an infinite one, or one of more persons than there ever were."
+        return what, "Give every row the number of persons it stands for."
+    return (
+        "have no weight above 0.",
+        "Give every row its weight; leave rows that stand for nobody (weight 0) out of the file, or take the role "
+        "weight off that column.",
+    )
+
+
+def _is_endless(text: str) -> bool:
+    try:
+        return float(text) >= MOST_PERSONS
+    except ValueError:
+        return False
 
 
 def with_households(table: FrequencyTable, text_counts: TextCounts, missing: Sequence[str]) -> FrequencyTable:

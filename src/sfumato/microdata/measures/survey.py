@@ -97,7 +97,8 @@ def survey(
     if weighted:
         population_size = max(round(float(classes.persons.sum())), table.rows)
     sets = all_sets(table)
-    fraction = None if population_size is None else table.rows / population_size
+    # Of weights the fraction is taken as exact as they are, not by whole persons.
+    fraction = None if weighted or population_size is None else table.rows / population_size
     special = special_uniques(table, fraction, sets=sets)
     journalist = attacker(table.counts, classes.risks(), threshold, population_size is not None)
     return RiskSurvey(

@@ -28,13 +28,22 @@ MOST_DECIMALS, EXACT_SUM = 6, 2.0**53
 def groups_of(values: Floats, k: int, refine: bool = True, block: int | None = None) -> Places:
     """The group of each record, numbered from 0; fewer than 2k records are one group.
 
+    Records are sorted first: in whatever order they come, the groups are the same, and lose the same.
+
     Args:
         values: (records, columns).
         block: The most records of a block; without it, few records are grouped together.
     """
-    points = standardized(values)
-    if len(points) < 2 * k:
-        return np.zeros(len(points), np.int64)
+    if len(values) < 2 * k:
+        return np.zeros(len(values), np.int64)
+    order = np.lexsort(values.T[::-1])
+    groups = np.empty(len(values), np.int64)
+    groups[order] = _groups(standardized(values[order]), k, refine, block)
+    return groups
+
+
+def _groups(points: Floats, k: int, refine: bool, block: int | None) -> Places:
+    """The groups of sorted records."""
     if points.shape[1] == 1:
         return _univariate(points[:, 0], k)
     if block is None:

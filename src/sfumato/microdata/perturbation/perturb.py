@@ -5,6 +5,7 @@ row. What an operation keeps exactly (means, distributions, sizes of groups) is 
 is read back after writing.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -247,8 +248,14 @@ def _categories(plan: Plan, name: str, operation: Pram, read: Reader, key: str) 
         for row, code in zip(rows.tolist(), drawn.tolist(), strict=True):
             shown[row] = transition.categories[code]
     changed = sum(old != new for old, new in zip(texts, shown, strict=True))
-    figures: dict[str, Any] = {"stay": operation.stay, "changed_rows": changed, "matrices": transitions}
+    counts = {"rows_before": _rows(texts), "rows_after": _rows(shown)}
+    figures: dict[str, Any] = {"stay": operation.stay, "changed_rows": changed, "matrices": transitions, **counts}
     return Part(operation.name, {name: shown}, Exact(), figures)
+
+
+def _rows(texts: Sequence[str | None]) -> dict[str, int]:
+    """How many rows have each category."""
+    return dict(Counter(text for text in texts if text is not None))
 
 
 def _strata(plan: Plan, operation: Pram, read: Reader, present: Mask) -> Iterator[tuple[str, Any]]:

@@ -136,9 +136,9 @@ class PublishPlan:
     def operations(self) -> Iterator[Operation]:
         """The operations on single numbers asked for."""
         for name, operation in OPERATIONS.items():
-            asked = number_of(getattr(self, name))
+            asked = _decimal(getattr(self, name))
             if asked is not None:
-                yield operation(Decimal(str(asked)))
+                yield operation(asked) if name != "round" else Round(asked, _decimal(self.bottom), _decimal(self.top))
 
     def publish(self, texts: Sequence[str]) -> list[str | None]:
         """What each text is published as; None for one that is no number.
@@ -169,6 +169,11 @@ class PublishPlan:
 def number_of(limit: float | Limit | None) -> float | None:
     """The number that a limit is; None where it is a share that has not become one, or there is none."""
     return limit.value if isinstance(limit, Limit) else limit
+
+
+def _decimal(limit: float | Limit | None) -> Decimal | None:
+    number = number_of(limit)
+    return None if number is None else Decimal(str(number))
 
 
 def _published(operations: Sequence[Operation], text: str) -> str:

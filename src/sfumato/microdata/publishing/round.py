@@ -1,20 +1,34 @@
 """Rounding: numbers are published as the nearest multiple of a step, halves away from zero."""
 
 from dataclasses import dataclass
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Decimal
 
 from sfumato.microdata.publishing.operation import written
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """The nearest multiple of the step.
+    """The nearest multiple of the step; beside limits, the nearest that does not lie beyond them, if there is one.
 
     >>> Round(Decimal(10)).publish(Decimal(25)), Round(Decimal("0.5")).publish(Decimal("1.2"))
     ('30', '1')
+    >>> Round(Decimal(25), high=Decimal("118.5")).publish(Decimal(118))
+    '100'
     """
 
     step: Decimal
+    low: Decimal | None = None
+    high: Decimal | None = None
 
     def publish(self, number: Decimal) -> str:
-        return written((number / self.step).to_integral_value(ROUND_HALF_UP) * self.step)
+        multiple = (number / self.step).to_integral_value(ROUND_HALF_UP)
+        return written(self._within(multiple) * self.step)
+
+    def _within(self, multiple: Decimal) -> Decimal:
+        """A multiple between the limits: who reads >118.5 beside 125 would take it for a fault."""
+        least = None if self.low is None else (self.low / self.step).to_integral_value(ROUND_CEILING)
+        most = None if self.high is None else (self.high / self.step).to_integral_value(ROUND_FLOOR)
+        if least is not None and most is not None and least > most:
+            return multiple
+        multiple = multiple if least is None else max(multiple, least)
+        return multiple if most is None else min(multiple, most)

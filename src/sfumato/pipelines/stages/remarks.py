@@ -10,6 +10,7 @@ from sfumato.microdata.counts.frequencies import FrequencyTable, value_of
 from sfumato.microdata.measures.disclosure import Disclosure
 from sfumato.microdata.measures.release import Measures
 from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.publishing.perturbation import SwapHouseholds
 from sfumato.pipelines.stages.counting import reading_of
 from sfumato.pipelines.stages.handling import changed_texts
 from sfumato.pipelines.stages.shared_counts import other_columns
@@ -23,6 +24,8 @@ _MOST_UNIQUE = 0.5
 # A greater share of households that a column ties together is; of more rows it is not looked at.
 _MOST_TIED = 0.1
 _MOST_ROWS = 1_000_000
+# Values of fewer rows on average stand in one region by chance.
+_FEWEST_NESTED = 4
 
 
 def repeating_identifiers(plan: Plan, source: Engine) -> tuple[str, ...]:
@@ -107,6 +110,35 @@ def _tied_share(source: Engine, plan: Plan, name: str) -> float:
     alone = (np.bincount(households) == 1)[households] & (np.bincount(values) == 1)[values]
     tied = alone & told[values] & named[households] & (text_counts.counts > 1)
     return int(tied.sum()) / several if several else 0.0
+
+
+def undone_swaps(plan: Plan, source: Engine, rows: int) -> tuple[str, ...]:
+    """A warning on published columns that say where swapped households come from, as towns do for their region."""
+    swapped = [name for name, column in plan.columns.items() if isinstance(column.perturbation, SwapHouseholds)]
+    if not swapped or rows > _MOST_ROWS:
+        return ()
+    plain = [name for name in other_columns(plan) if plan.columns[name].published is None and name not in swapped]
+    return tuple(
+        f'Households are swapped between values of "{region}", but "{name}" is published beside it, and each of its '
+        f'values lies in one of "{region}": whoever knows that undoes the swap. Swap both together, or withhold it.'
+        for region in swapped
+        for name in plain
+        if _is_nested(source, plan, name, region)
+    )
+
+
+def _is_nested(source: Engine, plan: Plan, name: str, region: str) -> bool:
+    """Whether each value of a column stands in one region alone, and in so many rows that this is no chance."""
+    text_counts = source.count((name, region), reading_of(plan))
+    values, regions = text_counts.codes.T
+    present = np.array(
+        [value_of(text, plan.data.missing) is not None for text in text_counts.values[0]] or [False], bool
+    )
+    kept = present[values]
+    sizes = np.bincount(values[kept], weights=text_counts.counts[kept])
+    sizes, places = sizes[sizes > 0], np.bincount(values[kept])
+    many = len(sizes) > 1 and float(sizes.mean()) >= _FEWEST_NESTED and len(np.unique(regions[kept])) > 1
+    return bool(many and places.max(initial=0) == 1)
 
 
 def risks_of_persons(plan: Plan) -> tuple[str, ...]:

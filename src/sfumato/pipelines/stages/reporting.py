@@ -23,6 +23,7 @@ from sfumato.pipelines.stages.remarks import (
     risks_of_persons,
     telling_columns,
     tied_households,
+    undone_swaps,
 )
 from sfumato.version import __version__
 
@@ -74,6 +75,7 @@ def report_of(plan: Plan, source: Engine, outcome: Outcome, seconds: Mapping[str
         remarks=(
             *repeating_identifiers(plan, source),
             *tied_households(plan, source, table.rows),
+            *undone_swaps(plan, source, table.rows),
             *telling_columns(outcome.disclosed, table.rows - withheld_rows),
             *source.notes,
             *result.remarks,

@@ -28,7 +28,7 @@ def source_columns(plan: TablePlan) -> Columns:
     name = plan.table.source
     if name is not None and Path(name).suffix.lower() in BY_ENGINE:
         return columns_from(plan.folder / name, plan)
-    return as_cells(with_names(with_masks(read_source(plan)), plan.table), plan)
+    return as_cells(with_names(with_masks(read_source(plan), name or "the table"), plan.table), plan)
 
 
 def columns_from(table: Any, plan: TablePlan, published: bool = False) -> Columns:
@@ -47,11 +47,19 @@ def columns_from(table: Any, plan: TablePlan, published: bool = False) -> Column
     refuse_others(path)
     if path.suffix.lower() in BY_ENGINE:
         return as_cells(Columns(columns_of_file(path)), plan)
-    described = None if plan.table.metadata is None else plan.folder / plan.table.metadata
+    metadata = _metadata_of(path, plan)
     if published:
         plan = _as_published(plan, path)
-    office = office_columns(path, plan.table.value, described, published, plan.table.encoding)
+    office = office_columns(path, plan.table.value, metadata, published, plan.table.encoding)
     return _plain_columns(path, plan, published) if office is None else with_names(office, plan.table)
+
+
+def _metadata_of(path: Path, plan: TablePlan) -> Path | None:
+    """The metadata of a file: those that lie beside it; the plan's are those of its source, and of files without."""
+    own = plan.table.source is not None and (plan.folder / plan.table.source).resolve() == path.resolve()
+    if plan.table.metadata is None or (not own and path.with_suffix(".rda").is_file()):
+        return None
+    return plan.folder / plan.table.metadata
 
 
 def _as_published(plan: TablePlan, path: Path) -> TablePlan:
@@ -70,5 +78,5 @@ def _plain_columns(path: Path, plan: TablePlan, published: bool) -> Columns:
     names = [name for one in plan.dimensions.values() for name in (one.levels or (one.column or "",))]
     # What is to be protected needs a header, which says what is what; what others published may have none.
     cells = cells_without_header(path, names, plan.table.value, plan.table.dialect) if published and names else None
-    columns = with_masks(read_columns(path, plan.table.dialect)) if cells is None else cells
+    columns = with_masks(read_columns(path, plan.table.dialect), path.name) if cells is None else cells
     return with_statuses(as_cells(with_names(columns, plan.table), plan), plan.table.value, published)

@@ -15,6 +15,9 @@ from sfumato.report.release.sign_off import (
     residual_sentences,
 )
 
+# Roles whose columns are removed, or made coarser.
+COUNTED_ROLES = ("identifier", "quasi-identifier")
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -52,7 +55,9 @@ def _necessity(dossier: Dossier) -> str:
     words, report, plan = dossier.words, dossier.report, dossier.plan
     roles = [column.role for column in plan.columns.values()] if plan else []
     counts = {"columns": len(roles), "removed": roles.count("identifier"), "coarser": roles.count("quasi-identifier")}
-    counts["kept"] = counts["columns"] - counts["removed"] - counts["coarser"]
+    others = [column for column in plan.columns.values() if column.role not in COUNTED_ROLES] if plan else []
+    counts["changed"] = sum(column.publish is not None for column in others)
+    counts["kept"] = len(others) - counts["changed"]
     rows = {"suppressed": words.count(report.suppressed_rows), "rows": words.count(report.rows)}
     return words["annex.necessity_text"].format(**counts, **rows)
 

@@ -8,7 +8,6 @@ a published value stands for is told, since nobody can use it otherwise; of grou
 whether or not the data hold them.
 """
 
-from collections.abc import Mapping
 from html import escape
 from typing import Any
 
@@ -18,12 +17,14 @@ from sfumato.report import attack
 from sfumato.report.page.html_parts import page, paragraph, raw_table, section, table
 from sfumato.report.release import optimality, sentences
 from sfumato.report.release.dossier import Dossier
+from sfumato.report.release.matrices import shown_matrix
 from sfumato.report.release.sections import sections
 from sfumato.report.release.sign_off import document_rows
 
 # What the document says of itself outside the house: the name of the raw file stays inside.
 OUTSIDE = ("report.date", "report.software", "report.by", "report.purpose", "report.recipient", "report.basis")
-MATRIX_DECIMALS = 2
+# Categories of fewer rows are not named.
+FEWEST = 3
 
 
 def html(dossier: Dossier) -> str:
@@ -99,15 +100,20 @@ def _matrices(dossier: Dossier, name: str) -> dict[str, Any]:
     """By which probabilities categories were changed, so that analysts can correct what they compute.
 
     Those of strata stay in the house: their names are raw values, and of a small stratum a matrix tells who is in it.
-    One that was made from the rows is rounded, so that it does not tell how many rows have a rare category.
+    Of others rare categories are told together, and probabilities rounded, so that they do not tell of few rows.
     """
     operations = (dossier.report.details.get("perturbation") or {}).get("operations", ())
     own = next((entry for entry in operations if "matrices" in entry and name in entry["columns"]), None)
     if own is None or set(own["matrices"]) != {""}:
         return {}
-    if own.get("stay") is None:
-        return dict(own["matrices"])
-    return {"": {old: _rounded(row) for old, row in own["matrices"][""].items()}}
+    counts = (own.get("rows_before", {}), own.get("rows_after", {}))
+    shown = shown_matrix(own["matrices"][""], *counts, _fewest(dossier), dossier.words["external.other"])
+    return {"": shown} if shown else {}
+
+
+def _fewest(dossier: Dossier) -> int:
+    """How many rows must have a category that is named: k, and three at least."""
+    return max([FEWEST, *(int(one.asked) for one in dossier.report.models if one.model == "k-anonymity")])
 
 
 def _matrix(dossier: Dossier, name: str) -> str:
@@ -124,10 +130,6 @@ def _matrix(dossier: Dossier, name: str) -> str:
     ]
     title = words["external.matrix"].format(column=name)
     return section(title, paragraph(words["external.matrix_text"]), *parts) if parts else ""
-
-
-def _rounded(row: Mapping[str, float]) -> dict[str, float]:
-    return {new: round(share, MATRIX_DECIMALS) for new, share in row.items()}
 
 
 def _columns(dossier: Dossier) -> str:
@@ -167,7 +169,7 @@ def _fate(dossier: Dossier, name: str) -> str:
     if name in optimality.published(report):
         return words["report.alike"]
     if name not in report.levels:
-        return sentences.by_class(words, report.method, dossier.plan, name)
+        return sentences.by_class(words, report, dossier.plan, name)
     if report.levels[name] == 0:
         return words["fate.raw"]
     evidence = dossier.evidence.columns.get(name) if dossier.evidence else None

@@ -71,6 +71,9 @@ def promised(
         limited=_limited(words, promise, plan, name),
         **{name: promise.parameters.get(name, f"{promise.asked:g}") for name in ("k", "lower")},
     )
+    subsets = promise.parameters.get("subsets")
+    for columns, rows in subsets.items() if isinstance(subsets, Mapping) else ():
+        sentence += " " + words["promise.subsets"].format(columns=columns, rows=words.count(rows))
     if "against" in promise.parameters and not outside:
         sentence += " " + words[f"promise.against.{promise.parameters['against']}"]
     return sentence if promise.holds else sentence + words["promise.broken"]
@@ -207,8 +210,14 @@ def general_limits(words: Words) -> list[str]:
     return [words[key] for key in ("limits.roles", "limits.release", "limits.law")]
 
 
-def told(words: Words, operation: Perturbation) -> str:
-    """What a perturbation does to a column, in a sentence."""
+def told(words: Words, operation: Perturbation, publish: PublishPlan | None = None) -> str:
+    """What a perturbation does to a column, in a sentence, and that its numbers are rounded after it."""
+    step = None if publish is None else publish.round
+    rounded = "" if step is None else words["perturbed.rounded"].format(step=words.figure(f"{step:g}"))
+    return " ".join(filter(None, (_told(words, operation), rounded)))
+
+
+def _told(words: Words, operation: Perturbation) -> str:
     # Of households a share is swapped; their k says which are risky.
     names = ("share", "stay", "days", "k")
     number = next((value for key in names if (value := getattr(operation, key, None)) is not None), None)
@@ -225,7 +234,7 @@ def untouched(words: Words, plan: Plan, name: str, under_promise: bool) -> str |
     if column.operations is not None:
         return words["fate.changed"].format(steps=", ".join(_coding(words, column.operations)))
     if column.perturbation is not None and column.role != "quasi-identifier":
-        return told(words, column.perturbation)
+        return told(words, column.perturbation, column.published)
     role = column.role
     return words["fate.promised"] if under_promise else words.get(f"fate.{role}")
 
@@ -241,12 +250,16 @@ def _coding(words: Words, publish: PublishPlan) -> Iterator[str]:
             yield f"{part.name} {words.figure(written(Decimal(str(number))))}"
 
 
-def by_class(words: Words, method: str, plan: Plan | None, name: str) -> str:
+def by_class(words: Words, report: Report, plan: Plan | None, name: str) -> str:
     """What happens to a quasi-identifier that has no level of its own."""
-    operation = None if plan is None else plan.columns[name].perturbation
-    if operation is not None:
-        return told(words, operation)
-    return words["report.by_cells" if method == "cells" else "report.by_class"]
+    column = None if plan is None else plan.columns[name]
+    if column is not None and column.perturbation is not None:
+        return told(words, column.perturbation, column.published)
+    if report.method != "cells":
+        return words["report.by_class"]
+    if name in report.details.get("cells", {}).get("blank", ()):
+        return words["report.by_cells_blank"]
+    return words["report.by_cells_never" if column is not None and column.importance == "never" else "report.by_cells"]
 
 
 def fate(words: Words, hierarchy: Hierarchy | None, level: int, top: int) -> str:

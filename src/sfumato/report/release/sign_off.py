@@ -64,15 +64,17 @@ def residual_sentences(dossier: Dossier) -> list[str]:
 
 
 def _published_columns(dossier: Dossier) -> Iterator[str]:
-    """What can be learned of columns that are published as they are."""
+    """What can be learned of columns that are no quasi-identifiers."""
     words, plan = dossier.words, dossier.plan
     if plan is None:
         return
     for name in plan.named("sensitive"):
         key = "sign.residual_learned" if dossier.under_promise(name) else "sign.residual_open"
-        yield words[key].format(column=name)
-    if plan.named("insensitive"):
-        yield words["sign.residual_other"].format(columns=", ".join(plan.named("insensitive")))
+        how = words["sign.as_it_is" if plan.columns[name].publish is None else "sign.changed"]
+        yield words[key].format(column=name, how=how)
+    others = [name for name in plan.named("insensitive") if plan.columns[name].publish is None]
+    if others:
+        yield words["sign.residual_other"].format(columns=", ".join(others))
 
 
 def decisions(dossier: Dossier) -> str:

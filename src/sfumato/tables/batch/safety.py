@@ -38,7 +38,7 @@ def with_rules(
     Raises:
         PlanError: A rule needs what the table does not have.
     """
-    active = [rule for rule in rules if rule.name in ("P", "NK", "FREQ", "ZERO", "REQ") and any(rule.numbers[:1])]
+    active = active_rules(rules)
     manual = next((rule.numbers[0] for rule in rules if rule.name == "MAN" and rule.numbers), MANUAL_PERCENT)
     statuses = table.statuses.copy()
     lower = np.zeros(len(table)) if table.lower is None else table.lower.copy()
@@ -56,6 +56,11 @@ def with_rules(
     margin = np.abs(table.values) * manual / 100.0
     lower, upper = np.where(bare, margin, lower), np.where(bare, margin, upper)
     return table.with_columns(statuses=statuses, lower=tidied(lower), upper=tidied(upper))
+
+
+def active_rules(rules: Sequence[Call]) -> list[Call]:
+    """The rules that call cells unsafe, and are not switched off by zeros."""
+    return [rule for rule in rules if rule.name in ("P", "NK", "FREQ", "ZERO", "REQ") and any(rule.numbers[:1])]
 
 
 def _judged(table: OfficeTable, rule: Call, requests: Requests | None) -> tuple[Mask, Numbers, Numbers, CellStatus]:

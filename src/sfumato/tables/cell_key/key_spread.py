@@ -24,7 +24,7 @@ class KeySpread:
     """How keys lie in their range.
 
     Attributes:
-        bins: How many keys lie in each part of the range, by its place; parts without any may be left out.
+        bins: How many different keys lie in each part of the range, by its place; parts without any may be left out.
         largest: The largest key.
         modulus: What keys are counted up to.
     """
@@ -35,7 +35,7 @@ class KeySpread:
 
     @property
     def size(self) -> int:
-        """The number of keys."""
+        """The number of different keys."""
         return sum(self.bins.values())
 
     @property
@@ -59,12 +59,14 @@ class KeySpread:
 
 
 def spread_of(keys: Iterable[int], modulus: int) -> KeySpread:
-    """How keys lie in the range from 0 to below a number.
+    """How keys lie in the range from 0 to below a number; one that stands several times counts once.
+
+    Rows of the same person in several years have the same key, and say nothing new of how keys were drawn.
 
     >>> spread_of([3, 2**63, 2**63 + 2**62], 2**64).sound, spread_of([1, 2, 3], 2**64).sound
     (True, False)
     """
-    listed = list(keys)
+    listed = set(keys)
     return KeySpread(dict(Counter(key * BINS // modulus for key in listed)), max(listed, default=0), modulus)
 
 

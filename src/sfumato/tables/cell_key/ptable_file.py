@@ -84,6 +84,9 @@ def _entry(line: Line, header: list[str], name: str) -> tuple[int, int, float]:
 
     count, chance = number("i"), number("p")
     target = number("j") if "j" in header else count + number("v")
+    if "v" in header and number("v") != target - count:
+        do = "Noise is the target j minus the count i: correct one of them, or leave a column out."
+        raise _wrong(name, line.number, header.index("v") + 1, "v is not j - i", do)
     if not 0 <= chance <= 1 or count < 0 or target < 0 or count != int(count) or target != int(target):
         raise _wrong(
             name,

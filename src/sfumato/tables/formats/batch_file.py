@@ -81,7 +81,8 @@ def parse_batch(lines: Sequence[str], name: str = "the text") -> list[Command]:
         if word == "COVER":
             do = "Leave it out: linked tables are protected together by <SUPPRESS> MOD(0)."
             raise wrong(name, number, line.index("<") + 1, "<COVER> is refused", do, "batch")
-        commands.append(Command(word, match.group(2).strip(), number, match.start(2) + 1))
+        rest = match.group(2)
+        commands.append(Command(word, rest.strip(), number, match.start(2) + len(rest) - len(rest.lstrip()) + 1))
     return commands
 
 

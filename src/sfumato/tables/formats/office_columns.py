@@ -10,7 +10,7 @@ from sfumato.tables.cells.columns import Columns
 from sfumato.tables.formats.cells_file import check_totals, read_cells
 from sfumato.tables.formats.metadata import read_metadata
 from sfumato.tables.formats.px import read_px
-from sfumato.tables.formats.sdmx import CONFIDENTIAL, HOUSE, OF_FLAG, RESPONDENTS, STATUS, VALUE
+from sfumato.tables.formats.sdmx import CONFIDENTIAL, HOUSE, OF_FLAG, RESPONDENTS, STATUS, VALUE, check_flag
 from sfumato.tables.formats.solver_file import plain, read_jj
 from sfumato.tables.office.office_table import OfficeTable
 from sfumato.tables.office.statuses import choices_of, masked_of
@@ -77,16 +77,24 @@ def refuse_others(path: Path) -> None:
         raise PlanError(f"{path.name} is {kind}, no table.", "Give the file with the cells.", "no-table")
 
 
-def with_masks(columns: Columns) -> Columns:
-    """Columns of an SDMX-CSV file with a star where a value is withheld, and statuses; any others as they are."""
+def with_masks(columns: Columns, name: str = "the table") -> Columns:
+    """Columns of an SDMX-CSV file with a star where a value is withheld, and statuses; any others as they are.
+
+    Raises:
+        DataError: A flag is none; the text says in which line and column of the file of that name.
+    """
     if VALUE not in columns or not (CONFIDENTIAL in columns or STATUS in columns):
         return columns
     texts = dict(columns.texts) | {VALUE: tuple(text or "*" for text in columns.text(VALUE))}
+    flags = {one: _flags(columns, one, name) for one in (CONFIDENTIAL, STATUS) if one in columns}
     if CONFIDENTIAL in columns and HOUSE not in columns and "Status" not in columns:
-        flags = [text.upper() for text in columns.text(CONFIDENTIAL)]
-        if all(flag in OF_FLAG for flag in flags):
-            texts["Status"] = tuple(str(int(OF_FLAG[flag])) for flag in flags)
+        texts["Status"] = tuple(str(int(OF_FLAG[flag])) for flag in flags[CONFIDENTIAL])
     return Columns(texts)
+
+
+def _flags(columns: Columns, column: str, name: str) -> list[str]:
+    place = list(columns.texts).index(column) + 1
+    return [check_flag(column, text, name, line, place) for line, text in enumerate(columns.text(column), start=2)]
 
 
 def with_names(columns: Columns, source: TableSource) -> Columns:

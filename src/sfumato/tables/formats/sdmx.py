@@ -37,6 +37,8 @@ OF_FLAG = {
     **{"C": CellStatus.UNSAFE_MANUAL, "N": CellStatus.UNSAFE_MANUAL, "P": CellStatus.UNSAFE_MANUAL},
     **{"D": CellStatus.SECONDARY, "S": CellStatus.SECONDARY},
 }
+# Codes of OBS_STATUS (CL_OBS_STATUS of the SDMX content-oriented guidelines); nothing stands for a normal value.
+OBSERVATIONS = frozenset(("", *"ABDEFGHIJKLMNOPQSUVW"))
 
 
 def sdmx_text(table: OfficeTable, flow: str = "SFUMATO:TABLE(1.0)", house: bool = False) -> str:
@@ -105,11 +107,26 @@ def _cell(
 def _status(line: Line, header: list[str], name: str, withheld: bool) -> CellStatus:
     if HOUSE in header and line.fields[header.index(HOUSE)].isdigit():
         return CellStatus(int(line.fields[header.index(HOUSE)]))
+    if STATUS in header:
+        place = header.index(STATUS)
+        check_flag(STATUS, line.fields[place], name, line.number, place + 1)
     if CONFIDENTIAL not in header:
         return CellStatus.UNSAFE if withheld else CellStatus.SAFE
     place = header.index(CONFIDENTIAL)
-    flag = line.fields[place].strip().upper()
-    if flag not in OF_FLAG:
-        do = f"Write one of {', '.join(one for one in OF_FLAG if one)}."
-        raise wrong(name, line.number, place + 1, "this is no flag of confidentiality", do, "status")
+    flag = check_flag(CONFIDENTIAL, line.fields[place], name, line.number, place + 1)
     return CellStatus.UNSAFE if withheld and flag in ("F", "") else OF_FLAG[flag]
+
+
+def check_flag(column: str, text: str, name: str, line: int, place: int) -> str:
+    """A flag of `CONF_STATUS` or `OBS_STATUS`, in capitals.
+
+    Raises:
+        DataError: There is no such flag.
+    """
+    flag, known = text.strip().upper(), OF_FLAG if column == CONFIDENTIAL else OBSERVATIONS
+    if flag not in known:
+        what = "this is no flag of confidentiality" if column == CONFIDENTIAL else "this is no status of an observation"
+        raise wrong(
+            name, line, place, what, f"Write one of {', '.join(sorted(one for one in known if one))}.", "status"
+        )
+    return flag

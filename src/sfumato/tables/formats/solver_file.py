@@ -89,7 +89,7 @@ def _relations(lines: Sequence[str], number: int, many: int, name: str) -> Relat
     if len(lines) < number + count:
         raise truncated(name, len(lines) + 1, f"relation {len(lines) - number + 1} of {count}")
     rows = [_relation(lines[number + place], number + place + 1, many, name) for place in range(count)]
-    return make_relations(rows, [f"relation {place}" for place in range(count)])
+    return make_relations(rows, [f"relation {place} in line {number + place + 1} of {name}" for place in range(count)])
 
 
 def _relation(line: str, number: int, many: int, name: str) -> tuple[list[int], list[float]]:

@@ -221,6 +221,7 @@ def _result(plan: Plan, table: FrequencyTable, cells: Cells, rows: HiddenRows, p
     figures = {"suppressed": number, "cost": cost, "bound": bound, "gap": gap}
     names = dict(zip(table.columns, (per_column / max(cells.rows, 1)).tolist(), strict=True))
     counts = dict(zip(table.columns, per_column.astype(int).tolist(), strict=True))
+    blank = [name for name, shown in zip(table.columns, distinct.max(axis=0).tolist(), strict=True) if shown < 0]
     return Result(
         recoding,
         "cells",
@@ -230,7 +231,7 @@ def _result(plan: Plan, table: FrequencyTable, cells: Cells, rows: HiddenRows, p
         1,
         1,
         remarks=_remarks(number, cells, proved, gap),
-        details={"cells": figures | {"columns": counts}},
+        details={"cells": figures | {"columns": counts, "blank": blank}},
     )
 
 

@@ -2,7 +2,7 @@
 
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sfumato.errors import DataError, PlanError, SfumatoError
@@ -12,6 +12,7 @@ from sfumato.pipelines.tables.batch.reading import read_micro, read_tables, reco
 from sfumato.pipelines.tables.batch.side_by_side import audit_written
 from sfumato.pipelines.tables.batch.state import BatchState, TableJob, WrittenTable
 from sfumato.report.tables.batch import table_page
+from sfumato.tables.batch.safety import active_rules
 from sfumato.tables.formats import batch_file
 from sfumato.tables.formats.apriori_file import apply_apriori
 from sfumato.tables.formats.batch_file import Command
@@ -177,7 +178,9 @@ def _suppress(command: Command, state: BatchState, name: str) -> None:
 def _write_table(command: Command, state: BatchState, name: str) -> None:
     asked = batch_file.output_in(command, name)
     job, table = job_of(state, asked.table)
-    done = job.done or Protected(table, remarks=_unprotected(state, job, table, asked))
+    done = job.done or Protected(table)
+    if done.method in ("", "masks"):
+        done = replace(done, remarks=(*done.remarks, *_unprotected(state, job, done.table, asked)))
     _write(state, asked.file, output_text(done, asked.kind, asked.options))
     if reason := house_reason(done, asked.kind, asked.options):
         state.notices.append(f"{asked.file} tells {reason}: it is for the house.")
@@ -189,9 +192,10 @@ def _write_table(command: Command, state: BatchState, name: str) -> None:
 
 
 def _unprotected(state: BatchState, job: TableJob, table: OfficeTable, asked: batch_file.Output) -> tuple[str, ...]:
-    """What is to be said of a table that is written before it is protected; nothing of one without unsafe cells."""
+    """What is to be said of a table that is written before it is protected, or that no rule judges."""
     unsafe = int(unsafe_of(table.statuses).sum())
-    if asked.kind in HOUSE or (not unsafe and job.rules):
+    ruled = active_rules(job.rules) if not unsafe else job.done
+    if asked.kind in HOUSE or ruled:
         return ()
     what = f"{asked.file}: table {asked.table} was not protected. "
     if unsafe:

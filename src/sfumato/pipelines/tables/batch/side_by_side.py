@@ -16,7 +16,7 @@ def audit_written(state: BatchState) -> None:
     """Warn of tables that hold each by itself, and together give unsafe cells away."""
     for source in dict.fromkeys(one.source for one in state.tables):
         own = [one for one in state.tables if one.source == source and _shows_values(one)]
-        distinct = {id(one.done): one for one in own}
+        distinct = {id(one.done.table): one for one in own}
         alone = any(not one.linked for one in own) or len({one.linked for one in own}) > 1
         if len(distinct) > 1 and alone:
             _audit(state, list(distinct.values()), ", ".join(dict.fromkeys(one.file for one in own)))

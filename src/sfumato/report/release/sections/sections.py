@@ -144,7 +144,7 @@ def _fate(dossier: Dossier, name: str, evidence: ColumnEvidence | None) -> str:
         return words["report.at_level"].format(level=report.levels[name])
     if name in optimality.published(report):
         return optimality.fate(words, optimality.published(report)[name], evidence.before if evidence else None)
-    return sentences.by_class(words, report.method, dossier.plan, name) + became
+    return sentences.by_class(words, report, dossier.plan, name) + became
 
 
 def risk(dossier: Dossier) -> str:

@@ -1,0 +1,48 @@
+"""Matrices of PRAM to hand out: of the categories that some rows have alone, all others together."""
+
+from collections.abc import Mapping
+
+Matrix = Mapping[str, Mapping[str, float]]
+Counts = Mapping[str, int]
+DECIMALS = 2
+
+
+def shown_matrix(matrix: Matrix, before: Counts, after: Counts, fewest: int, other: str) -> dict[str, dict[str, float]]:
+    """The probabilities between categories that enough rows have; the rest is one category, if enough rows have it.
+
+    The name of a category tells that somebody has it, and of a rare one soon who.
+
+    Args:
+        before: The raw rows of each category; after: its published rows.
+        other: What the rest is called.
+
+    >>> matrix = {name: {"a": 0.8, "b": 0.1, "c": 0.1} for name in "abc"}
+    >>> shown_matrix(matrix, {"a": 9, "b": 9, "c": 1}, {"a": 9, "b": 9, "c": 1}, 3, "other")["a"]
+    {'a': 0.8, 'b': 0.1, 'other': 0.1}
+    """
+    names = {name for row in matrix.values() for name in row} | set(matrix)
+    public = {name for name in names if after.get(name, 0) >= fewest}
+    groups: dict[str, list[str]] = {}
+    for name in matrix:
+        groups.setdefault(name if name in public and before.get(name, 0) >= fewest else other, []).append(name)
+    enough = {name: rows for name, rows in groups.items() if sum(before.get(row, 0) for row in rows) >= fewest}
+    return {
+        name: _together([matrix[row] for row in rows], _shares(rows, before), public, other)
+        for name, rows in enough.items()
+    }
+
+
+def _shares(names: list[str], before: Counts) -> list[float]:
+    """What part of the rows of some categories each has."""
+    rows = sum(before.get(name, 0) for name in names)
+    return [before.get(name, 0) / rows for name in names]
+
+
+def _together(rows: list[Mapping[str, float]], shares: list[float], public: set[str], other: str) -> dict[str, float]:
+    """The probabilities of several categories together, those of becoming one that is not shown in a sum."""
+    sums: dict[str, float] = {}
+    for row, share in zip(rows, shares, strict=True):
+        for name, probability in row.items():
+            shown = name if name in public else other
+            sums[shown] = sums.get(shown, 0.0) + share * probability
+    return {name: round(probability, DECIMALS) for name, probability in sums.items()}
