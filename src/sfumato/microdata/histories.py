@@ -74,7 +74,7 @@ def judge_histories(
     sizes = with_erased(groups, erased, k)
     below = sum(size for size in sizes.values() if size < k)
     number = len(persons) + sizes.total() - groups.total()
-    return SharedHistories(k, number, len(sizes), min(sizes.values(), default=0), below)
+    return SharedHistories(k, number, len(sizes), min(sizes.values(), default=0), min(below, number))
 
 
 def with_erased(groups: Mapping[History, int], erased: Sequence[Mapping[Hashable, int]], k: int) -> Counter[History]:

@@ -75,3 +75,8 @@ def test_a_row_that_came_is_seen() -> None:
     assert attack_rows(first, first, 5).certain == 0
     other = {("f",): Counter(flu=9, cold=8), ("m",): Counter(hiv=7)}
     assert attack_rows(first, other, 5).certain == 0, "other persons altogether"
+
+
+def test_somebody_alone_in_several_classes_is_one_person() -> None:
+    outcome = attack_histories([{"a": (("x",), ("y",), ("z",))}], 2)
+    assert outcome.details["persons"] == outcome.details["below_k"] == 1

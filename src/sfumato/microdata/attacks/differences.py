@@ -28,8 +28,8 @@ class Histories:
         return min(self.groups.values(), default=0)
 
     def below(self, k: int) -> int:
-        """The persons who share their history with fewer than k."""
-        return sum(size for size in self.groups.values() if size < k)
+        """The persons who share a strand with fewer than k; who has several such counts in each, all together once."""
+        return min(self.persons, sum(size for size in self.groups.values() if size < k))
 
 
 def histories_of(releases: Sequence[Mapping[Hashable, Hashable]]) -> Histories:
