@@ -228,3 +228,23 @@ def test_a_project_remembers_how_its_file_is_read(base, open_page, tmp_path) -> 
     page.locator("tr[data-column=ort]").wait_for()
     assert plan_now(page, tmp_path) == plan
     page.get_by_role("cell", name="1000.50").first.wait_for()
+
+
+def test_tables_and_records_survive_a_reload(base, open_page) -> None:
+    page = open_page(f"{base}/app/tables")
+    page.locator("textarea").first.fill("ward,n\nTotal,30\na,2\nb,28\n")
+    page.wait_for_timeout(1500)  # fields tell what was typed after a while, and rules are offered anew
+    page.get_by_label("to", exact=True).first.fill("4")
+    page.keyboard.press("Tab")
+    page.wait_for_timeout(1500)
+    page.reload()
+    page.locator("textarea").first.wait_for()
+    assert page.locator("textarea").first.input_value().startswith("ward,n")
+    assert page.get_by_label("to", exact=True).first.input_value() == "4"
+    page.goto(f"{base}/app/attributes")
+    page.get_by_text("as JSON").click()
+    page.locator("textarea").first.fill('[{"town": "Ulm"}]')
+    page.wait_for_timeout(900)
+    page.reload()
+    page.get_by_text("as JSON").click()
+    assert page.locator("textarea").first.input_value() == '[{"town": "Ulm"}]'

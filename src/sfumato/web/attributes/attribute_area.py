@@ -58,7 +58,16 @@ class AttributeArea:
                 with self._preview:
                     ui.label(words["working"]).classes("sf-soft sf-small")
         self._room = ui.column().classes("w-full")
+        self._restore()
         self._read()
+
+    def _restore(self) -> None:
+        """Show what was entered before the page was opened again."""
+        drafts = dict(self.workspace.drafts)
+        self._filling = True
+        for name, entry in (("records", self._records), ("configuration", self._configuration)):
+            entry.value = drafts.get(name, entry.value)
+        self._filling = False
 
     async def _uploaded(self, event: events.UploadEventArguments) -> None:
         path = self.workspace.place(f"records-{event.file.name}")
@@ -78,6 +87,7 @@ class AttributeArea:
 
     def _entered(self) -> tuple[Records, dict[str, Any]] | None:
         """The records and the configuration as they are written, or None where they are not JSON of their kind."""
+        self.workspace.drafts |= {"records": self._records.value, "configuration": self._configuration.value}
         try:
             records, configuration = json.loads(self._records.value), json.loads(self._configuration.value)
         except (ValueError, TypeError, RecursionError):

@@ -49,6 +49,7 @@ class Workspace:
         owner: The user to whom it belongs; empty where nobody signs in. user: What pages call them.
         jobs: Names of the jobs that were started; runs: releases that were made, the last one last.
         shown: The number of the run that is looked at; pending: the run that is being made, and its plan.
+        drafts: What was entered in other areas, so that a page that is opened again shows it.
     """
 
     pool: Pool
@@ -69,6 +70,7 @@ class Workspace:
     asleep: bool = False
     undo: Undo = field(default_factory=Undo)
     pending: tuple[Job, Plan] | None = None
+    drafts: dict[str, Any] = field(default_factory=dict)
     seen: float = field(default_factory=time.monotonic)
 
     def touch(self) -> None:

@@ -39,6 +39,8 @@ west,m,30
 west,f,7
 """
 MOST_BYTES = 5_000_000
+# What was entered of the rules, which a page that is opened again shows.
+ENTERED = ("rules", "facts", "method", "protection", "attacker")
 CELLS = "cells.csv"
 # Codes that often stand for a total, the likeliest first.
 TOTALS = ("Total", "total", "TOTAL", "All", "Insgesamt", "Gesamt", "Summe", "Sum", "0")
@@ -49,7 +51,7 @@ class TableArea:
 
     def __init__(self, shell: Shell) -> None:
         self.workspace, self.words = shell.workspace, shell.workspace.words
-        self._rules = MaskingRules(self.words, self._check)
+        self._rules = MaskingRules(self.words, self._check, **self.workspace.drafts.get("rules", {}))
         self._releases = Releases(self.workspace)
         self._linked = LinkedTables(self.workspace, self._rules, self._releases, self._check)
         self._job: str | None = None
@@ -59,7 +61,9 @@ class TableArea:
         with components.head(words["tables_area"], words["tables_intro"]):
             pass
         with components.card():
-            self._text = ui.textarea(words["paste"], value=EXAMPLE, on_change=lambda _: self._read())
+            self._text = ui.textarea(
+                words["paste"], value=self.workspace.drafts.get("table", EXAMPLE), on_change=lambda _: self._read()
+            )
             self._text.props("outlined rows=10 debounce=300 spellcheck=false").classes("w-full font-mono")
             components.upload(words["upload_table"], self._uploaded, MOST_BYTES, words, (".csv", ".tsv", ".txt"))
             self._from_rows()
@@ -145,6 +149,8 @@ class TableArea:
     def _check(self) -> None:
         """Say at once whether the plan can be run, and if not, why."""
         self.workspace.touch()
+        rules = {name: getattr(self._rules, name) for name in ENTERED}
+        self.workspace.drafts |= {"table": str(self._text.value or ""), "rules": rules}
         faults = [self.words["missing_value"].format(field=name) for name in self._rules.missing()]
         plan = self._linked.plan if self._linked.tables else self._plan
         faults = faults or components.refusals(lambda: read_table_plan(plan()), self.words)
