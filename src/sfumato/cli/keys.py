@@ -1,5 +1,6 @@
 """`sfumato keys`: adds, lists and revokes the keys of a service; one that runs takes notice by itself."""
 
+import os
 import sys
 from datetime import datetime
 from enum import StrEnum
@@ -47,6 +48,7 @@ def command(
         return _list(file)
     if name is None:
         raise PlanError("the key has no name.", f"Write: sfumato keys {action} NAME --file FILE", "api-key-name")
+    _check_log(audit_log)
     if action is Action.REVOKE:
         from sfumato.service.access.keys import revoke_key
 
@@ -90,6 +92,15 @@ def _list(file: Path) -> int:
         ends = key.revoked or key.expires or ""
         sys.stdout.write(f"{key.name}\t{key.role}\t{','.join(key.scopes)}\t{state}\t{ends}\n")
     return 0
+
+
+def _check_log(audit_log: Path | None) -> None:
+    """Refuse an audit log that cannot be written, before anything is done that should stand in it."""
+    if audit_log is None:
+        return
+    place = audit_log if audit_log.exists() else audit_log.parent
+    if not os.access(place, os.W_OK):
+        raise PlanError("the audit log cannot be written.", "Check its path and who may write there.", "audit-log")
 
 
 def _note(audit_log: Path | None, what: str, name: str) -> None:

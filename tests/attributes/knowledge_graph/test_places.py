@@ -55,6 +55,16 @@ def test_what_hangs_on_a_masked_attribute_goes_with_it(shape, pass_through):
     assert "Anna" not in text
 
 
+def test_a_further_class_of_a_node_is_refused_or_named() -> None:
+    content = document({**patient("Anna"), "@type": [":Patient", ":Diabetic"]})
+    with pytest.raises(PlanError, match="@type"):
+        anonymize_document(content, CONFIGURATION, Request(pass_through=False, seed=1))
+    answer = anonymize_document(content, CONFIGURATION, Request(seed=1))
+    assert any("@type" in warning for warning in answer.warnings)
+    plain = anonymize_document(document(patient("Anna")), CONFIGURATION, Request(seed=1))
+    assert not any("@type" in warning for warning in plain.warnings)
+
+
 LAST = {"@id": ":z", ":last": "Huber"}
 GRAPHS = {
     "a graph": document(patient({"@graph": [LAST]})),

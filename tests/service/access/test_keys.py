@@ -120,6 +120,27 @@ def test_the_command_lists_and_refuses(tmp_path, capsys):
     assert path.stat().st_mode & 0o777 == 0o600
 
 
+def test_keys_are_changed_where_a_link_leads(tmp_path, capsys):
+    path, link = tmp_path / "keys", tmp_path / "link"
+    made(path, "one", capsys=capsys)
+    link.symlink_to(path)
+    assert run(["keys", "revoke", "one", "--file", str(link)]) == 0
+    assert link.is_symlink()
+    assert [bool(key.revoked) for key in read_keys(path)] == [True]
+
+
+def test_a_pipe_is_no_file_of_keys(tmp_path):
+    os.mkfifo(tmp_path / "keys")
+    with pytest.raises(PlanError, match="cannot be read"):
+        read_keys(tmp_path / "keys")
+
+
+def test_nothing_is_done_that_cannot_be_logged(tmp_path, capsys):
+    path = tmp_path / "keys"
+    assert run(["keys", "add", "one", "--file", str(path), "--audit-log", str(tmp_path / "absent" / "log")]) == 2
+    assert not path.exists()
+
+
 def test_a_refusal_shows_no_key_and_no_day_gone_by_is_taken(tmp_path, capsys):
     path = tmp_path / "keys"
     assert run(["keys", "add", "bad name", "--file", str(path)]) == 2

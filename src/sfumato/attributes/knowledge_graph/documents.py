@@ -65,7 +65,7 @@ def anonymize_document(
     hidden = hidden_nodes(places)
     if not request.pass_through:
         _check_types(places, hidden, declared.attributes.keys())
-    passed = _passed(places, hidden, request.pass_through)
+    passed = _passed(places, hidden, declared.attributes.keys(), request.pass_through)
     _check_names(graph, classes)
     answers, published = _anonymized(graph, classes, hidden, request.seed)
     for statement in places.changed:
@@ -103,13 +103,18 @@ def _check_types(places: Places, hidden: set[Any], declared: Set[str]) -> None:
         )
 
 
-def _passed(places: Places, hidden: set[Any], pass_through: bool | None) -> tuple[str, ...]:
-    """The attributes of the nodes that stay which no operation changes, by their names."""
-    kept = (one for one in places.statements - places.changed if one[0] not in hidden and one[1] not in FRAME)
-    names = tuple(sorted({local_name(predicate) for _, predicate, _ in kept}))
+def _passed(places: Places, hidden: set[Any], declared: Set[str], pass_through: bool | None) -> tuple[str, ...]:
+    """The attributes of the nodes that stay which no operation changes, by their names; further classes of theirs, too.
+
+    What such a class is called may be a person's own: it is not said.
+    """
+    kept = [one for one in places.statements - places.changed if one[0] not in hidden]
+    names = {local_name(predicate) for _, predicate, _ in kept if predicate not in FRAME}
+    typed = any(name == RDF.type and str(kind) not in declared for _, name, kind in kept)
+    passed = tuple(sorted(names | ({"@type"} if typed else set())))
     if pass_through is False:
-        check_passed(names, False)
-    return names
+        check_passed(passed, False)
+    return passed
 
 
 def _warnings(answers: list[Anonymized], passed: tuple[str, ...], removed: int) -> tuple[str, ...]:

@@ -101,6 +101,8 @@ def read_keys(path: Path) -> tuple[Key, ...]:
         PlanError: The file cannot be read, has no key, or a line holds no hash (a plain key, say).
     """
     try:
+        if path.exists() and not path.is_file():  # a pipe would let everybody wait for its writer
+            raise OSError("no regular file")
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         raise PlanError(f"the file of API keys {path.name} cannot be read.", "Check the path.", "api-keys") from None
@@ -205,6 +207,7 @@ def add_key(path: Path, key: Key, group: str | None = None) -> None:
     Raises:
         PlanError: The name is taken, there is no such group, or the file cannot stay its owner's.
     """
+    path = path.resolve()  # a link stays one
     with _alone(path):
         if path.exists() and any(other.name == key.name for other in _keys_of(path)):
             raise PlanError(f"there is a key named {key.name}.", "Choose another name.", "api-key-name")
@@ -217,6 +220,7 @@ def revoke_key(path: Path, name: str) -> None:
     Raises:
         PlanError: There is no such key.
     """
+    path = path.resolve()  # the service reads the file that a link leads to
     with _alone(path):
         keys = {key.line(): key for key in _keys_of(path)}
         if not any(key.name == name for key in keys.values()):
