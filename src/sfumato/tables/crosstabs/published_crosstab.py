@@ -18,6 +18,7 @@ from sfumato.tables.crosstabs.published_cells import Cell, Text, cell_of, column
 _DIMENSIONS = frozenset(("year", "jahr", "age", "alter", "month", "monat", "quarter", "quartal", "week", "code", "icd"))
 _COUNTIES = frozenset(("county", "counties", "fips", "kreis", "landkreis", "kreise"))
 _STATISTICS = ("mean", "average", "median", "mittel", "durchschnitt", "estimate", "std", "stdev")
+_MASKS = frozenset(("suppressed", "masked", "hidden", "unterdrückt", "gesperrt", "geheim", "c", "s", "x", "n/a"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +92,20 @@ def _is_note(text: Text) -> bool:
 def _number_columns(header: Sequence[str], columns: Sequence[Sequence[Text]]) -> list[int]:
     """The places of columns with counts or rates: behind the first, and behind those that label rows."""
     plain = [place for place, texts in enumerate(columns) if place and any(map(is_number, texts))]
+    label = 0
     while len(plain) > 1 and _DIMENSIONS & {*header[plain[0]].lower().split()}:
-        plain = plain[1:]
+        label, plain = plain[0], plain[1:]
     if not plain:
         return [place for place, texts in enumerate(columns) if place and any(map(_says_a_number, texts))]
-    return [*range(plain[0], len(columns))]
+    masked = (place for place in range(label + 1, plain[0]) if all(map(_is_mask, columns[place])))
+    return [*range(next(masked, plain[0]), len(columns))]
+
+
+def _is_mask(text: Text) -> bool:
+    """Whether a text hides a number: signs without letters, a range, or a word that says so."""
+    if text is None or not text.strip():
+        return False
+    return cell_of(text).is_range or not any(map(str.isalnum, text)) or text.strip().casefold() in _MASKS
 
 
 def _says_a_number(text: Text) -> bool:
@@ -197,8 +207,13 @@ def derivable(table: PublishedCrosstab, low: int, high: int) -> tuple[str, ...]:
     return tuple(
         finding.name
         for finding in audit.findings
-        if math.ceil(finding.lower - 1e-6) == math.floor(finding.upper + 1e-6) and low <= round(finding.lower) <= high
+        if _is_told(finding.lower, finding.upper) and low <= round(finding.lower) <= high
     )
+
+
+def _is_told(lower: float, upper: float) -> bool:
+    """Whether a range leaves one whole number."""
+    return math.isfinite(upper - lower) and math.ceil(lower - 1e-6) == math.floor(upper + 1e-6)
 
 
 def _relations(table: PublishedCrosstab) -> Relations:
