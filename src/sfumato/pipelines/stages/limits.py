@@ -53,9 +53,10 @@ def with_limits(plan: Plan, source: Engine) -> tuple[Plan, tuple[str, ...]]:
         if publish is None or not publish.shares:
             continue
         numbers = _numbers(plan, source, name)
-        limited = _limited(name, publish, numbers, _fewest(plan, numbers))
+        fewest = _fewest(plan, numbers)
+        limited = _limited(name, publish, numbers, fewest)
         columns[name] = replace(column, publish=limited)
-        remarks += _remarks(name, publish, limited, numbers)
+        remarks += _remarks(name, publish, limited, numbers, fewest)
     return replace(plan, columns=columns), tuple(remarks)
 
 
@@ -147,8 +148,8 @@ def _between(numbers: Numbers, place: int, fewest: int) -> float:
     return float(first) if numbers.rows[place] >= fewest else first + (second - first) / 2
 
 
-def _remarks(name: str, asked: PublishPlan, limited: PublishPlan, numbers: Numbers) -> Iterator[str]:
-    """What is coded otherwise than asked: nothing, or more rows."""
+def _remarks(name: str, asked: PublishPlan, limited: PublishPlan, numbers: Numbers, fewest: int) -> Iterator[str]:
+    """What is coded otherwise than asked: nothing, fewer rows than should lie beyond a limit, or more."""
     rows = int(numbers.rows.sum())
     sides = (("top", asked.top, limited.top, numbers), ("bottom", asked.bottom, limited.bottom, numbers.mirrored))
     for side, limit, settled, seen in sides:
@@ -159,6 +160,8 @@ def _remarks(name: str, asked: PublishPlan, limited: PublishPlan, numbers: Numbe
         coded = seen.above(value if side == "top" else -value)
         if not coded:
             yield f'"{name}" has no two different numbers: {side} codes none of them.'
+        elif coded < fewest:
+            yield f'{side} of "{name}" codes {coded:,} of {rows:,} rows alone: no other numbers differ.'
         elif coded > (1 - share if side == "top" else share) * rows + _EXACT:
             yield (
                 f'{side} of "{name}" codes {coded:,} of {rows:,} rows, more than asked: fewer would tell a number of '
