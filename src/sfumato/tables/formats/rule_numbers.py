@@ -25,7 +25,7 @@ class Span:
 
     def holds(self, number: float) -> bool:
         """Whether a number is one of them."""
-        if self.whole and not number.is_integer():
+        if self.whole and not float(number).is_integer():
             return False
         return self.least < number < self.most if self.inside else self.least <= number <= self.most
 
