@@ -173,3 +173,14 @@ def test_the_documentation_is_found_where_it_used_to_be(client):
     for path, target in (("/swagger-ui/index.html", "/docs"), ("/v3/api-docs", "/openapi.json")):
         answer = client._http.get(path)
         assert (answer.status_code, answer.headers["location"]) == (307, target)
+
+
+def test_what_cannot_be_sent_is_refused_in_words(client, rows):
+    with pytest.raises(sf.PlanError, match="signs that no key has"):
+        sf.Client("http://127.0.0.1:1", key="schlüssel")
+    with pytest.raises(sf.DataError, match="finite number"):
+        client.anonymize_attributes([{"age": float("nan")}], {"age": {"anonymisationType": "Masking"}})
+    with pytest.raises(sf.PlanError, match="letters and digits"):
+        client.job("")
+    with pytest.raises(sf.DataError, match=r"absent\.csv cannot be read"):
+        client.submit("risk", {"version": 1}, "absent.csv")

@@ -86,6 +86,8 @@ class Client:
             import httpx
         except ImportError:
             raise missing_extra("httpx", "client") from None
+        if key is not None and not (key.isascii() and key.isprintable() and key == key.strip()):
+            raise PlanError("the key has signs that no key has.", "Copy it as it was shown.", "api-key")
         headers = {"accept": "application/json, application/problem+json"} | ({"x-api-key": key} if key else {})
         self._http = httpx.Client(base_url=address, headers=headers, timeout=seconds)
 
@@ -120,15 +122,16 @@ class Client:
         place = {"configurationURL" if isinstance(configuration, str) else "configuration": configuration}
         options = {"ontology": ontology, "dataClass": data_class, "buckets": buckets, "passThrough": pass_through}
         chosen = {name: value for name, value in options.items() if value is not None}
-        body = {"data": [dict(record) for record in records], "kpis": kpis, **place, **chosen}
-        content = self._json("PUT", "/api/anonymise", json=body)
+        body = _dumped({"data": [dict(record) for record in records], "kpis": kpis, **place, **chosen})
+        headers = {"content-type": "application/json"}
+        content = self._json("PUT", "/api/anonymise", content=body, headers=headers)
         return Answer(content["anonymisedData"], content.get("kpis", {}), tuple(content.get("warnings", ())))
 
     def submit(
         self,
         kind: Kind,
         plan: Mapping[str, Any] | str | Path,
-        files: Sequence[str | Path] = (),
+        files: str | Path | Sequence[str | Path] = (),
         *,
         source: str | None = None,
         parameters: Mapping[str, Any] | None = None,
@@ -145,7 +148,9 @@ class Client:
             idempotency_key: The same request under the same key is the same job.
             webhook: Address that is told when the job has ended, and the secret that signs what it is told.
         """
-        text = json.dumps(plan) if isinstance(plan, Mapping) else _plan_text(Path(plan))
+        if isinstance(files, str | Path):
+            files = [files]
+        text = _dumped(plan) if isinstance(plan, Mapping) else _plan_text(Path(plan))
         fields: dict[str, Any] = {"kind": kind, "plan": text, "source": source}
         fields["parameters"] = None if parameters is None else json.dumps(dict(parameters))
         fields |= dict(zip(("webhook", "webhookSecret"), webhook or (None, None), strict=True))
@@ -234,6 +239,20 @@ def _error(status: int, code: str, message: str) -> SfumatoError:
     return InternalError(message, " ", fault) if status >= 500 else PlanError(message, "", code)
 
 
+def _dumped(values: Mapping[str, Any]) -> str:
+    """Plain values as JSON.
+
+    Raises:
+        DataError: They are none: a date, say, or a number that is not finite.
+    """
+    try:
+        return json.dumps(values, allow_nan=False)
+    except (TypeError, ValueError):
+        raise DataError(
+            "some value is no text, finite number, truth value, list or mapping.", "Send dates as texts.", "json"
+        ) from None
+
+
 def _plan_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
@@ -250,7 +269,10 @@ def _opened(path: Path) -> BinaryIO:
 
 
 def _id(job: RemoteJob | str) -> str:
-    return job if isinstance(job, str) else job.id
+    name = job if isinstance(job, str) else job.id
+    if not name.isalnum():
+        raise PlanError("a job's number has letters and digits alone.", "Take the job's id.", "job")
+    return name
 
 
 def _job(content: Mapping[str, Any]) -> RemoteJob:
