@@ -157,9 +157,10 @@ def write_survey(columns: Mapping[str, Texts], labels: SurveyLabels, path: Path)
             variable_value_labels={name: texts for name, texts in value_labels.items() if texts},
         )
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError):
+        path.unlink(missing_ok=True)  # what was begun is no file
         raise DataError(
             "the rows cannot be written to this kind of file.",
-            "Names of columns must be short and plain, texts not too long.",
+            "Names of columns must be short and plain, texts and labels not too long, codes with labels not too large.",
             "unwritable",
         ) from None
 

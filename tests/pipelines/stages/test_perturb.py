@@ -224,10 +224,11 @@ def test_rows_lie_beyond_a_limit_of_few_rows_and_it_is_nobodys_number(numbers, o
     assert any(said in remark for remark in release.report.remarks)
 
 
-def test_a_column_that_undoes_a_swap_of_households_is_named(frame) -> None:
+@pytest.mark.parametrize("role", ["insensitive", "quasi-identifier"])
+def test_a_column_that_undoes_a_swap_of_households_is_named(frame, role) -> None:
     towns = [f"{region}{row // 2 % 3}" for row, region in enumerate(frame["region"].to_list())]
     asked = plan(region={"swap_households": 0.3})
-    asked["columns"]["town"] = {"role": "insensitive"}
+    asked["columns"]["town"] = {"role": role} | ({} if role == "insensitive" else {"hierarchy": {"type": "any"}})
     remarks = anonymize(frame.with_columns(town=pl.Series(towns)), asked).report.remarks
     undone = [remark for remark in remarks if "undoes the swap" in remark]
     assert len(undone) == 1 and '"town"' in undone[0] and '"region"' in undone[0]

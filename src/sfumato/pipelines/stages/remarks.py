@@ -117,10 +117,12 @@ def undone_swaps(plan: Plan, source: Engine, rows: int) -> tuple[str, ...]:
     swapped = [name for name, column in plan.columns.items() if isinstance(column.perturbation, SwapHouseholds)]
     if not swapped or rows > _MOST_ROWS:
         return ()
-    plain = [name for name in other_columns(plan) if plan.columns[name].published is None and name not in swapped]
+    beside = (*plan.quasi_identifiers, *other_columns(plan))
+    plain = [name for name in beside if plan.columns[name].perturbation is None and name not in swapped]
     return tuple(
         f'Households are swapped between values of "{region}", but "{name}" is published beside it, and each of its '
-        f'values lies in one of "{region}": whoever knows that undoes the swap. Swap both together, or withhold it.'
+        f'values lies in one of "{region}": whoever knows that undoes the swap, as far as it is published so finely. '
+        "Swap both together, or withhold it."
         for region in swapped
         for name in plain
         if _is_nested(source, plan, name, region)
