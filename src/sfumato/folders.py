@@ -5,7 +5,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sfumato.errors import EngineError, PlanError
@@ -48,11 +48,20 @@ def workspace_for(folder: Path) -> Iterator[Path]:
         folder.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise unwritable(folder, error) from None
+    # What an interrupted run still holds goes when the program ends; finalizers run in reverse, so this one after it.
+    later = weakref.finalize(Scratch, _remove_empty, folder.parent) if made else None
     try:
         yield folder.parent
     finally:
-        if made and not any(folder.parent.iterdir()):
-            folder.parent.rmdir()
+        if later is not None and _remove_empty(folder.parent):
+            later.detach()
+
+
+def _remove_empty(folder: Path) -> bool:
+    """Remove a folder if nothing is in it; whether it is gone."""
+    with suppress(OSError):
+        folder.rmdir()
+    return not folder.exists()
 
 
 def unwritable(folder: Path, error: OSError) -> EngineError:

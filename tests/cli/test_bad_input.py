@@ -202,3 +202,16 @@ def test_an_interrupted_run_leaves_nothing(tmp_path, request_, code) -> None:
     assert "nothing was written" in err
     assert not place.exists()
     assert not any((tmp_path / "scratch").iterdir())
+
+
+def test_a_run_that_still_holds_its_scratch_leaves_no_folder(tmp_path) -> None:
+    script = (
+        "import sys; from pathlib import Path; from sfumato.folders import Scratch, workspace_for\n"
+        "kept = []\n"
+        "with workspace_for(Path(sys.argv[1]) / 'place' / 'out') as place:\n"
+        "    kept.append(Scratch(place))\n"
+        "    raise SystemExit(130)\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=False)
+    assert ran.returncode == 130
+    assert not any(tmp_path.iterdir())

@@ -94,3 +94,9 @@ def test_documented_examples_are_read_and_cover_every_type():
     assert {example["type"] for example in examples} == set(TYPES)
     for example in examples:
         read(HIERARCHY, example)
+
+
+def test_two_texts_of_one_number_have_an_order_of_their_own() -> None:
+    hierarchy = read(HIERARCHY, {"type": "intervals", "start": 0, "end": 10, "widths": [2.5], "bottom": 0.25})
+    one, other = (hierarchy.bind(texts).ladder.rows() for texts in (["-1", "-1.00", "3"], ["3", "-1.00", "-1"]))
+    assert one == other

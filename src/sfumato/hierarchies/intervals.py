@@ -148,13 +148,14 @@ class Intervals(Placeless):
         return fits & (np.floor(numbers) == numbers) if self.whole else fits
 
     def _domain(self, texts: list[str], numbers: Numbers) -> tuple[list[str], Numbers]:
-        """The texts of the domain with their numbers, ascending."""
+        """The texts of the domain with their numbers, ascending; texts of one number by themselves."""
         low, high = self.range
         if self.whole and high - low < MAX_DOMAIN:
             present = set(texts)
             added = [number for number in range(int(low), int(high) + 1) if str(number) not in present]
             texts, numbers = texts + [str(number) for number in added], np.append(numbers, np.array(added, float))
-        order = np.argsort(numbers, kind="stable")
+        ranks = np.argsort(np.array(sorted(range(len(texts)), key=texts.__getitem__), np.int64))
+        order = np.lexsort((ranks, numbers))
         return [texts[place] for place in order], numbers[order]
 
     def _grids(self) -> list[Grid]:
