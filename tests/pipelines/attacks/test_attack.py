@@ -9,6 +9,7 @@ import pytest
 
 from sfumato import datasets
 from sfumato.errors import DataError, PlanError
+from sfumato.microdata.attacks.shuffles import by_r
 from sfumato.pipelines.attacks.attack import attack
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.report_folder import read_dossier
@@ -94,12 +95,19 @@ def test_rows_shuffled_by_a_known_seed_are_found(suppression, raw, control) -> N
     assert order.evidence and order.variant == "shuffled by the seed 77"
 
 
-def test_others_shuffles_are_found_too(raw, control) -> None:
+SHUFFLES = {
+    "NumPy, pandas": lambda frame: frame[np.random.RandomState(42).permutation(ROWS)],
+    "Polars": lambda frame: frame.sample(fraction=1.0, shuffle=True, seed=42),
+    "R": lambda frame: frame[by_r(42, ROWS)],
+}
+
+
+@pytest.mark.parametrize("program", SHUFFLES)
+def test_others_shuffles_are_found_too(program, raw, control) -> None:
     published = anonymize(raw, plan(output={"order": "keep"}, method={"name": "optimal", "suppression": 0.0})).data
-    shuffled = published[np.random.RandomState(42).permutation(ROWS)]
-    report = attack(shuffled, raw, control=control, plan=plan(), attempts=200)
+    report = attack(SHUFFLES[program](published), raw, control=control, plan=plan(), attempts=20)
     order = next(one for one in report.attacks if one.name == "order")
-    assert order.evidence and order.variant == "shuffled by the seed 42 (NumPy, pandas)"
+    assert order.evidence and order.variant == f"shuffled by the seed 42 ({program})"
 
 
 def test_copies_are_found_without_a_plan(raw, control) -> None:

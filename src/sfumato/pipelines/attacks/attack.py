@@ -22,6 +22,7 @@ from sfumato.microdata.attacks.rows import AttackRows, Columns, coded_rows
 from sfumato.microdata.attacks.singling_out import single_out
 from sfumato.microdata.plan.model import Plan
 from sfumato.pipelines.attacks.control import SHARE, check_control, check_rows, released_again
+from sfumato.pipelines.attacks.frame_shuffles import frame_shuffles
 from sfumato.pipelines.attacks.minimality import minimality
 from sfumato.pipelines.attacks.persons import compared_by_persons
 from sfumato.pipelines.attacks.published import Target, in_one_text, ladders_of, others_texts, target_of, texts_of
@@ -248,7 +249,7 @@ def _order(target: Target, raw: Columns, roles: _Roles, random: np.random.Genera
     rows = _coded(target, target.rows, raw, raw, roles)
     others = [texts for name, texts in raw.items() if name not in {column.name for column in rows.columns}]
     seed = None if target.plan is None else target.plan.seed
-    return attack_order(rows, others, () if seed is None else (seed,), random)
+    return attack_order(rows, others, () if seed is None else (seed,), random, frame_shuffles())
 
 
 def _differences(target: Target, earlier: Any, raw: Columns, roles: _Roles, absences: list[Absence]) -> list[Attack]:
