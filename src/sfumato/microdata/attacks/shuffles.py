@@ -60,6 +60,6 @@ def _twister_of_r(seed: int) -> Iterator[int]:
         if turn > 50:  # the first word after the warming up is where the generator stands
             words.append(state)
     twister = np.random.RandomState()
-    twister.set_state(("MT19937", np.array(words, np.uint32), 624))
+    twister.set_state(("MT19937", np.array(words, np.uint32), 624, 0, 0.0))
     while True:
         yield from twister.randint(0, 2**32, 4096, np.uint32).tolist()
