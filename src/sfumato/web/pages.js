@@ -198,6 +198,11 @@
   };
   const beside = (target) => {
     const box = target.getBoundingClientRect(), size = tip.getBoundingClientRect();
+    if (target.closest('.sf-steps')) {  // beside the steps, whose next one lies below
+      Object.assign(tip.style, {left: `${box.right + 12}px`, top: `${box.top}px`});
+      tip.hidden = box.right + 12 + size.width > innerWidth;
+      return;
+    }
     const left = Math.min(Math.max(box.left, 8), innerWidth - size.width - 8);
     const below = box.bottom + 8 + size.height < innerHeight;
     Object.assign(tip.style, {left: `${left}px`, top: `${below ? box.bottom + 8 : box.top - size.height - 8}px`});

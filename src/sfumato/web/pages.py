@@ -15,6 +15,7 @@ from sfumato.service.jobs.pool import Pool
 from sfumato.texts.words import accepted_words, languages, words_in
 from sfumato.web import components
 from sfumato.web.attributes.attribute_area import AttributeArea
+from sfumato.web.compression import Compression
 from sfumato.web.help import help_area
 from sfumato.web.page_door import PageDoor
 from sfumato.web.projects.browser_key import BrowserKeys
@@ -59,6 +60,7 @@ def mount_pages(app: FastAPI, pool: Pool, door: Door) -> None:
         reconnect_timeout=RECONNECTING_SECONDS,
         show_welcome_message=False,
         favicon=components.ICON,
+        gzip_middleware_factory=Compression,
     )
 
 

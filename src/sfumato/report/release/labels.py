@@ -40,12 +40,13 @@ def _column(words: Words, plan: Plan, name: str, ladder: Ladder, labels: list[st
         yield "", words["external.missing"]
     hierarchy, rungs = plan.columns[name].hierarchy, _rungs(ladder)
     order = {label: place for place, label in enumerate(rungs)}
-    values = set(ladder.values)
+    groups = _members(ladder) if isinstance(hierarchy, Tree | HierarchyFile) else {}
+    # A value that is a group as well is explained: it may stand for any of its members.
+    values = {value for value in ladder.values if groups.get(value or "", value) == value}
     coarse = sorted(
         (label for label in labels if label is not None and label not in values),
         key=lambda label: (not label.strip(ROOT), order.get(label, 0)),
     )
-    groups = _members(ladder) if isinstance(hierarchy, Tree | HierarchyFile) else {}
     for label in coarse[:MOST_LABELS]:
         yield label, _meaning(words, hierarchy, rungs.get(label), label, groups)
     if len(coarse) > MOST_LABELS:

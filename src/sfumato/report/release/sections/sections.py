@@ -6,6 +6,7 @@ from pathlib import Path
 
 from sfumato.microdata.outcome import Report
 from sfumato.microdata.plan.methods import FullDomain
+from sfumato.report.attack import verdict_head
 from sfumato.report.page.html_parts import listing, paragraph, raw_table, section, table, tiles
 from sfumato.report.page.plots import Pair, histogram, legend, meters, short_names
 from sfumato.report.release import optimality, sentences
@@ -34,11 +35,12 @@ def subtitle(dossier: Dossier) -> str:
 def verdict(dossier: Dossier, outside: bool = False) -> str:
     """What is promised, whether it holds, and how that was checked."""
     words, report = dossier.words, dossier.report
-    broken = "report.broken_outside" if outside else "report.broken"
-    tone, word = ("verdict", "report.holds") if report.holds else ("verdict bad", broken)
     lines = sentences.promises(words, report.models, dossier.plan, dossier.star_rows, outside)
     checks = "".join(paragraph(words[key]) for key in ["report.star_rows"] * dossier.star_rows + ["report.checked"])
-    return f'<div class="{tone}"><strong>{escape(words[word])}</strong>{listing(lines)}{checks}</div>'
+    broken = words["report.broken_outside" if outside else "report.broken"]
+    bad = f'<div class="verdict bad"><strong>{escape(broken)}</strong>'
+    succeeded = bool((report.details.get("attack") or {}).get("found"))
+    return f"{verdict_head(words, succeeded) if report.holds else bad}{listing(lines)}{checks}</div>"
 
 
 def tells(dossier: Dossier) -> str:

@@ -126,7 +126,12 @@ class OtherChoices:
                 [words["column"], words["report.level"], words["report.examples"]],
                 [[(cell, "") for cell in self._becomes(name, level)] for name, level in point.levels.items()],
             )
-            components.button(words["release_point"], lambda: self._release(point)).classes("self-start mt-2")
+            beyond = point.suppressed_rows > self._budget()
+            if beyond:
+                rows = {"lost": words.count(point.suppressed_rows), "limit": words.count(self._budget())}
+                components.notice(words["point_beyond"].format(**rows), good=False)
+            label = words["release_beyond" if beyond else "release_point"]
+            components.button(label, lambda: self._release(point)).classes("self-start mt-2")
 
     def _becomes(self, name: str, level: int) -> tuple[str, str, str]:
         """A column at a level: its level of how many, and what its most frequent value becomes."""
