@@ -9,6 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.service.jobs.folders import erase
 from sfumato.service.jobs.plans import check_paths, with_quoted_formulas
 from sfumato.service.jobs.pool import Pool
@@ -52,6 +53,7 @@ class Workspace:
         jobs: Names of the jobs that were started; runs: releases that were made, the last one last.
         shown: The number of the run that is looked at; pending: the run that is being made, and its plan.
         drafts: What was entered in other areas, so that a page that is opened again shows it.
+        counted: The last count behind an estimate, and what was counted.
         column: The column that is looked at; tabs: those of the browser, which hear of each other's changes.
     """
 
@@ -75,6 +77,7 @@ class Workspace:
     pending: tuple[Job, Plan] | None = None
     drafts: dict[str, Any] = field(default_factory=dict)
     column: str = ""
+    counted: tuple[str, FrequencyTable] | None = None
     tabs: Tabs = field(default_factory=Tabs)
     seen: float = field(default_factory=time.monotonic)
 
@@ -106,7 +109,7 @@ class Workspace:
     def adopt(self, loaded: Loaded, plan: Plan | None = None) -> None:
         """Take loaded data, and a plan for them: what is suggested unless one is given."""
         self.pool.audit.note(self.owner, "page data")
-        self.loaded = loaded
+        self.loaded, self.counted = loaded, None
         self.plan = dict(with_quoted_formulas(deepcopy(plan or loaded.suggested)))  # as the service runs it
         self.undo = Undo()
         self.undo.record(self.plan)
@@ -195,7 +198,7 @@ class Workspace:
         self.drop_jobs()
         if self.folder is not None:
             erase(self.folder)
-        self.folder, self.loaded = None, None
+        self.folder, self.loaded, self.counted = None, None, None
         self.plan, self.extra, self.step, self.column, self.undo = {}, {}, "data", "", Undo()
 
     def record(self) -> dict[str, Any]:

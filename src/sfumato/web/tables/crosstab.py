@@ -35,7 +35,7 @@ def count_table(path: Path, read: DataPlan, names: Sequence[str]) -> list[list[s
 def unfolded(lines: Sequence[Sequence[str]], named: str) -> list[list[str]] | None:
     """A crosstab as one line a cell, the header first; None where it is none.
 
-    A crosstab has a column of categories, and beside it two columns of numbers or more, whose heads are categories, too.
+    It has a column of categories, and beside it two columns of numbers or more, whose heads are categories, too.
 
     Args:
         named: What the categories of the heads are called, where the corner does not say it (`area \\ sex`).

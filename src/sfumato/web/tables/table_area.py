@@ -263,8 +263,8 @@ def guessed(names: Sequence[str], lines: Sequence[Sequence[str]]) -> tuple[str |
 def writes_commas(lines: Sequence[Sequence[str]]) -> bool:
     """Whether the numbers of a table have decimal commas: one has, and none has a point where a comma would not go.
 
-    >>> writes_commas([["a", "1,5"], ["b", "2.100,25"]]), writes_commas([["a", "1.5"]]), writes_commas([["a", "1,5", "2.5"]])
-    (True, False, False)
+    >>> writes_commas([["a", "1,5"], ["b", "2.100,25"]]), writes_commas([["a", "1,5", "2.5"]])
+    (True, False)
     """
     cells = [cell for line in lines for cell in line]
     return any(COMMA.fullmatch(cell) for cell in cells) and not any(POINT.fullmatch(cell) for cell in cells)
