@@ -96,7 +96,8 @@ def _published(table: OfficeTable, method: str, done: Perturbed, *remarks: str) 
     check_readers([done])
     unsafe = int(done.part.table.unsafe.sum())
     said = f"A reader was looked for: none computes one of {unsafe} unsafe cells more closely than the rules allow."
-    return Protected(table, method, done.published, remarks=(*remarks, said if unsafe else NO_PROMISE))
+    said = said if unsafe else NO_PROMISE
+    return Protected(table, method, done.published, remarks=(*remarks, said), reader=done.ranges)
 
 
 def protect_linked(state: BatchState, call: Call) -> None:
