@@ -185,9 +185,10 @@
   const tip = document.createElement('div');
   Object.assign(tip, {id: 'sf-tip', className: 'sf-tip', hidden: true});
   tip.setAttribute('role', 'tooltip');
-  let explained = null;
+  let explained = null, clicked = null;
   const explain = (target) => {
-    if (target === explained) return;
+    if (target === explained || (target && target === clicked)) return;
+    if (target) clicked = null;
     explained?.removeAttribute('aria-describedby');
     explained = target;
     tip.hidden = !target;
@@ -209,7 +210,12 @@
   };
   ['pointerover', 'focusin'].forEach((name) => document.addEventListener(name, (event) =>
     explain(event.target.closest?.('[data-help]') || null)));
-  ['focusout', 'input', 'pointerdown'].forEach((name) => document.addEventListener(name, () => explain(null)));
+  ['focusout', 'input'].forEach((name) => document.addEventListener(name, () => explain(null)));
+  // What was clicked needs no more explanation, until the pointer has been elsewhere.
+  document.addEventListener('pointerdown', (event) => {
+    clicked = event.target.closest?.('[data-help]') || null;
+    explain(null);
+  });
   document.addEventListener('scroll', () => explained && beside(explained), {capture: true, passive: true});
   document.addEventListener('keydown', (event) => event.key === 'Escape' && explain(null));
 
