@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.tables.batch.safety import Requests
+from sfumato.tables.cell_key.key_spread import check_spread, spread_of
 from sfumato.tables.cells.cells import Mask
 from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.cells.hrc_lines import unknown_code
@@ -142,6 +143,20 @@ def _base(
     keys = _record_keys(records, key[0], digits) if key else ()
     modulus = 10 ** min(digits, 18) if digits else WORD
     return Base(codes, weights if weighted else np.ones(size), values * weights, owners, amounts, names, keys, modulus)
+
+
+def check_record_keys(records: Records, metadata: Metadata) -> None:
+    """Refuse keys of records that are not spread over their range: noise would be the same everywhere.
+
+    Raises:
+        DataError: They are not.
+    """
+    for one in metadata.flagged("RECORDKEY"):
+        digits = int(one.option("DECIMALS", "0"))
+        keys = _record_keys(records, one, digits)
+        spread = spread_of(keys, 10 ** min(digits, 18) if digits else WORD)
+        do = "Draw keys at random, one for each record; decimal keys need their number of digits in <DECIMALS>."
+        check_spread(spread, f"the keys of the records ({one.name})", do)
 
 
 def _record_keys(records: Records, one: Variable, digits: int) -> tuple[int, ...]:
