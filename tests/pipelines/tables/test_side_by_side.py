@@ -148,6 +148,20 @@ def test_an_attack_that_takes_too_long_is_no_promise(folder, monkeypatch):
         run(folder, text + ALONE + writes(1, 2))
 
 
+def test_a_cell_that_no_table_shows_is_not_computed_either(folder):
+    """ab - a is b, where one table has ab and another a and bc."""
+    write_records(
+        folder, [*[(x, y, z, 50) for x in "acd" for y in "12" for z in "pq" for _ in "123"], ("b", 1, "p", 7)]
+    )
+    text = OPEN + specified(('"x"', "FREQ(3,10)"), ('"x""z"', "FREQ(1,10)"))
+    text += '<RECODE> 1, "x", "two.grc"\n<RECODE> 2, "x", "three.grc"\n'
+    leaky = run(folder, text + ALONE + writes(1, 2))
+    assert not leaky.holds and TOGETHER in leaky.warnings[0]
+    assert run(folder, f"{text}<SUPPRESS> MOD(0)\n{writes(1, 2)}").holds
+    first, second = published(folder, 1), published(folder, 2)
+    assert "x" in (first["ab",], second["a", "T"]) and "x" in (first["cd",], second["bc", "T"], second["d", "T"])
+
+
 @pytest.mark.parametrize(("rule", "needed"), [("P(10,100)", 101), ("NK(100,50)", 100), ("P(10,10)", 11)])
 def test_a_rule_about_more_contributions_than_are_kept_is_named(folder, rule, needed):
     with pytest.raises(
