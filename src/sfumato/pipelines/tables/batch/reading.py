@@ -150,8 +150,20 @@ def recode(state: BatchState, scratch: Path, number: int, variable: str, recodin
     else:
         known = dict.fromkeys([*_codes(tree), *codes])
         made = read_recoding(state.folder / recoding, known, state.encoding)
+        _check_new_codes(made, one.name, tree.root[0])
     job.recodings[one.name.lower()] = made
     _cross(state, job, state.metadata, scratch)
+
+
+def _check_new_codes(recoding: Recoding, name: str, total: str) -> None:
+    """Refuse a new code that is that of the total: its cells would be their own totals.
+
+    Raises:
+        PlanError: There is one.
+    """
+    if total in recoding.codes.values():
+        what = f"a new code of {name} is that of its total, {total}."
+        raise PlanError(what, "Give it another one, or leave the variable out of the table.", "recode")
 
 
 def _codes(tree: Tree) -> list[str]:
