@@ -10,6 +10,21 @@ from sfumato.policies.safe_harbor.columns import Setting, column_identifiers, id
 TODAY = date(2026, 6, 1)
 # Column, its values, and the kinds of identifiers that it holds.
 COLUMNS = [
+    ("code", ["$2b$12$EixZaYVK1fsbw1ZfbX3OXePaWxn96p36WQoeG6Lruj3vjPGga31lW"], {"other-identifiers"}),
+    ("code", ["$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHQ$RdescudvJCsgt3ub+b4dWRWJTmaaJObG"], {"other-identifiers"}),
+    ("code", ["$6$rounds=5000$saltsalt$abcdefghijklmnopqrstuvwxyz0123456789ABCDEF"], {"other-identifiers"}),
+    ("code", ["5f4dcc3b-5aa7-65d6-1d83-27deb882cf99"], {"other-identifiers"}),
+    ("price", ["$2.50", "$1,200"], set()),
+    ("birth_year", ["31", "58"], {"ages"}),
+    ("birth_year", ["'58", "95", "04"], set()),
+    ("year_of_birth", ["1900s", "2000s"], set()),
+    ("year_of_birth", ["1920s", "1960s"], {"ages"}),
+    ("year_of_birth", ["1930s", "1960s"], set()),
+    ("geburtsjahr", ["1950er", "1920er Jahre"], {"ages"}),
+    ("birth century", ["19th century"], {"ages"}),
+    ("birth century", ["20th century", "21. Jahrhundert"], set()),
+    ("birth_years", ["1900-1999", "2000-2099"], set()),
+    ("birth_years", ["1920-29", "1960-69"], {"ages"}),
     ("patient_name", ["Ada Lovelace", "Alan Turing"], {"names"}),
     ("patient_name", ["*", "*"], set()),
     ("mother", ["Maria Schmidt", "Anna Becker"], {"names"}),

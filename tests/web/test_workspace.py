@@ -10,6 +10,8 @@ from walking import (
     ask_for,
     button,
     choose,
+    column,
+    downloaded,
     give_role,
     k_field,
     load_example,
@@ -78,16 +80,31 @@ def test_next_and_back_are_places_of_the_browser_and_raise_no_alarm(base, open_p
     assert page.locator(".q-notification").count() == 0
 
 
-def test_two_tabs_show_the_same_project(base, open_page) -> None:
+def test_a_tab_says_that_another_changed_the_project_and_runs_nothing_else_than_it_shows(base, open_page) -> None:
     page = open_page(f"{base}/app")
     load_example(page)
     other = page.context.new_page()
     other.goto(f"{base}/app")
     other.get_by_text("300 rows,").wait_for()
-    ask_for(page, 9)
     step(other, "Goal")
+    other.get_by_text("are in groups smaller than 5 now").wait_for()
+    ask_for(page, 9)
+    other.get_by_text("This project was changed in another tab.").wait_for()
+    assert other.locator(".sf-page > [inert] input").count() > 0  # nothing is done with what is no longer true
+    button(other, "Load it").click()
     other.get_by_text("are in groups smaller than 9 now").wait_for()
     assert k_field(other).input_value() == "9"
+    assert other.locator("[inert]").count() == 0
+    step(other, "Result")
+    ask_for(page, 12)
+    other.get_by_text("This project was changed in another tab.").wait_for()
+    other.evaluate("document.querySelector('[inert]').removeAttribute('inert')")  # a click that was on its way
+    button(other, "Anonymize").click()
+    time.sleep(0.5)
+    assert other.get_by_text("Cancel").count() == 0
+    step(other, "Goal")
+    assert k_field(other).input_value() == "12"
+    assert page.get_by_text("This project was changed in another tab.").count() == 0
 
 
 def test_a_lost_connection_loses_nothing(base, open_page) -> None:
@@ -111,16 +128,21 @@ def test_choices_are_undone_and_done_again(base, open_page) -> None:
     button(page, "Undo").click()
     page.get_by_text("are in groups smaller than 5 now").wait_for()
     step(page, "Columns")
+    column(page, "zip")
     button(page, "Undo").click()
     page.locator("tr[data-column=sex][data-role=quasi-identifier]").wait_for()
     button(page, "Redo").click()
     page.locator("tr[data-column=sex][data-role=sensitive]").wait_for()
+    page.locator(".sf-panel h3", has_text="zip").wait_for()  # the column at hand stays
+    page.reload()
+    page.locator(".sf-panel h3", has_text="zip").wait_for()
 
 
 def test_a_project_is_saved_erased_and_opened(base, open_page, folder, tmp_path) -> None:
     page = open_page(f"{base}/app")
     load_example(page)
     ask_for(page, 7)
+    anonymize(page)
     step(page, "Data")
     with page.expect_download() as waiting:
         button(page, "Save project").click()
@@ -132,6 +154,11 @@ def test_a_project_is_saved_erased_and_opened(base, open_page, folder, tmp_path)
     page.locator(".sf-columns").wait_for()
     step(page, "Goal")
     page.get_by_text("are in groups smaller than 7 now").wait_for()
+    step(page, "Result")  # its runs are in it
+    page.get_by_text("Run 1", exact=True).wait_for()
+    page.get_by_text("You may publish this, as promised.").wait_for()
+    step(page, "Release")
+    assert downloaded(page, "Data", tmp_path / "data.csv").read_text(encoding="utf-8").count("\n") > 200
 
 
 def test_a_plan_is_opened_for_the_data_at_hand(base, open_page, tmp_path) -> None:

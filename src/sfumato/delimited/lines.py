@@ -54,12 +54,12 @@ def _lines(stream: IO[str], dialect: Dialect, name: str) -> Iterator[Line]:
         raise open_quote(reader.line_num, name) from None
 
 
-def delimited_text(records: Iterable[Iterable[object]]) -> str:
-    """Records as comma-separated text, None as an empty field.
+def delimited_text(records: Iterable[Iterable[object]], separator: str = ",") -> str:
+    """Records as comma-separated text, None as an empty field; or with another separator.
 
     >>> delimited_text([["name", "note"], ["Ada", "1, 2"]]).splitlines()
     ['name,note', 'Ada,"1, 2"']
     """
     stream = io.StringIO()
-    csv.writer(stream, lineterminator="\n").writerows(records)
+    csv.writer(stream, delimiter=separator, lineterminator="\n").writerows(records)
     return stream.getvalue()

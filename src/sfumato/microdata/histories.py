@@ -67,7 +67,7 @@ def judge_histories(
     """Judge what comparing releases tells.
 
     Args:
-        releases: For each, the class of each person by key; erased: how often each row is left by erased persons.
+        releases: For each, the class of each person by key; erased: how many erased persons left each row.
     """
     persons = {person for release in releases for person in release}
     groups = groups_of(tuple(release.get(person) for release in releases) for person in persons)
@@ -86,7 +86,7 @@ def with_erased(groups: Mapping[History, int], erased: Sequence[Mapping[Hashable
 
     Args:
         groups: How many persons share each history, the class in each release being the rows of a person.
-        erased: For each release, how often each row is left by persons who were erased.
+        erased: For each release, how many persons who were erased left each row: several rows alike of one are one.
 
     >>> history = (("c",), ("d",))
     >>> [with_erased({history: 2}, rows, 3)[history] for rows in ([{"c": 1}, {"d": 1}], [{"c": 1}, {}])]

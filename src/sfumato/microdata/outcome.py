@@ -2,11 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from math import isclose
 from typing import Any
 
 from sfumato.microdata.measures.disclosure import Disclosure
 from sfumato.microdata.methods.full_domain.lattice.problem import Judgment
 from sfumato.microdata.verdict import Promise
+
+# The loss by which releases are compared, whatever their methods minimized.
+COMPARED = "loss-metric"
 
 
 class Figures(dict[str, Any]):
@@ -115,6 +119,24 @@ class Report:
         return self.rows - (0 if self.star_rows else self.suppressed_rows)
 
     @property
+    def mean_loss(self) -> float | None:
+        """What a cell lost on average, from 0 (as it was) to 1 (nothing left); a withheld row counts 1.
+
+        The one figure by which releases compare, whatever their methods minimized; None where no column was measured.
+        """
+        measured = (self.utility.get("losses") or {}).get(COMPARED, {})
+        shares = self.loss.per_column if self.loss.name == COMPARED else measured.get("per_column", {})
+        return sum(shares.values()) / len(shares) if shares else None
+
+    def mean_of(self, objective: float) -> float | None:
+        """The mean loss of a release by its objective; None where that is no sum of losses of columns."""
+        shares, mean = self.loss.per_column, self.mean_loss
+        if self.loss.name != COMPARED or not mean:
+            return None
+        parts = {1: mean, len(shares): mean * len(shares)}
+        return next((objective / part for part, own in parts.items() if isclose(own, self.loss.value)), None)
+
+    @property
     def holds(self) -> bool:
         """Whether every promise holds for what was published."""
         return all(promise.holds for promise in self.models)
@@ -127,6 +149,7 @@ class Report:
             "proved_optimal": self.proved_optimal,
             "levels": dict(self.levels),
             "loss": {"name": self.loss.name, "value": self.loss.value, "per_column": dict(self.loss.per_column)},
+            "mean_loss": self.mean_loss,
             "rows": self.rows,
             "dropped_rows": self.dropped_rows,
             "suppressed_rows": self.suppressed_rows,

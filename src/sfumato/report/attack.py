@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterable, Mapping
+from html import escape
 from typing import Any
 
 from sfumato.report.page.html_parts import listing, page, paragraph, table
@@ -87,9 +88,20 @@ def framed(html: str) -> str:
     return f"{BEGIN}{html}{END}"
 
 
-def placed(report: str, html: str) -> str:
-    """A report with a section put into its place, instead of what it said there before."""
-    return PLACE.sub(lambda _: framed(html), report)
+def placed(report: str, html: str, found: int, words: Words) -> str:
+    """A report with a section put into its place, instead of what it said there before, and its verdict with it.
+
+    Args:
+        found: How many attacks succeeded.
+    """
+    judged = report.replace(verdict_head(words, not found), verdict_head(words, bool(found)))
+    return PLACE.sub(lambda _: framed(html), judged)
+
+
+def verdict_head(words: Words, succeeded: bool) -> str:
+    """How the verdict on a release begins whose promises hold: no attack can be told of as if none had succeeded."""
+    tone, key = ("verdict not", "report.attacked") if succeeded else ("verdict", "report.holds")
+    return f'<div class="{tone}"><strong>{escape(words[key])}</strong>'
 
 
 def summary(figures: Mapping[str, Any]) -> dict[str, Any]:

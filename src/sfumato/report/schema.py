@@ -109,7 +109,8 @@ def external_schema() -> Schema:
         {"attacks": names, "not_run": names, "tries": COUNT, "found": COUNT}
         | {"risk_at_most": NUMBER, "familywise_error": NUMBER}
     ) | {"description": "what an attacker reached, where the release was attacked"}
-    return head | _closed(content, {"date": DAY, "attack": attack})
+    seal = TEXT | {"description": "the hash of the file that is handed out"}
+    return head | _closed(content, {"date": DAY, "output_sha256": seal, "attack": attack})
 
 
 REQUIRED: dict[str, Schema] = {
@@ -117,7 +118,9 @@ REQUIRED: dict[str, Schema] = {
     "method": TEXT,
     "proved_optimal": {"type": "boolean"},
     "levels": LEVELS,
-    "loss": _object({"name": TEXT, "value": NUMBER, "per_column": _map(NUMBER)}),
+    "loss": _object(
+        {"name": TEXT, "value": NUMBER, "per_column": _map(NUMBER)}, about="the objective: what the method minimized"
+    ),
     "rows": COUNT,
     "dropped_rows": COUNT,
     "suppressed_rows": COUNT,
@@ -173,6 +176,10 @@ MORE: dict[str, Schema] = {
         about="what the rows tell besides what was promised",
     ),
     "candidates": _list({"type": "object"}, "nodes that the method compared"),
+    "mean_loss": {
+        "type": ["number", "null"],
+        "description": "what a cell lost on average, from 0 to 1; a withheld row counts 1",
+    },
     "class_sizes": SIZES,
     "columns": _map(COLUMN, "what happened to each quasi-identifier"),
     "lost_columns": _list({"type": "object"}, "columns lost by more than half, each with what would keep it"),

@@ -13,6 +13,7 @@ from sfumato.tables.cells.parts import Part, in_part
 from sfumato.tables.cells.relations import check
 from sfumato.tables.masking import Masked
 from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.rules import check_marks
 from sfumato.tables.promises.resolution import facts_of, step_in
 from sfumato.tables.promises.widths import thickened
 from sfumato.tables.published.previous import History, Release, history_of
@@ -26,6 +27,7 @@ def joint_part(plan: TablePlan, sheets: Sequence[Sheet], releases: Sequence[Rele
         UnattainableError: Known bounds leave an unsafe cell a single value.
     """
     joint = join([*sheets, *(release.sheet for release in releases)], plan.folder)
+    check_marks(plan.primary, joint.columns)
     numbers = [section.columns.numbers(plan.table.value) for section in joint.sections]
     step = step_in(plan.table, np.concatenate(numbers))
     values = merged(joint, numbers, step, plan.table.tolerance)

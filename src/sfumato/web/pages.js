@@ -185,9 +185,10 @@
   const tip = document.createElement('div');
   Object.assign(tip, {id: 'sf-tip', className: 'sf-tip', hidden: true});
   tip.setAttribute('role', 'tooltip');
-  let explained = null;
+  let explained = null, clicked = null;
   const explain = (target) => {
-    if (target === explained) return;
+    if (target === explained || (target && target === clicked)) return;
+    if (target) clicked = null;
     explained?.removeAttribute('aria-describedby');
     explained = target;
     tip.hidden = !target;
@@ -198,13 +199,23 @@
   };
   const beside = (target) => {
     const box = target.getBoundingClientRect(), size = tip.getBoundingClientRect();
+    if (target.closest('.sf-steps')) {  // beside the steps, whose next one lies below
+      Object.assign(tip.style, {left: `${box.right + 12}px`, top: `${box.top}px`});
+      tip.hidden = box.right + 12 + size.width > innerWidth;
+      return;
+    }
     const left = Math.min(Math.max(box.left, 8), innerWidth - size.width - 8);
     const below = box.bottom + 8 + size.height < innerHeight;
     Object.assign(tip.style, {left: `${left}px`, top: `${below ? box.bottom + 8 : box.top - size.height - 8}px`});
   };
   ['pointerover', 'focusin'].forEach((name) => document.addEventListener(name, (event) =>
     explain(event.target.closest?.('[data-help]') || null)));
-  ['focusout', 'input', 'pointerdown'].forEach((name) => document.addEventListener(name, () => explain(null)));
+  ['focusout', 'input'].forEach((name) => document.addEventListener(name, () => explain(null)));
+  // What was clicked needs no more explanation, until the pointer has been elsewhere.
+  document.addEventListener('pointerdown', (event) => {
+    clicked = event.target.closest?.('[data-help]') || null;
+    explain(null);
+  });
   document.addEventListener('scroll', () => explained && beside(explained), {capture: true, passive: true});
   document.addEventListener('keydown', (event) => event.key === 'Escape' && explain(null));
 

@@ -3,18 +3,20 @@
 import asyncio
 from collections.abc import Callable
 from copy import copy
-from typing import Literal
+from typing import Any, Literal
 
 from fastapi import FastAPI, Request
 from nicegui import Client, ui
 from nicegui import app as pages_app
 
+from sfumato.policies.presets import policies
 from sfumato.service.access.door import Door
 from sfumato.service.access.users import User
 from sfumato.service.jobs.pool import Pool
 from sfumato.texts.words import accepted_words, languages, words_in
 from sfumato.web import components
 from sfumato.web.attributes.attribute_area import AttributeArea
+from sfumato.web.compression import Compression
 from sfumato.web.help import help_area
 from sfumato.web.page_door import PageDoor
 from sfumato.web.projects.browser_key import BrowserKeys
@@ -50,6 +52,7 @@ def mount_pages(app: FastAPI, pool: Pool, door: Door) -> None:
     pages_app.add_middleware(PageDoor, door=door, path=PATH)
     pages_app.on_shutdown(lambda: workspaces.seal_idle(0.0))
     pages_app.on_startup(lambda: _watch(workspaces, pool.settings.session_seconds))
+    pages_app.on_startup(_read_ahead)
     ui.run_with(
         app,
         mount_path=PATH,
@@ -59,6 +62,7 @@ def mount_pages(app: FastAPI, pool: Pool, door: Door) -> None:
         reconnect_timeout=RECONNECTING_SECONDS,
         show_welcome_message=False,
         favicon=components.ICON,
+        gzip_middleware_factory=Compression,
     )
 
 
@@ -96,4 +100,9 @@ async def _watch(workspaces: Workspaces, session_seconds: float) -> None:
     _tasks.add(asyncio.create_task(look()))
 
 
-_tasks: set["asyncio.Task[None]"] = set()
+async def _read_ahead() -> None:
+    """Read what a step needs before somebody waits for it."""
+    _tasks.add(asyncio.create_task(asyncio.to_thread(policies)))
+
+
+_tasks: set["asyncio.Task[Any]"] = set()

@@ -8,7 +8,7 @@ import pandas
 import pytest
 
 import sfumato as sf
-from sfumato.errors import DataError
+from sfumato.errors import DataError, PlanError
 
 COLUMNS = ("sex", "area", "age", "job")
 SECRET = "stays in the house"
@@ -79,6 +79,10 @@ def test_spark_adds_the_same_keys_and_sums(people, tmp_path, spark):
     rows = [(float(row.id), row.sex) for row in numbered.itertuples()]
     on_spark = spark.createDataFrame(rows, ["id", "sex"])
     assert columns_of(sf.tabulate(on_spark, ["sex"], record="id", secret=SECRET)) == by_frame
+    unlike = pandas.DataFrame({"id": ["1e+16", "-0.0", "2020-01-01 00:00:00"], "sex": ["m", "w", "w"]})
+    by_frame = columns_of(sf.tabulate(unlike, ["sex"], record="id", secret=SECRET))
+    on_spark = spark.createDataFrame([tuple(row) for row in unlike.itertuples(index=False)], ["id", "sex"])
+    assert columns_of(sf.tabulate(on_spark, ["sex"], record="id", secret=SECRET)) == by_frame
     with pytest.raises(DataError, match="names 2 records as another one is named"):
         sf.tabulate(frame.union(frame.limit(2)), ["sex"], record="id", secret=SECRET)
 
@@ -88,13 +92,16 @@ NARROW = {
     "six": ({"record": "six"}, "say digits: 6"),
     "few": ({"record": "number", "digits": 6}, "draw keys at random."),
     "lower": ({"record": "lower", "digits": 6}, "draw keys at random."),
+    "half": ({"record": "half", "digits": 6}, "draw keys at random."),
+    "fifths": ({"record": "fifths", "digits": 6}, "draw keys at random."),
 }
 
 
 def narrow(people):
     rng, many = np.random.default_rng(2), len(people)
     six = rng.integers(0, 10**6, many)
-    return people.assign(number=range(many), six=six, lower=six * 6 // 10)
+    fifths = [place % 5 / 5 for place in range(many)]
+    return people.assign(number=range(many), six=six, lower=six * 6 // 10, half=0.5, fifths=fifths)
 
 
 @pytest.mark.parametrize("kind", NARROW)
@@ -103,7 +110,7 @@ def test_keys_that_do_not_fill_their_range_are_refused(people, kind, tmp_path):
     keys, do = NARROW[kind]
     narrow(people).to_csv(tmp_path / "people.csv", index=False)
     for data in (narrow(people), tmp_path / "people.csv"):
-        with pytest.raises(DataError, match="are not spread over their range") as caught:
+        with pytest.raises(DataError, match="all cells would have the same noise") as caught:
             sf.tabulate(data, ["sex"], **keys)
         assert do in caught.value.do and "Give a secret" in caught.value.do
     assert len(sf.tabulate(tmp_path / "people.csv", ["sex"], record="six", digits=6)) == 3
@@ -142,6 +149,30 @@ def test_a_whole_number_names_the_same_record_however_it_is_kept(tmp_path):
         kept = (frame, tmp_path / f"{name}.parquet", *([] if name == "floating" else [tmp_path / f"{name}.csv"]))
         tables += [rows_of(sf.tabulate(data, ["a"], record="id", secret=SECRET), ["a"]) for data in kept]
     assert all(table == tables[0] for table in tables)
+
+
+UNLIKE = {
+    "powers": [1e16, 2.0**60, 1e22],
+    "nothing": [-0.0, 1.0, 2.0],
+    "days": pandas.to_datetime(["2020-01-01", "2020-01-02", "2020-01-03"]),
+    "codes": ["1e5", "12E3", "-x0"],
+}
+
+
+@pytest.mark.parametrize("kind", UNLIKE)
+def test_numbers_and_days_name_the_same_record_in_frames_and_files(tmp_path, kind):
+    frame = pandas.DataFrame({"id": UNLIKE[kind], "a": list("xyz")})
+    frame.to_csv(tmp_path / "one.csv", index=False)
+    frame.to_parquet(tmp_path / "one.parquet")
+    kept = (frame, tmp_path / "one.csv", tmp_path / "one.parquet")
+    tables = [rows_of(sf.tabulate(data, ["a"], record="id", secret=SECRET), ["a"]) for data in kept]
+    assert tables[1:] == tables[:1] * 2
+
+
+@pytest.mark.parametrize("secret", ["", " ", "\t\n"])
+def test_a_blank_secret_is_none(people, secret):
+    with pytest.raises(PlanError, match="the secret is blank"):
+        sf.tabulate(people, ["sex"], record="id", secret=secret)
 
 
 def test_the_same_records_have_the_same_noise_in_ten_tables(people):

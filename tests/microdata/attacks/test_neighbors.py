@@ -41,13 +41,58 @@ def distances(columns, target: int) -> np.ndarray:
 
 def test_guesses_are_what_most_of_the_nearest_rows_say(rows) -> None:
     space = space_of(rows.columns, [column.raw for column in rows.columns])
-    guesses = space.guesses(["wage", "ward"])
+    votes = space.votes(["wage", "ward"])
     for target in range(ROWS):
         for place, name in enumerate(("wage", "ward")):
             far = distances([column for column in rows.columns if column.name != name], target)
             nearest = np.flatnonzero(far <= far.min() + 1e-8)
             said = np.bincount(rows[name].published[nearest], minlength=len(rows[name].labels))
-            assert guesses[target, place] == said.argmax()
+            one = votes[place]
+            assert one.labels[target] == said.argmax() and one.counts[target] == said.max()
+            assert one.rows[target] == len(nearest)
+            rest = np.delete(said, said.argmax())
+            assert one.next_counts[target] == rest.max()
+            assert (one.next_labels[target] == -1) == (rest.max() == 0)
+
+
+@pytest.mark.parametrize(
+    ("said", "own", "left"),
+    [
+        ("aab", 1, "a"),
+        ("aab", 2, "b"),
+        ("a", 1, None),
+        ("bba", 1, "a"),
+        ("aaa", 1, "a"),
+        ("aaa", 3, None),
+        ("abcc", 1, "a"),
+    ],
+)
+def test_votes_without_ones_own_rows(said, own, left) -> None:
+    """The own rows say what most do; of labels that as many have, the first is said."""
+    published = {"ward": ["y"] * 3 + ["x"] * len(said), "kind": [*"abc", *said]}
+    asked = {"ward": ["x"], "kind": ["z"]}
+    rows = coded_rows(published, asked, asked, ["ward"], ["kind"])
+    votes = space_of(rows.columns, [column.raw for column in rows.columns]).votes(["kind"])[0]
+    answer = int(votes.without(np.array([own]))[0])
+    assert (None if answer == -1 else rows["kind"].labels[answer]) == left
+
+
+def test_numbers_equally_far_are_equally_near() -> None:
+    """3 and 7 are as far from 5, whatever share of the range a step is."""
+    published = {"size": ["3", "7", "49", "0"], "kind": ["a", "b", "b", "a"]}
+    asked = {"size": ["5", "0", "49"], "kind": ["z", "z", "z"]}
+    rows = coded_rows(published, asked, asked, ["size"], ["kind"])
+    votes = space_of(rows.columns, [column.raw for column in rows.columns]).votes(["kind"])[0]
+    assert votes.rows.tolist() == [2, 1, 1]
+
+
+def test_columns_that_the_attacker_does_not_know(rows) -> None:
+    space = space_of(rows.columns, [column.raw for column in rows.columns], unknown=["wage"])
+    chosen = space.nearest(1, np.random.default_rng(2))[:, 0]
+    known = [column for column in rows.columns if column.name != "wage"]
+    for target in range(ROWS):
+        far = distances(known, target)
+        assert far[chosen[target]] == pytest.approx(far.min(), abs=1e-8)
 
 
 def test_the_nearest_rows_are_nearest(rows) -> None:

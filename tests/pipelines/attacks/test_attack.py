@@ -9,6 +9,7 @@ import pytest
 
 from sfumato import datasets
 from sfumato.errors import DataError, PlanError
+from sfumato.microdata.attacks.shuffles import by_r
 from sfumato.pipelines.attacks.attack import attack
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.report_folder import read_dossier
@@ -94,12 +95,19 @@ def test_rows_shuffled_by_a_known_seed_are_found(suppression, raw, control) -> N
     assert order.evidence and order.variant == "shuffled by the seed 77"
 
 
-def test_others_shuffles_are_found_too(raw, control) -> None:
+SHUFFLES = {
+    "NumPy, pandas": lambda frame: frame[np.random.RandomState(42).permutation(ROWS)],
+    "Polars": lambda frame: frame.sample(fraction=1.0, shuffle=True, seed=42),
+    "R": lambda frame: frame[by_r(42, ROWS)],
+}
+
+
+@pytest.mark.parametrize("program", SHUFFLES)
+def test_others_shuffles_are_found_too(program, raw, control) -> None:
     published = anonymize(raw, plan(output={"order": "keep"}, method={"name": "optimal", "suppression": 0.0})).data
-    shuffled = published[np.random.RandomState(42).permutation(ROWS)]
-    report = attack(shuffled, raw, control=control, plan=plan(), attempts=200)
+    report = attack(SHUFFLES[program](published), raw, control=control, plan=plan(), attempts=20)
     order = next(one for one in report.attacks if one.name == "order")
-    assert order.evidence and order.variant == "shuffled by the seed 42 (NumPy, pandas)"
+    assert order.evidence and order.variant == f"shuffled by the seed 42 ({program})"
 
 
 def test_copies_are_found_without_a_plan(raw, control) -> None:
@@ -339,3 +347,82 @@ def test_the_order_is_found_by_numbers_that_were_changed(how) -> None:
     mixed = tables[0].sample(fraction=1, shuffle=True, seed=5)
     report = attack(mixed, tables[1], control=tables[2], quasi_identifiers=["age", "wage"], attempts=20)
     assert not next(one for one in report.attacks if one.name == "order").evidence
+
+
+def patients(seed: int, rows: int = 400, visits: int = 1) -> pl.DataFrame:
+    """Persons whose illness and drug have nothing to do with who they are."""
+    random = np.random.default_rng(seed)
+    columns = {
+        "person": [f"p{seed}-{number}" for number in range(rows)],
+        "age": random.integers(18, 98, rows).astype(str),
+        "zip": [f"{region}{place:03d}" for region, place in random.integers((10, 0), (14, 40), (rows, 2)).tolist()],
+        "work": random.choice(list("bcdefg"), rows),
+        "illness": random.choice(list("abcde"), rows),
+        "drug": random.choice(list("xyzuv"), rows),
+    }
+    return pl.concat([pl.DataFrame(columns)] * visits).sample(fraction=1.0, shuffle=True, seed=seed)
+
+
+def hidden_patients(k: int = 5, role: str = "identifier", columns: tuple[str, ...] = ("illness",)) -> dict[str, object]:
+    """A plan that hides each patient among k, with l and t for what is sensitive."""
+    ages = {"type": "intervals", "start": 0, "end": 119, "widths": [10, 20, 40]}
+    shown = {name: {"role": "sensitive" if name in columns else "identifier"} for name in ("illness", "drug")}
+    promises = [
+        promise | {"column": name}
+        for name in columns
+        for promise in ({"model": "l-diversity", "l": 2}, {"model": "t-closeness", "t": 0.6})
+    ]
+    return {
+        "version": 1,
+        "columns": {
+            "person": {"role": role},
+            "age": {"role": "quasi-identifier", "type": "integer", "hierarchy": ages},
+            "zip": {"role": "quasi-identifier", "hierarchy": {"type": "digits", "length": 5}},
+            "work": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+            **shown,
+        },
+        "privacy": [{"model": "k-anonymity", "k": k}, *promises],
+        "method": {"name": "mondrian"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("asked", "visits"),
+    [
+        (hidden_patients(), 1),
+        (hidden_patients(3), 1),
+        (hidden_patients(columns=("illness", "drug")), 1),
+        (hidden_patients(role="person"), 3),
+    ],
+    ids=["k 5", "k 3", "two sensitive columns", "three rows a person"],
+)
+def test_ones_own_row_in_a_small_class_accuses_nobody(asked, visits) -> None:
+    """It makes a guess right twice as often as for who is not in the data, whatever is published."""
+    raw, others = patients(1, visits=visits), patients(2, visits=visits)
+    report = attack(anonymize(raw, asked), raw, control=others, attempts=400)
+    nearest = next(one for one in report.attacks if one.variant == "illness: nearest rows")
+    assert nearest.attack.share > 1.4 * nearest.control.share, "else this shows nothing"
+    assert nearest.attack.attempts == 400, "one row of each person"
+    assert found(report) == set()
+
+
+def test_classes_of_one_value_are_found_without_ones_own_row() -> None:
+    asked = hidden_patients()
+    raw, others = patients(1), patients(2)
+    published = anonymize(raw, asked | {"privacy": asked["privacy"][:1], "output": {"order": "keep"}}).data
+    known = ["age", "zip", "work"]
+    places = published.select(pl.struct(known).rank("dense").alias("place"))["place"]
+    said = pl.Series("illness", ["abcde"[place * 7 % 5] for place in places.to_list()])
+    shuffled = published.with_columns(said).sample(fraction=1.0, shuffle=True, seed=987654)
+    report = attack(shuffled, raw.with_columns(said), control=others, plan=asked, attempts=400)
+    assert {one.variant for one in report.found} == {"illness: nearest rows", "illness: boosted trees"}
+
+
+def test_who_knows_other_sensitive_values_is_told_of_and_accuses_nobody() -> None:
+    asked = hidden_patients(columns=("illness", "drug"))
+    raw = patients(1)
+    report = attack(anonymize(raw, asked), raw, control=patients(2), attempts=400)
+    more = [one for one in report.attacks if one.variant.endswith("other sensitive values known too")]
+    assert [one.details["column"] for one in more] == ["illness", "drug"]
+    assert all(one.evidence and not one.counted and one.remark for one in more)
+    assert "andere sensible Werte auch bekannt" in section(report.to_dict(), words_in("de"))

@@ -13,6 +13,7 @@ from sfumato.pipelines.policies.check import check
 from sfumato.pipelines.policies.rows_evidence import Roles
 from sfumato.pipelines.release import anonymize
 from sfumato.policies.presets import policy_named
+from sfumato.texts.words import words_in
 
 CLAUSES = ("linkability", "inference-attack")
 ROWS = 300
@@ -72,8 +73,25 @@ def test_raw_rows_fail_linkability(raw, tmp_path, sfumato):
 def test_what_the_folder_tells_of_an_attack_counts(release, raw, tmp_path):
     folder = release.save(tmp_path / "release")
     assert statuses(check(folder, "gdpr-wp216")) == dict.fromkeys(CLAUSES, "open")
-    add_to_folder(folder, attack(folder, raw, control=census(2), attempts=100))
+    outcome = attack(folder, raw, control=census(2), attempts=100)
+    add_to_folder(folder, outcome)
     assert statuses(check(folder, "gdpr-wp216")) == dict.fromkeys(CLAUSES, "satisfied")
+    holds, attacked = (words_in()[key] for key in ("report.holds", "report.attacked"))
+    for figures, told, hidden in ((outcome, holds, attacked), (Succeeded(outcome), attacked, holds)):
+        add_to_folder(folder, figures)  # a verdict is never plainly good beside an attack that succeeded
+        for name in ("report.html", "report-external.html"):
+            page = (folder / name).read_text(encoding="utf-8")
+            assert told in page and hidden not in page
+
+
+class Succeeded:
+    """An attack whose figures say that two tries succeeded."""
+
+    def __init__(self, outcome) -> None:
+        self.outcome = outcome
+
+    def to_dict(self):
+        return {**self.outcome.to_dict(), "found": 2}
 
 
 def test_an_attack_with_nothing_to_try_decides_nothing(tmp_path) -> None:

@@ -17,6 +17,7 @@ from sfumato.pipelines.attacks.attack import attack
 from sfumato.pipelines.attacks.persons import compared_by_persons
 from sfumato.pipelines.attacks.published import target_of, texts_of
 from sfumato.pipelines.previous.erasing import erase
+from sfumato.pipelines.previous.folders import read_release
 from sfumato.pipelines.previous.together import verify_together
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.verify import verify
@@ -175,6 +176,20 @@ def test_erasures_hide_no_group_that_is_too_small() -> None:
     assert with_erased({(None, ("d",)): 1, group: 2}, [{"c": 1}, {}], 3) == {group: 3}
 
 
+def test_rows_of_one_erased_person_are_one_person(tmp_path) -> None:
+    """Three rows of the erased one fill up no group of k persons: two were withdrawn, and two are one."""
+    first = visits(tmp_path, "first", ["P03;w;Krebs", "P03;w;Grippe", "P03;m;Grippe"], [])
+    assert erase("P03", [first]).rows == {"first": 4}
+    keys = pl.read_parquet(first / "persons.parquet").to_series().to_list()
+    assert sum(key.startswith("erased-") for key in keys) == 4 == len({k for k in keys if k.startswith("erased-")})
+    release = read_release(first, ["sex"], ["ill"])
+    assert dict(release.erased) == {("w",): 1, ("m",): 1} and release.erased_rows == 4
+    assert verify_together([first]).erased_rows == 4
+    for number in range(12):
+        erase(f"P{number:02}", [first])
+    assert verify_together([first]).smallest == 4, "those of 12, 13, 14, and as many of the erased as are needed"
+
+
 def visits(folder: Path, name: str, further: list[str], previous: list[str], k: int = 4) -> Path:
     """Thirty persons of two classes, some with further rows, released beside some earlier ones."""
     rows = [f"P{number:02};{'w' if number < 15 else 'm'};{('Grippe', 'Asthma')[number % 2]}" for number in range(30)]
@@ -226,3 +241,25 @@ def test_all_releases_of_a_chain_are_named(tmp_path) -> None:
         (tmp_path / name).rename(tmp_path / "archive" / name)
     moved = [f"archive/{name}" for name in ("first", "second", "third")]
     assert visits(tmp_path, "fourth", [], moved).exists()
+
+
+@pytest.mark.parametrize("sealed", [True, False], ids=["by their rows", "without seals"])
+def test_a_chain_is_known_by_its_rows_wherever_it_lies(sealed, tmp_path) -> None:
+    """Copies beside the originals are the same releases; so are folders that have other names now."""
+    visits(tmp_path, "first", [], [])
+    second = visits(tmp_path, "second", [], ["first"])
+    if not sealed:
+        report = json.loads((second / "report.json").read_text())
+        report["previous"].pop("seals")
+        (second / "report.json").write_text(json.dumps(report))
+    for name in ("first", "second"):
+        shutil.copytree(tmp_path / name, tmp_path / "copies" / name)
+    assert visits(tmp_path, "third", [], ["copies/first", "copies/second"]).exists()
+    (tmp_path / "first").rename(tmp_path / "eins")
+    if sealed:
+        assert visits(tmp_path, "fourth", [], ["eins", "second", "third"]).exists()
+        with pytest.raises(PlanError, match="second was made beside first, which is not named"):
+            visits(tmp_path, "fifth", [], ["second", "third"])
+    else:
+        with pytest.raises(PlanError, match="If it was renamed, give it back its name"):
+            visits(tmp_path, "fourth", [], ["eins", "second"])

@@ -325,6 +325,8 @@ def test_one_of_several_files_is_not_judged_for_all(tmp_path, sfumato) -> None:
     assert sfumato("report", str(folder), "--annex", str(tmp_path / "annex.md")).code == 2
     answer = sfumato("erase", str(folder), "--person", "1")
     assert answer.code == 2 and "keys.json" in answer.err and "persons.parquet" not in answer.err
+    (tmp_path / "linked.csv").symlink_to(folder / "patients.csv")
+    assert "visits.csv, lab.csv" in sealing.remark_on_siblings(tmp_path / "linked.csv"), "through a link, too"
     (folder / "visits.csv").rename(tmp_path / "elsewhere.csv")
     assert not sealing.remark_on_siblings(tmp_path / "elsewhere.csv")
 

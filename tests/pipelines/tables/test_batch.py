@@ -172,7 +172,15 @@ def test_files_of_changed_tables_tell_no_true_value(folder, table, rule, way):
 def test_whole_keys_that_do_not_fill_their_range_are_refused(folder):
     metadata = (folder / "micro.rda").read_text()
     (folder / "micro.rda").write_text(metadata.replace("Key 19 10", "Key 21 8").replace("<DECIMALS> 8\n  <PF", "<PF"))
-    with pytest.raises(DataError, match=r"line \d+ .*keys of the cells are not spread over their range"):
+    with pytest.raises(DataError, match=r"line \d+ .*keys of the records \(Key\) are not spread over their"):
+        batch(folder, "<freq>", "", "<SUPPRESS> CKM(1)")
+
+
+def test_records_that_all_have_the_same_key_are_refused(folder):
+    """Sums of the same fraction are few, and cells of as many records have the same noise."""
+    lines = (folder / "micro.asc").read_text().splitlines()
+    (folder / "micro.asc").write_text("".join(f"{line[:18]}0.50000000{line[28:]}\n" for line in lines))
+    with pytest.raises(DataError, match=r"keys of the records \(Key\) have only 1 different values in"):
         batch(folder, "<freq>", "", "<SUPPRESS> CKM(1)")
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 from datetime import date
+from hashlib import sha256
 
 import polars as pl
 import pytest
@@ -101,7 +102,43 @@ def test_what_a_label_covers_is_true(tmp_path) -> None:
         release.close()
     assert dict(meanings["age"])["20-29"] == "all values from 20 to 29, both included"
     assert dict(meanings["town"]) == {"west": "Bonn, Köln", "south": "Ulm"}
-    assert list(dict(meanings["code"])) == ["70*"]
+    assert dict(meanings["code"]) == {"70*": "all codes of 3 characters that begin with 70; * stands for any character"}
+
+
+def test_every_label_of_local_recoding_is_explained_by_itself(tmp_path) -> None:
+    """Labels of all levels of a ladder stand in one column: each is told, none as "this group of values"."""
+    rows = tmp_path / "rows.csv"
+    people = [(20 + 7 * n % 60, f"19{40 + n % 50}-0{1 + n % 9}-11", ("Bonn", "Köln", "Ulm")[n % 3]) for n in range(240)]
+    rows.write_text("age,born,town\n" + "".join(f"{a},{b},{c}\n" for a, b, c in people), encoding="utf-8")
+    ladders = {
+        "age": {"type": "intervals", "start": 20, "end": 79, "widths": [5, 10, 20]},
+        "born": {"type": "date", "levels": ["year", "decade"]},
+        "town": {"type": "tree", "parents": {"Bonn": "west", "Köln": "west", "Ulm": "*"}},
+    }
+    plan = {
+        "version": 1,
+        "data": {"source": str(rows)},
+        "columns": {name: {"role": "quasi-identifier", "hierarchy": ladder} for name, ladder in ladders.items()},
+        "privacy": [{"model": "k-anonymity", "k": 6}],
+        "method": {"name": "local"},
+        "seed": 1,
+    }
+    release = anonymize(None, plan)
+    folder = release.save(tmp_path / "out")
+    release.close()
+    head, *lines = [line.split(",") for line in (folder / "data.csv").read_text().splitlines()]
+    twin = json.loads((folder / "report-external.json").read_text(encoding="utf-8"))
+    raw = [set(map(str, column)) for column in zip(*people, strict=True)]
+    for place, name in enumerate(head):
+        told = {entry["value"]: entry["stands_for"] for entry in twin["columns"][name]["values"]}
+        assert set(told) == {line[place] for line in lines} - raw[place]
+        assert len(told) > 1 or name != "age"
+        assert words_in()["external.group"] not in told.values()
+        assert "class by class" not in twin["columns"][name]["what"]
+    assert twin["output_sha256"] == sha256((folder / "data.csv").read_bytes()).hexdigest()
+    page = (folder / "report-external.html").read_text(encoding="utf-8")
+    assert twin["output_sha256"] in page
+    assert words_in()["glossary.quasi-identifier.says"] in page
 
 
 def test_the_annex_is_made_from_the_folder_alone(signed, tmp_path) -> None:

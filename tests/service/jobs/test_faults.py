@@ -91,7 +91,7 @@ def test_a_clock_that_jumps_erases_nothing_early_and_keeps_nothing_longer(tmp_pa
     job = pool.store.add(new_id(), "", "risk", "digest")
     pool.store.conclude(pool.store.claim(pool.leases.id), Ending("done", 1.0))
     projects = SealedProjects(tmp_path / "jobs", 1.0)
-    projects.seal("key", None, {"plan": {}})
+    projects.seal("key", {}, {"plan": {}})
     pool.upkeep.clean()
     clock = time.time
     for jump in (10 * 86_400, -10 * 86_400):

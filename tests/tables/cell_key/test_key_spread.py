@@ -26,6 +26,14 @@ NARROW = {
     "numbers": (range(400), 10**6),
     "all zero": ([0] * 50, WORD),
     "upper half": (range(5 * 10**5, 10**6, 2000), 10**6),
+    "all halves": ([5 * 10**5] * 25, 10**6),
+    "all the same": ([3**39] * 5, WORD),
+    "five values": ([2 * 10**5 * (place % 5) for place in range(30)], 10**6),
+    "five random values": ([(place % 5) * 3**39 + 5 for place in range(600)], WORD),
+    "two values": ([place % 2 * 2**63 for place in range(40)], WORD),
+    "two clusters": ([place % 2 * 2**63 + place % 10 for place in range(600)], WORD),
+    "eight values": ([place % 8 * 2**61 for place in range(40)], WORD),
+    "tenths": ([place % 10 * 10**5 for place in range(40)], 10**6),
     "one part left out": ([key for key in range(0, 10**6, 50) if not 10**5 < key < 2 * 10**5], 10**6),
 }
 

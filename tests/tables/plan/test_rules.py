@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sfumato.errors import PlanError
+from sfumato.errors import DataError, PlanError
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.plan import rules as primary
 from sfumato.tables.plan.group_disclosure import GroupDisclosure
@@ -130,3 +130,19 @@ def test_group_disclosure_is_for_counts_with_that_dimension():
         with pytest.raises(PlanError) as error:
             GroupDisclosure("sex").apply(wrong)
         assert error.value.code == "plan.no-dimension"
+
+
+def test_a_mark_that_nobody_gave_a_meaning_is_refused():
+    """A cell with a misspelt mark would be published as if it were safe."""
+    marks = Columns({"mark": ("s", "u", "weird", "")})
+    with pytest.raises(DataError, match="neither unsafe nor safe in 1 rows, the first in row 3") as caught:
+        primary.StatusColumn("mark").apply(facts(columns=marks))
+    assert list(caught.value.values) == ["weird"]
+    assert primary.StatusColumn("mark", safe=("s", "", "weird")).apply(facts(columns=marks)).unsafe.sum() == 1
+
+
+def test_marks_that_no_cell_has_are_refused():
+    marks = Columns({"mark": ("s", "s", "s", "s")})
+    with pytest.raises(DataError, match="no cell has a mark"):
+        primary.check_marks([primary.StatusColumn("mark", unsafe=("3",))], marks)
+    primary.check_marks([primary.StatusColumn("mark")], marks)

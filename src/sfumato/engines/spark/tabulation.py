@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from sfumato.engines.tables.record_keys import WHOLE, RecordKeys
-from sfumato.tables.cell_key.key_spread import BINS
+from sfumato.engines.tables.record_keys import LARGEST, PATTERNS, POWER, RecordKeys
+from sfumato.tables.cell_key.key_spread import BINS, FEW
 
 # White space that is cut off at both ends of a code, as in every engine.
 BLANKS = " \t\r\n"
@@ -57,10 +57,12 @@ def _check_records(frame: Any, records: RecordKeys) -> None:
         twins = F.count(F.lit(1)) - F.countDistinct(_name(records.column))
         records.refuse_twins(int(frame.select(twins).first()[0]))
         return
-    keys = frame.select(record_key(records).alias("_key")).where("_key is not null").distinct()
+    keys = frame.select(record_key(records).alias("_key")).where("_key is not null")
+    counted = keys.groupBy("_key").agg(F.count(F.lit(1)).alias("_many"))
     place = F.floor(F.col("_key").cast("double") * BINS / float(records.modulus)).alias("_place")
-    bins = keys.groupBy(place).agg(F.count(F.lit(1)), F.max("_key").cast("string"))
-    records.refuse_narrow(records.spread_of_bins(bins.collect()))
+    bins = counted.groupBy(place).agg(F.count(F.lit(1)), F.max("_key").cast("string"), F.sum("_many"))
+    few = counted.select(F.col("_key").cast("string")).limit(FEW + 1)
+    records.refuse_narrow(records.spread_of_bins(bins.collect(), few.collect()))
 
 
 def _text(name: str) -> Any:
@@ -77,7 +79,13 @@ def _name(column: str) -> Any:
     number = f"try_cast(`{column}` as double)"
     floating = F.expr(f"typeof(`{column}`) in ('double', 'float') and {number} = floor({number})")
     whole = F.when(floating, F.expr(f"cast(try_cast(`{column}` as decimal(38,0)) as string)"))
-    return F.coalesce(whole, F.regexp_replace(_text(column), WHOLE, "$1"))
+    text = _text(column)
+    power = F.when(text.rlike(POWER), text).cast("double")
+    large = F.when((power == F.floor(power)) & (F.abs(power) < LARGEST), power.cast("decimal(38,0)")).cast("string")
+    rest = text
+    for pattern in PATTERNS:
+        rest = F.regexp_replace(rest, pattern, "$1")
+    return F.coalesce(whole, large, rest)
 
 
 def record_key(records: RecordKeys) -> Any:

@@ -2,7 +2,8 @@
 
 A key made from a secret is the first 64 bits of SHA-256 of the secret's own digest, a colon and the record's name:
 every engine has that hash, and who does not know the secret cannot compute it. A whole number has one name however it
-is kept: 1, 1.0 and the floating-point number are the same record.
+is kept: 1, 1.0 and the floating-point number are the same record; 0 and -0.0, 1e+16 and its digits; so has a day, with
+or without its midnight.
 """
 
 import hashlib
@@ -13,14 +14,35 @@ from typing import Any
 
 from sfumato.engines import sql
 from sfumato.errors import DataError
-from sfumato.tables.cell_key.key_spread import BINS, KeySpread, check_spread, spread_of
+from sfumato.tables.cell_key.key_spread import BINS, FEW, KeySpread, check_spread, spread_of
 from sfumato.tables.tabulate import WORD
 
 UNSPREAD = "Give a secret where the column names records; else draw keys at random."
 # A whole number with a fraction of nothing, in the words of every engine; its first group is the name.
 WHOLE = "^(-?[0-9]+)[.]0+$"
+# The same with a power of ten, as programs write large numbers; names with an e in them have no sign behind it.
+POWER = "^-?[0-9]+([.][0-9]+)?[eE][+][0-9]+$"
+# Nothing that is negative, and a day with its first moment.
+NOTHING = "^-(0+)$"
+MIDNIGHT = "^([0-9]{4}-[0-9]{2}-[0-9]{2})[ T]00:00:00([.]0+)?$"
+PATTERNS = (WHOLE, NOTHING, MIDNIGHT)
+# Whole numbers up to this one fit into those of every engine.
+LARGEST = 1e37
 # Fewer digits than these are those of numbers of records, rather than of keys.
 LEAST_DIGITS = 5
+
+
+def name_of(text: str) -> str:
+    """The name of a record, however a number or a day is written.
+
+    >>> name_of("1.0"), name_of("-0.0"), name_of("1e+16"), name_of("2020-01-01 00:00:00"), name_of("1e5")
+    ('1', '0', '10000000000000000', '2020-01-01', '1e5')
+    """
+    if re.match(POWER, text) and abs(number := float(text)) < LARGEST and number.is_integer():
+        return str(int(number))
+    for pattern in PATTERNS:
+        text = re.sub(pattern, r"\1", text)
+    return text
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +75,7 @@ class RecordKeys:
         Raises:
             DataError: A record has no name, a text is no key, or keys are not spread over their range.
         """
-        texts = [re.sub(WHOLE, r"\1", text) for text in column]
+        texts = [name_of(text) for text in column]
         if self.secret is not None:
             if "" in texts:
                 raise self.fault()
@@ -74,7 +96,7 @@ class RecordKeys:
             DataError: They do not.
         """
         digits = len(str(spread.largest))
-        shorter = digits >= LEAST_DIGITS and 10**digits < self.modulus
+        shorter = digits >= LEAST_DIGITS and 10**digits < self.modulus and not spread.scarce
         hint = f" Where they are keys of {digits} digits, drawn at random, say digits: {digits}." if shorter else ""
         check_spread(spread, f'the keys in column "{self.column}"', UNSPREAD + hint)
 
@@ -101,7 +123,13 @@ class RecordKeys:
         number = f"try_cast({column} as double)"
         floating = f"typeof({column}) in ('DOUBLE', 'FLOAT') and {number} = floor({number})"
         whole = f"cast(try_cast({number} as hugeint) as varchar)"
-        return f"coalesce(case when {floating} then {whole} end, regexp_replace({text}, '{WHOLE}', '\\1'))"
+        power = f"try_cast(case when regexp_full_match({text}, '{POWER}') then {text} end as double)"
+        digits = f"case when {power} = floor({power}) and abs({power}) < {LARGEST} then {power} end"
+        rest = text
+        for pattern in PATTERNS:
+            rest = f"regexp_replace({rest}, '{pattern}', '\\1')"
+        large = f"cast(try_cast({digits} as hugeint) as varchar)"
+        return f"coalesce(case when {floating} then {whole} end, {large}, {rest})"
 
     def twins_in_sql(self, text: str) -> str:
         """How many records have the name of another one, for a text expression."""
@@ -126,17 +154,39 @@ class RecordKeys:
         return f"case when count({key}) = count(*) then cast({whole_sum} as varchar) end"
 
     def bins_in_sql(self, text: str, table: str) -> str:
-        """How many different keys lie in each part of their range, and the largest there, for a text expression."""
-        place = f"cast(floor(cast(key as double) * {BINS} / {self.modulus}) as integer)"
-        keys = f"select distinct {self._key_in_sql(text)} as key from {table}"
-        return f"select {place}, count(*), cast(max(key) as varchar) from ({keys}) where key is not null group by 1"
+        """How many different keys lie in each part of their range, the largest there, and how many records have one.
 
-    def spread_of_bins(self, rows: Sequence[Sequence[Any]]) -> KeySpread:
-        """How keys lie, by the rows that an engine hands over: the part, how many lie there, the largest there."""
+        Args:
+            text: The text expression of the column.
+            table: The records.
+        """
+        place = f"cast(floor(cast(key as double) * {BINS} / {self.modulus}) as integer)"
+        counted = (
+            f"select key, count(*) as many from ({self._keys_in_sql(text, table)}) where key is not null group by 1"
+        )
+        return f"select {place}, count(*), cast(max(key) as varchar), sum(many) from ({counted}) group by 1"
+
+    def few_in_sql(self, text: str, table: str) -> str:
+        """Different keys, one more than are looked at one by one."""
+        keys = self._keys_in_sql(text, table)
+        return f"select distinct cast(key as varchar) from ({keys}) where key is not null limit {FEW + 1}"
+
+    def _keys_in_sql(self, text: str, table: str) -> str:
+        return f"select {self._key_in_sql(text)} as key from {table}"
+
+    def spread_of_bins(self, rows: Sequence[Sequence[Any]], keys: Sequence[Sequence[Any]]) -> KeySpread:
+        """How keys lie, by the rows that an engine hands over.
+
+        Args:
+            rows: Each part of the range: its place, how many different keys lie there, the largest, how many records.
+            keys: Different keys, all of them where there are few.
+        """
         bins = {min(int(place), BINS - 1): 0 for place, *_ in rows}
-        for place, many, _ in rows:
+        for place, many, *_ in rows:
             bins[min(int(place), BINS - 1)] += int(many)
-        return KeySpread(bins, max((int(largest) for *_, largest in rows), default=0), self.modulus)
+        largest = max((int(one) for _, _, one, _ in rows), default=0)
+        few = tuple(sorted(int(key) for (key,) in keys)) if len(keys) <= FEW else ()
+        return KeySpread(bins, largest, self.modulus, sum(int(many) for *_, many in rows), few)
 
     def _key_in_sql(self, text: str) -> str:
         """The key that a column holds, for a text expression; null where it is none."""

@@ -172,7 +172,8 @@ def _check_records(ask: Callable[[str], Sequence[Any]], table: str, records: Rec
     """Refuse records that are named as another one is, and keys that do not fill their range."""
     text = records.text_in_sql(_trimmed(records.column))
     if records.secret is None:
-        records.refuse_narrow(records.spread_of_bins(ask(records.bins_in_sql(text, table))))
+        bins, few = ask(records.bins_in_sql(text, table)), ask(records.few_in_sql(text, table))
+        records.refuse_narrow(records.spread_of_bins(bins, few))
     else:
         records.refuse_twins(int(ask(f"select {records.twins_in_sql(text)} from {table}")[0][0]))
 

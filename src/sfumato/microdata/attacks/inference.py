@@ -3,139 +3,174 @@
 Two attackers: one asks the published rows nearest to the person and says what most of them do, one has learned from all
 published rows (gradient-boosted trees, where scikit-learn is installed). The control are persons who were never in the
 data: what can be learned of anybody is no fault of the release. Giomi et al. (2023).
+
+A person in the data has one more row among the nearest than a person of the control: their own. In a class of five it
+makes a guess right far more often, whatever was published. So where others stand beside it, as many as k promises, the
+guess is judged without it: what is left is what the values of others tell of this one. Where fewer do, nobody is
+hidden, and all that is reached counts.
 """
 
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata.attacks.neighbors import space_of
-from sfumato.microdata.attacks.outcome import Attack, Rate
+from sfumato.microdata.attacks.learning import Trees, is_learnable
+from sfumato.microdata.attacks.neighbors import Ints, Votes, space_of
+from sfumato.microdata.attacks.outcome import SENSITIVE_KNOWN, Attack, Rate
 from sfumato.microdata.attacks.rows import AttackColumn, AttackRows, Codes
 
 NAME = "inference"
 # A number is guessed rightly where it is off by no more than this share of itself.
 TOLERANCE = 0.05
-# More different values are too many for a classifier.
-MOST_VALUES = 50
-LEAST_ROWS = 20
-# A round grows one tree for each value: of many values fewer rounds are run, each of which learns more.
-MOST_ROUNDS, LEAST_ROUNDS, MOST_TREES = 60, 12, 120
-# What all rounds together learn by, whatever their number.
-LEARNED = 6.0
-NO_TREES = "boosted trees: scikit-learn is not installed (sfumato[learning])"
+Truths = npt.NDArray[np.bool_]
 
 
-def infer(rows: AttackRows, attempts: int, random: np.random.Generator) -> tuple[Attack, ...]:
-    """The attacks on each sensitive column that is published."""
-    columns = rows.shown
-    targets = [column for column in columns if column.name in rows.sensitive and len(columns) > 1]
+def infer(rows: AttackRows, attempts: int, random: np.random.Generator, least: int) -> tuple[Attack, ...]:
+    """The attacks on each sensitive column that is published.
+
+    Args:
+        least: Among how many rows a person is hidden.
+    """
+    targets = tuple(column for column in rows.shown if column.name in rows.sensitive and len(rows.shown) > 1)
     if not targets:
         return ()
-    _, of_raw, of_control = rows.sizes
-    persons: dict[str, Codes] = {
-        which: random.permutation(size)[:attempts].astype(np.int32)
-        for which, size in (("raw", of_raw), ("control", of_control))
-    }
-    answers = {which: _answers(columns, targets, which, chosen) for which, chosen in persons.items()}
-    learning = find_spec("sklearn") is not None
+    persons = {which: _sample(rows, which, attempts, random) for which in ("raw", "control")}
+    hunt = _Hunt(rows, targets, persons, least)
+    votes = hunt.votes(rows.promised)
     attacks: list[Attack] = []
-    for place, target in enumerate(targets):
-        said = {which: labels[:, place] for which, labels in answers.items()}
-        attacks.append(_outcome(target, "nearest rows", persons, said))
-        if learning and _learnable(target):
-            knowledge = [column for column in columns if column is not target]
-            attacks.append(_learning(target, knowledge, persons, int(random.integers(2**31))))
-    return tuple(attacks)
+    for target, said in zip(targets, votes, strict=True):
+        attacks.append(hunt.asking(target, said))
+        knowledge = hunt.knowledge(target)
+        if knowledge and is_learnable(target):
+            attacks.append(hunt.learning(target, knowledge, said["raw"], random))
+    return (*attacks, *hunt.knowing_more())
 
 
-def _answers(columns: Sequence[AttackColumn], targets: Sequence[AttackColumn], which: str, chosen: Codes) -> Codes:
-    """What the nearest rows say of each person in each sensitive column."""
-    space = space_of(columns, [getattr(column, which)[chosen] for column in columns])
-    return space.guesses([target.name for target in targets]).astype(np.int32)
+def _sample(rows: AttackRows, which: str, attempts: int, random: np.random.Generator) -> Codes:
+    """Rows drawn by chance, one of each person: what happens to rows of one person happens to all of them."""
+    size = rows.sizes[("raw", "control").index(which) + 1]
+    order = random.permutation(size)
+    if which in rows.persons:
+        _, first = np.unique(rows.persons[which][order], return_index=True)
+        order = order[np.sort(first)]
+    return order[:attempts].astype(np.int32)
 
 
-def _learnable(target: AttackColumn) -> bool:
-    return 2 <= len(target.labels) <= MOST_VALUES and len(target.published) >= 2 * LEAST_ROWS
+@dataclass(frozen=True, slots=True)
+class _Hunt:
+    """Who is asked about, and among how many rows a person is hidden."""
+
+    rows: AttackRows
+    targets: tuple[AttackColumn, ...]
+    persons: Mapping[str, Codes]
+    least: int
+
+    def knowledge(self, target: AttackColumn) -> list[AttackColumn]:
+        """What the attacker knows: all else but what something is promised about."""
+        return [column for column in self.rows.shown if column is not target and column.name not in self.rows.promised]
+
+    def votes(self, unknown: Sequence[str]) -> list[Mapping[str, Votes]]:
+        """What the nearest rows say of raw and control rows in each sensitive column."""
+        columns, names = self.rows.shown, [target.name for target in self.targets]
+        said = {}
+        for which, chosen in self.persons.items():
+            codes = [getattr(column, which)[chosen] for column in columns]
+            said[which] = space_of(columns, codes, unknown).votes(names)
+        return [{which: votes[place] for which, votes in said.items()} for place in range(len(names))]
+
+    def asking(self, target: AttackColumn, votes: Mapping[str, Votes]) -> Attack:
+        """The nearest rows are asked."""
+        outcome = self._outcome(target, "nearest rows", {which: one.labels for which, one in votes.items()})
+        raw, (own, alike) = votes["raw"], self._own_rows(target)
+        others = np.where(self._is_hidden(raw, own), raw.without(alike), raw.labels)
+        right = self._right(target, "raw", raw.labels) & (others >= 0)
+        # Who was guessed wrongly is, without a row that said the truth.
+        right &= self._right(target, "raw", np.maximum(others, 0))
+        return replace(outcome, without_own_row=Rate(int(right.sum()), len(right)))
+
+    def learning(
+        self, target: AttackColumn, knowledge: Sequence[AttackColumn], votes: Votes, random: np.random.Generator
+    ) -> Attack:
+        """All rows are learned from; from others alone where that decides whether it is evidence."""
+        trees = Trees(target, knowledge, int(random.integers(2**31)))
+        said = {which: trees.answers(which, chosen) for which, chosen in self.persons.items()}
+        outcome = self._outcome(target, "boosted trees", said)
+        hidden = self._is_hidden(votes, self._own_rows(target)[0])
+        if not outcome.judged(1).evidence or not hidden.any():
+            return outcome
+        chosen = self.persons["raw"][hidden]
+        whole = [*knowledge, target]
+        own = space_of(whole, [column.raw[chosen] for column in whole]).nearest(1, random)[:, 0]
+        others = said["raw"].copy()
+        others[hidden] = trees.answers_without(chosen, own.astype(np.int32))
+        right = self._right(target, "raw", others)
+        return replace(outcome, without_own_row=Rate(int(right.sum()), len(right)))
+
+    def knowing_more(self) -> list[Attack]:
+        """The nearest rows by who knows the other sensitive values, too: no promise is about what he learns."""
+        names = {column.name for column in self.rows.shown if column.name in self.rows.promised}
+        targets = [target for target in self.targets if names - {target.name}]
+        if not targets:
+            return []
+        return [
+            replace(
+                self._outcome(
+                    target, "nearest rows, other sensitive values known too", {w: v.labels for w, v in said.items()}
+                ),
+                counted=False,
+                remark=SENSITIVE_KNOWN,
+            )
+            for target, said in zip(self.targets, self.votes(()), strict=True)
+            if target in targets
+        ]
+
+    def _is_hidden(self, votes: Votes, own: Ints) -> Truths:
+        """Whether enough rows of others are as near as the own ones of each person."""
+        hidden: Truths = votes.rows - own >= self.least - 1
+        return hidden
+
+    def _own_rows(self, target: AttackColumn) -> tuple[Ints, Ints]:
+        """How many rows of each person are as near as the one asked about; how many of them say the same."""
+        chosen = self.persons["raw"]
+        if "raw" not in self.rows.persons:
+            one = np.ones(len(chosen), np.int64)
+            return one, one
+        known = [self.rows.persons["raw"], *(column.raw for column in self.knowledge(target))]
+        return _repeats(known)[chosen], _repeats([*known, target.raw])[chosen]
+
+    def _right(self, target: AttackColumn, which: str, guesses: npt.NDArray[np.integer]) -> Truths:
+        return _right(target, guesses, getattr(target, which)[self.persons[which]])
+
+    def _outcome(self, target: AttackColumn, variant: str, guesses: Mapping[str, npt.NDArray[np.integer]]) -> Attack:
+        rates = {which: Rate(int(self._right(target, which, said).sum()), len(said)) for which, said in guesses.items()}
+        common = np.bincount(target.control, minlength=len(target.values)).argmax() if len(target.control) else 0
+        naive = int((target.raw[self.persons["raw"]] == common).sum())
+        return Attack(
+            NAME,
+            f"{target.name}: {variant}",
+            rates["raw"],
+            Rate(naive, rates["raw"].attempts),
+            rates["control"],
+            details={"column": target.name},
+        )
 
 
-def _learning(
-    target: AttackColumn, knowledge: Sequence[AttackColumn], persons: Mapping[str, Codes], seed: int
-) -> Attack:
-    """Learning from all rows."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
-    from threadpoolctl import threadpool_limits
-
-    features = np.column_stack([_features(column, None, None) for column in knowledge])
-    rounds = _rounds(len(target.labels))
-    model = HistGradientBoostingClassifier(
-        max_iter=rounds,
-        learning_rate=min(LEARNED / rounds, 0.3),
-        max_leaf_nodes=15,
-        min_samples_leaf=LEAST_ROWS,
-        l2_regularization=1.0,
-        random_state=seed,
-        early_stopping=False,
-    )
-    questions = {
-        which: np.column_stack([_features(column, which, chosen) for column in knowledge])
-        for which, chosen in persons.items()
-    }
-    # Several threads wait for each other longer than so few rows take.
-    with threadpool_limits(1):
-        model.fit(features, target.published)
-        answers = {which: model.predict(rows).astype(np.int32) for which, rows in questions.items()}
-    return _outcome(target, "boosted trees", persons, answers)
+def _repeats(columns: Sequence[Codes]) -> Ints:
+    """How often each row's values occur together."""
+    _, places, counts = np.unique(np.column_stack(columns), axis=0, return_inverse=True, return_counts=True)
+    return counts[places.ravel()].astype(np.int64)
 
 
-def _rounds(values: int) -> int:
-    """How many rounds are run for so many values.
-
-    >>> _rounds(2), _rounds(9), _rounds(40)
-    (60, 13, 12)
-    """
-    trees = 1 if values == 2 else values
-    return max(LEAST_ROUNDS, min(MOST_ROUNDS, MOST_TREES // trees))
-
-
-def _features(column: AttackColumn, which: str | None, chosen: Codes | None) -> npt.NDArray[np.float64]:
-    """A column as numbers: of published rows their labels, of persons the narrowest that stands for their value."""
-    order = column.label_numbers
-    if which is None or chosen is None:
-        return order[column.published]
-    own = column.narrowest_labels
-    codes = own[getattr(column, which)[chosen]]
-    return np.where(codes >= 0, order[np.maximum(codes, 0)], np.nan)
-
-
-def _outcome(target: AttackColumn, variant: str, persons: Mapping[str, Codes], guesses: Mapping[str, Codes]) -> Attack:
-    rates = {}
-    for which in ("raw", "control"):
-        truth = getattr(target, which)[persons[which]]
-        rates[which] = Rate(int(_right(target, guesses[which], truth).sum()), len(truth))
-    common = np.bincount(target.control, minlength=len(target.values)).argmax() if len(target.control) else 0
-    naive = int((target.raw[persons["raw"]] == common).sum())
-    details = {"column": target.name}
-    return Attack(
-        NAME,
-        f"{target.name}: {variant}",
-        rates["raw"],
-        Rate(naive, rates["raw"].attempts),
-        rates["control"],
-        details=details,
-    )
-
-
-def _right(target: AttackColumn, guesses: Codes, truth: Codes) -> npt.NDArray[np.bool_]:
+def _right(target: AttackColumn, guesses: npt.NDArray[np.integer], truth: Codes) -> Truths:
     """Whether published values are right about true ones: equal, covering them, or near them where both are numbers."""
     if target.numbers is not None:
         said, real = target.numbers[0][guesses], target.numbers[1][truth]
-        near: npt.NDArray[np.bool_] = np.abs(said - real) <= TOLERANCE * np.abs(real)
+        near: Truths = np.abs(said - real) <= TOLERANCE * np.abs(real)
         return near
     if target.is_large:
-        same: npt.NDArray[np.bool_] = target.label_places[truth] == guesses
+        same: Truths = target.label_places[truth] == guesses
         return same
-    hits: npt.NDArray[np.bool_] = target.covers[guesses, truth]
+    hits: Truths = target.covers[guesses, truth]
     return hits

@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.loops.arrays import Halves2, Ints, Ints2
 from sfumato.loops.compiled import compiled
 
-ONE = 1 << 32
+ONE = 1 << 40
 _FAR = 1 << 62
 
 
@@ -17,9 +17,9 @@ _FAR = 1 << 62
 def _gap(kinds, starts, widths, tables, labels, low, values, numbers, target, row, column):
     """The distance between a target and a published row by a column.
 
-    kinds: 0 a table of distances, 1 numbers (already divided by their range), 2 equality; starts, widths: where the
-    table of each column begins and how wide it is; labels, low: (rows, columns) codes and numbers of published rows;
-    values, numbers: (targets, columns) those of targets.
+    kinds: 0 a table of distances, 1 numbers (already divided by their range), 2 equality, 3 not known to the attacker;
+    starts, widths: where the table of each column begins and how wide it is; labels, low: (rows, columns) codes and
+    numbers of published rows; values, numbers: (targets, columns) those of targets.
     """
     kind = kinds[column]
     if kind == 0:
@@ -27,6 +27,8 @@ def _gap(kinds, starts, widths, tables, labels, low, values, numbers, target, ro
     if kind == 1:
         apart = abs(low[row, column] - numbers[target, column])
         return min(apart, ONE)
+    if kind == 3:
+        return 0
     if labels[row, column] != values[target, column]:
         return ONE
     return 0
@@ -91,12 +93,15 @@ def guesses(
 ):
     """For each target and each column that is guessed: what most rows say that are nearest by all other columns.
 
+    Five numbers each: the label that most have and how many have it, the next one (-1 for none) and how many have that,
+    and how many rows are nearest. Of labels that as many have, the first.
+
     slots: (columns,) which of the guessed columns it is, -1 for one that is not; offsets: (guessed + 1,) where counts
     of the labels of each begin.
     """
     targets, rows, columns = values.shape[0], labels.shape[0], len(kinds)
     guessed = len(offsets) - 1
-    answers = np.zeros((targets, guessed), np.int64)
+    answers = np.zeros((targets, 5 * guessed), np.int64)
     counts = np.zeros(offsets[guessed], np.int64)
     stamps = np.full(offsets[guessed], -1, np.int64)
     epochs = np.zeros(guessed, np.int64)
@@ -139,9 +144,19 @@ def guesses(
                     counts[place] += 1
                 worst = max(worst, best[slot])
         for slot in range(guessed):
-            most = 0
+            first, second, most, next_most, nearest_rows = -1, -1, 0, 0, 0
             for place in range(offsets[slot], offsets[slot + 1]):
-                if stamps[place] == epochs[slot] and counts[place] > most:
-                    most = counts[place]
-                    answers[target, slot] = place - offsets[slot]
+                if stamps[place] != epochs[slot]:
+                    continue
+                nearest_rows += counts[place]
+                if counts[place] > most:
+                    second, next_most = first, most
+                    first, most = place - offsets[slot], counts[place]
+                elif counts[place] > next_most:
+                    second, next_most = place - offsets[slot], counts[place]
+            answers[target, 5 * slot] = max(first, 0)
+            answers[target, 5 * slot + 1] = most
+            answers[target, 5 * slot + 2] = second
+            answers[target, 5 * slot + 3] = next_most
+            answers[target, 5 * slot + 4] = nearest_rows
     return answers

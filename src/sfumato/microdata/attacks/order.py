@@ -8,9 +8,7 @@ baseline is the same with an order of chance.
 """
 
 from collections.abc import Iterator, Sequence
-from hashlib import sha256
 from math import ceil, log
-from random import Random
 
 import numpy as np
 import numpy.typing as npt
@@ -18,26 +16,29 @@ import numpy.typing as npt
 from sfumato.microdata.attacks.labels import Floats, Text, days_in, numbers_in
 from sfumato.microdata.attacks.outcome import Attack, Rate
 from sfumato.microdata.attacks.rows import AttackColumn, AttackRows
+from sfumato.microdata.attacks.shuffles import SEEDS, Order, Shuffle, shuffled
 
 NAME = "order"
-Order = npt.NDArray[np.int64]
 # Where rows were left out, so many published ones are read.
 _LOOKED_AT = 200
 # Numbers of which fewer differ, or of which fewer are exactly those of raw rows, were rounded or changed.
 _ROUNDED_SHARE, _EXACT_SHARE = 0.5, 0.8
 # Where noise may have moved a number among all of them, as a share of the rows.
 _SLACK = 0.02
-# Seeds that people use, besides the one of the plan.
-SEEDS = (*range(11), 42, 123, 1234, 2023, 2024, 2025, 2026, 20260101, 1337, 31337)
 
 
 def attack_order(
-    rows: AttackRows, others: Sequence[Sequence[Text]], seeds: Sequence[int], random: np.random.Generator
+    rows: AttackRows,
+    others: Sequence[Sequence[Text]],
+    seeds: Sequence[int],
+    random: np.random.Generator,
+    shuffles: Sequence[tuple[str, Shuffle]] = (),
 ) -> Attack:
     """The best of all orders.
 
     Args:
         others: Further raw columns by which rows may be sorted; seeds: that the attacker knows.
+        shuffles: Programs that draw orders from seeds, besides those that are known.
     """
     published, number, _ = rows.sizes
     dropped = max(number - published, 0) / max(number, 1)
@@ -46,7 +47,7 @@ def attack_order(
     table = None if published == number else fits.first_rows(published, number)
     chance = float(np.mean([_matched(fits, table, random.permutation(number), dropped) for _ in range(8)]))
     best, variant, tried = 0, "none", 0
-    for name, order in _orders(rows, others, seeds, number):
+    for name, order in _orders(rows, others, seeds, shuffles):
         matched = _matched(fits, table, order, dropped)
         tried += 1
         if matched > best:
@@ -169,8 +170,12 @@ def _in_turn(fits: npt.NDArray[np.bool_], order: Order, dropped: float) -> int:
 
 
 def _orders(
-    rows: AttackRows, others: Sequence[Sequence[Text]], seeds: Sequence[int], number: int
+    rows: AttackRows,
+    others: Sequence[Sequence[Text]],
+    seeds: Sequence[int],
+    shuffles: Sequence[tuple[str, Shuffle]],
 ) -> Iterator[tuple[str, Order]]:
+    number = rows.sizes[1]
     plain = np.arange(number)
     yield "that of the raw file", plain
     yield "that of the raw file, reversed", plain[::-1]
@@ -179,7 +184,7 @@ def _orders(
         yield "sorted by a raw column", order
         yield "sorted by a raw column, falling", order[::-1]
     for seed in dict.fromkeys((*seeds, *SEEDS)):
-        yield from _shuffled(seed, number)
+        yield from shuffled(seed, number, shuffles)
 
 
 def _sorted(texts: Sequence[Text]) -> Order:
@@ -189,14 +194,3 @@ def _sorted(texts: Sequence[Text]) -> Order:
     if numbers is not None:
         return np.argsort(numbers, kind="stable")
     return np.array(sorted(range(len(texts)), key=lambda row: texts[row] or ""), np.int64)
-
-
-def _shuffled(seed: int, number: int) -> Iterator[tuple[str, Order]]:
-    """Orders that common programs draw from a seed, and Sfumato itself."""
-    hashes = [sha256(f"seed {seed}:order:{row}".encode()).hexdigest() for row in range(1, number + 1)]
-    yield f"shuffled by the seed {seed}", np.array(sorted(range(number), key=hashes.__getitem__), np.int64)
-    yield f"shuffled by the seed {seed} (NumPy)", np.random.default_rng(seed).permutation(number)
-    yield f"shuffled by the seed {seed} (NumPy, pandas)", np.random.RandomState(seed % 2**32).permutation(number)
-    places = list(range(number))
-    Random(seed).shuffle(places)
-    yield f"shuffled by the seed {seed} (Python)", np.array(places, np.int64)

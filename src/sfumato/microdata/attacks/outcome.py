@@ -4,6 +4,9 @@ Rates have Wilson intervals. The risk is how much more often than on the control
 to reach: max(0, (r_attack − r_control) / (1 − r_control)), with the intervals carried over. Giomi et al. (2023),
 https://doi.org/10.56553/popets-2023-0055.
 
+A person's own row among others helps a guess in every class, however well it is made: of a sensitive value, evidence is
+what the rows of others tell beyond the control (`without_own_row`).
+
 An attack that does no better than its control or its baseline is said to have failed: that is no evidence, and no proof
 of safety.
 """
@@ -18,6 +21,10 @@ CONFIDENCE = 0.95
 FAMILYWISE_ERROR = 0.01
 FAILED = "attack failed, no evidence"
 NOTHING_TRIED = "not comparable: there was nothing to try"
+# Why an attack by who knows sensitive values, too, does not accuse a release.
+SENSITIVE_KNOWN = (
+    "Who knows a sensitive value, too, may find a row by it: promises about that column do not exclude it."
+)
 SUCCEEDED = "attack succeeded: evidence, measured and not proved"
 
 
@@ -65,6 +72,8 @@ class Attack:
         certain: Persons of whom something is then known for certain: no chance can explain these.
         counted: Whether it is one of those by which a release is accused; others tell what no promise is about.
         evidence: Whether it succeeded more often than chance, control and baseline explain.
+        without_own_row: How often it succeeds where the own row of who is hidden among others is left out of the guess;
+            None where that makes no difference. By this, where it is there, success is judged.
         details: More figures; remark: what a reader should know.
     """
 
@@ -76,6 +85,7 @@ class Attack:
     certain: int = 0
     counted: bool = True
     evidence: bool = False
+    without_own_row: Rate | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     remark: str = ""
 
@@ -110,7 +120,7 @@ class Attack:
         """The attack with its evidence, where so many attacks are judged together."""
         confidence = 1 - 2 * FAMILYWISE_ERROR / max(tests, 1)
         rivals = (self.baseline,) if self.control is None else (self.baseline, self.control)
-        least = self.attack.interval(confidence)[0]
+        least = (self.without_own_row or self.attack).interval(confidence)[0]
         better = self.attack.attempts > 0 and all(least > rival.interval(confidence)[1] for rival in rivals)
         return replace(self, evidence=better or self.certain > 0)
 
@@ -127,6 +137,7 @@ class Attack:
             **self.attack.to_dict(),
             "baseline": self.baseline.to_dict(),
             "control": None if self.control is None else self.control.to_dict(),
+            "without_own_row": None if self.without_own_row is None else self.without_own_row.to_dict(),
             "certain": self.certain,
             "details": dict(self.details),
             "remark": self.remark,

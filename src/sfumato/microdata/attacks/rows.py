@@ -1,7 +1,7 @@
 """The rows of an attack: published, raw and held out, coded column by column so that compiled loops compare them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -99,12 +99,18 @@ class AttackColumn:
 
 @dataclass(frozen=True)
 class AttackRows:
-    """All rows of an attack, and which columns are what."""
+    """All rows of an attack, and which columns are what.
+
+    Attributes:
+        promised: Columns about which something is promised.
+        persons: For raw and control rows whose they are, where a column names persons.
+    """
 
     columns: tuple[AttackColumn, ...]
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
     promised: tuple[str, ...]
+    persons: Mapping[str, Codes] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> AttackColumn:
         return next(column for column in self.columns if column.name == name)
@@ -129,8 +135,9 @@ def coded_rows(
     sensitive: Sequence[str],
     promised: Sequence[str] = (),
     ladders: Mapping[str, Ladder] | None = None,
+    person: str | None = None,
 ) -> AttackRows:
-    """Rows as codes: the columns that all three have."""
+    """Rows as codes: the columns that all three have; `person` names whose they are."""
     names = [name for name in published if name in raw and name in control]
     columns = tuple(
         _coded(name, published[name], raw[name], control[name], (ladders or {}).get(name)) for name in names
@@ -140,6 +147,9 @@ def coded_rows(
         tuple(name for name in quasi_identifiers if name in names),
         tuple(name for name in sensitive if name in names),
         tuple(promised),
+        {which: codes_of(side[person])[1] for which, side in (("raw", raw), ("control", control)) if person in side}
+        if person is not None
+        else {},
     )
 
 

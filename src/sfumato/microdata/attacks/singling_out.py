@@ -8,12 +8,12 @@ https://doi.org/10.1073/pnas.1914598117.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata.attacks.outcome import Attack, Rate
+from sfumato.microdata.attacks.outcome import SENSITIVE_KNOWN, Attack, Rate
 from sfumato.microdata.attacks.predicate_kernels import count_rows
 from sfumato.microdata.attacks.rows import AttackColumn, AttackRows
 
@@ -54,15 +54,8 @@ def single_out(rows: AttackRows, attempts: int, random: np.random.Generator) -> 
         whole = _attack(
             rows, columns, "several columns, sensitive values known too", _drawn(columns, attempts, random), random
         )
-        remark = "Who knows a sensitive value, too, may find a row by it: promises about that column do not exclude it."
-        attacks.append(_uncounted(whole, remark))
+        attacks.append(replace(whole, counted=False, remark=SENSITIVE_KNOWN))
     return tuple(attacks)
-
-
-def _uncounted(attack: Attack, remark: str) -> Attack:
-    from dataclasses import replace
-
-    return replace(attack, counted=False, remark=remark)
 
 
 def _values_alone(columns: Sequence[AttackColumn], attempts: int, random: np.random.Generator) -> list[Predicate]:

@@ -12,8 +12,9 @@ from sfumato.errors import PlanError, did_you_mean
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.roles import suggest
 from sfumato.microdata.attacks.differences import attack_histories, attack_rows
-from sfumato.microdata.attacks.inference import NO_TREES, infer
+from sfumato.microdata.attacks.inference import infer
 from sfumato.microdata.attacks.labels import Text
+from sfumato.microdata.attacks.learning import NO_TREES
 from sfumato.microdata.attacks.linking import link, link_register
 from sfumato.microdata.attacks.order import attack_order
 from sfumato.microdata.attacks.outcome import FAMILYWISE_ERROR, Absence, Attack, judged_together
@@ -21,6 +22,7 @@ from sfumato.microdata.attacks.rows import AttackRows, Columns, coded_rows
 from sfumato.microdata.attacks.singling_out import single_out
 from sfumato.microdata.plan.model import Plan
 from sfumato.pipelines.attacks.control import SHARE, check_control, check_rows, released_again
+from sfumato.pipelines.attacks.frame_shuffles import frame_shuffles
 from sfumato.pipelines.attacks.minimality import minimality
 from sfumato.pipelines.attacks.persons import compared_by_persons
 from sfumato.pipelines.attacks.published import Target, in_one_text, ladders_of, others_texts, target_of, texts_of
@@ -121,7 +123,7 @@ def attack(
     else:
         attacks.append(linked)
     attacks += _register(target, register, whole, absences)
-    attacks += _inference(rows, attempts, random, absences)
+    attacks += _inference(rows, attempts, random, absences, _least(target.plan))
     attacks.append(_order(target, whole, roles, random))
     attacks += minimality(target, whole, random, absences)
     attacks += _differences(target, earlier, whole, roles, absences)
@@ -199,6 +201,7 @@ def _coded(target: Target, published: Columns, raw: Columns, control: Columns, r
         roles.sensitive,
         roles.promised,
         ladders_of(plan, in_one_text(raw, plan)),
+        None if plan is None else plan.person,
     )
     if not rows.columns:
         raise PlanError("the files have no column in common.", "Give the raw rows behind the release.", "columns")
@@ -229,13 +232,13 @@ def _register(target: Target, register: Any, raw: Columns, absences: list[Absenc
 
 
 def _inference(
-    rows: AttackRows, attempts: int, random: np.random.Generator, absences: list[Absence]
+    rows: AttackRows, attempts: int, random: np.random.Generator, absences: list[Absence], least: int
 ) -> tuple[Attack, ...]:
     from importlib.util import find_spec
 
     if find_spec("sklearn") is None:
         absences.append(Absence("inference", NO_TREES))
-    attacks = infer(rows, attempts, random)
+    attacks = infer(rows, attempts, random, least)
     if not attacks:
         absences.append(Absence("inference", "no sensitive column is published."))
     return attacks
@@ -246,7 +249,7 @@ def _order(target: Target, raw: Columns, roles: _Roles, random: np.random.Genera
     rows = _coded(target, target.rows, raw, raw, roles)
     others = [texts for name, texts in raw.items() if name not in {column.name for column in rows.columns}]
     seed = None if target.plan is None else target.plan.seed
-    return attack_order(rows, others, () if seed is None else (seed,), random)
+    return attack_order(rows, others, () if seed is None else (seed,), random, frame_shuffles())
 
 
 def _differences(target: Target, earlier: Any, raw: Columns, roles: _Roles, absences: list[Absence]) -> list[Attack]:

@@ -81,11 +81,12 @@ def add_to_folder(folder: Path, report: AttackReport) -> None:
     texts |= {"report.json": _json({**content, "attack": figures}), "attack.json": _json(figures)}
     words = words_in(language)
     if "report.html" in texts:
-        texts["report.html"] = placed(texts["report.html"], section(figures, words))
+        texts["report.html"] = placed(texts["report.html"], section(figures, words), figures["found"], words)
     if "report-external.json" in texts:
         handed_out = json.loads(texts["report-external.json"])
         texts["report-external.json"] = _json({**handed_out, "attack": summary(figures)})
-        texts["report-external.html"] = placed(texts["report-external.html"], outside(figures, words))
+        told = outside(figures, words)
+        texts["report-external.html"] = placed(texts["report-external.html"], told, figures["found"], words)
     for name, text in texts.items():
         _replace(folder / name, text)
 

@@ -12,7 +12,7 @@ from sfumato.engines.written.person_record import record_of, write_record
 from sfumato.errors import PlanError
 from sfumato.folders import write_text
 from sfumato.microdata.plan.read import read_plan
-from sfumato.pipelines.previous.folders import ERASED, read_release
+from sfumato.pipelines.previous.folders import ERASED, ERASED_TOO, Contents, Values, read_release
 from sfumato.pipelines.relations.folder import KEYS_FILE
 from sfumato.pipelines.stages import sealing
 
@@ -68,10 +68,23 @@ def _erased(person: str, folder: Path) -> int:
     keys = record_of(data)
     rows = keys.count(key)
     if rows:
-        # One key for each row: nothing says any more that they are of one person.
-        write_record(data, [f"{ERASED}{token_hex(8)}" if entry == key else entry for entry in keys])
+        fresh = iter(_keys(release.contents[key]))
+        write_record(data, [next(fresh) if entry == key else entry for entry in keys])
         _seal(folder)
     return rows
+
+
+def _keys(rows: Contents) -> list[str]:
+    """A key for each row, which leads nowhere: nothing says any more that they are of one person.
+
+    What is said is how many persons a class has lost, for a reader who counts persons must not count rows.
+    """
+    seen: set[Values] = set()
+    keys = []
+    for labels, _ in rows:
+        keys.append(f"{ERASED_TOO if labels in seen else ERASED}{token_hex(8)}")
+        seen.add(labels)
+    return keys
 
 
 def _seal(folder: Path) -> None:

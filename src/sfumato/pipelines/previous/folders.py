@@ -17,8 +17,9 @@ from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.stages import sealing
 
-# What the key of an erased person begins with: such rows have no history.
-ERASED = "erased-"
+# What the key of an erased person begins with: such rows have no history. Of a person's rows in one class the first has
+# the one, the others the other: so the record tells how many persons there were, and not whose rows are whose.
+ERASED, ERASED_TOO = "erased-", "erased-too-"
 Values = tuple[str | None, ...]
 # The rows of a person: the labels of each, and the values that promises are about.
 Contents = tuple[tuple[Values, Values], ...]
@@ -31,8 +32,8 @@ class EarlierRelease:
     Attributes:
         plan: Behind it; levels: of its columns; secret: by which keys of its persons were drawn.
         classes: The class of each person by key: the labels of the person's rows; contents: of each row the labels, and
-            what was published besides about columns under promises; erased: how often rows are of persons who were
-            erased since.
+            what was published besides about columns under promises.
+        erased: By class how many persons were erased since; erased_rows: how many rows of theirs there are.
     """
 
     folder: Path
@@ -42,6 +43,7 @@ class EarlierRelease:
     classes: Mapping[str, Hashable]
     contents: Mapping[str, Contents]
     erased: Mapping[Hashable, int]
+    erased_rows: int = 0
 
 
 def read_release(folder: Path, quasi_identifiers: Sequence[str], promised: Sequence[str]) -> EarlierRelease:
@@ -67,16 +69,15 @@ def read_release(folder: Path, quasi_identifiers: Sequence[str], promised: Seque
     report = sealing.read_mapping(folder / "report.json") or {}
     recoding = json.loads((folder / "recoding.json").read_text(encoding="utf-8"))
     secret = recoding.get("person_secret") or recoding.get("secret") or f"seed {plan.seed}"
-    contents, erased = _persons(folder, quasi_identifiers, promised)
-    return EarlierRelease(
-        folder, plan, report.get("levels", {}), secret, classes_of_persons(contents), contents, erased
-    )
+    contents, erased, erased_rows = _persons(folder, quasi_identifiers, promised)
+    classes = classes_of_persons(contents)
+    return EarlierRelease(folder, plan, report.get("levels", {}), secret, classes, contents, erased, erased_rows)
 
 
 def _persons(
     folder: Path, names: Sequence[str], promised: Sequence[str]
-) -> tuple[dict[str, Contents], Counter[Hashable]]:
-    """The rows of each person, and those of erased ones by their class."""
+) -> tuple[dict[str, Contents], Counter[Hashable], int]:
+    """The rows of each person; how many persons were erased, by their class, and how many rows they have."""
     with closing(DuckDBEngine(sealing.data_of(folder), DataPlan(header=True))) as engine:
         engine.attach_persons(folder / PERSONS_FILE)
         keys = engine.texts(PERSON)
@@ -84,13 +85,15 @@ def _persons(
         values = [engine.texts(name) for name in promised if name in engine.columns]
     contents: dict[str, list[tuple[Values, Values]]] = {}
     erased: Counter[Hashable] = Counter()
+    erased_rows = 0
     for place, key in enumerate(keys):
         published = tuple(column[place] for column in labels)
         if key is not None and key.startswith(ERASED):
-            erased[published] += 1
+            erased_rows += 1
+            erased[published] += not key.startswith(ERASED_TOO)
         elif key is not None:
             contents.setdefault(key, []).append((published, tuple(column[place] for column in values)))
-    return {key: tuple(entries) for key, entries in contents.items()}, erased
+    return {key: tuple(entries) for key, entries in contents.items()}, erased, erased_rows
 
 
 def classes_of_persons(contents: Mapping[str, Contents]) -> dict[str, Hashable]:
@@ -134,19 +137,39 @@ def whole_chain(folders: Sequence[Path]) -> list[Path]:
         PlanError: One is: the comparison with it would be left out.
     """
     plans = {folder: read_plan(folder / "plan.yaml") for folder in folders if (folder / "plan.yaml").exists()}
-    recorded = [(folder.name, folder / entry) for folder, plan in plans.items() for entry in plan.previous]
-    for name, entry in recorded:
-        if not _among(entry, folders):
-            raise PlanError(
-                f"previous: {name} was made beside {entry.name}, which is not named.",
-                f"Name all earlier releases of these persons, {entry.name} too: readers compare each with each.",
-                "previous-chain",
-            )
+    for folder, plan in plans.items():
+        for entry, seal in zip(plan.previous, _seals(folder, len(plan.previous)), strict=True):
+            if not _among(folder / entry, seal, folders):
+                _refuse(folder, (folder / entry).name, seal)
     return sorted(folders, key=lambda folder: len(plans[folder].previous) if folder in plans else 0)
 
 
-def _among(entry: Path, folders: Sequence[Path]) -> bool:
-    """Whether a folder is one of some; where it was moved since, by its name."""
+def _refuse(folder: Path, name: str, seal: str | None) -> None:
+    # Without a seal the folder is known by its name alone: it may be there under another.
+    renamed = "" if seal else f" If it was renamed, give it back its name ({name})."
+    raise PlanError(
+        f"previous: {folder.name} was made beside {name}, which is not named.",
+        f"Name all earlier releases of these persons, {name} too: readers compare each with each.{renamed}",
+        "previous-chain",
+    )
+
+
+def _seals(folder: Path, number: int) -> Sequence[str | None]:
+    """The seals of the releases that one was made beside, as its report has them; releases of before have none."""
+    told = (sealing.read_mapping(folder / sealing.REPORT) or {}).get("previous")
+    seals = told.get("seals") if isinstance(told, dict) else None
+    return seals if isinstance(seals, list) and len(seals) == number else [None] * number
+
+
+def _among(entry: Path, seal: str | None, folders: Sequence[Path]) -> bool:
+    """Whether a release is one of some: by its seal, for folders are copied, moved and renamed; else by its place."""
+    if seal is not None:
+        return seal in {seal_of(folder) for folder in folders}
     if entry.exists():
-        return entry.resolve() in {folder.resolve() for folder in folders}
+        return entry.resolve() in {folder.resolve() for folder in folders} or seal_of(entry) in map(seal_of, folders)
     return entry.name in {folder.resolve().name for folder in folders}
+
+
+def seal_of(folder: Path) -> str | None:
+    """What tells a release from others: the hash of its rows; None where the folder has none."""
+    return next((sealing.digest(folder / name) for name in sealing.DATA if (folder / name).exists()), None)

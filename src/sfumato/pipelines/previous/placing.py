@@ -27,6 +27,7 @@ from sfumato.pipelines.previous.folders import (
     histories_by_person,
     joint_k,
     read_chain,
+    seal_of,
     whole_chain,
 )
 
@@ -60,7 +61,9 @@ def placed_beside(plan: Plan, source: Engine) -> Placed:
     placement = _placement(plan, releases, {keys[text]: rows for text, rows in contents.items()})
     withheld = sorted(text for text in contents if keys[text] in placement.withheld)
     chosen = replace(kept, person_secret=secret)
-    figures = {"releases": len(releases), "withheld_persons": len(placement.withheld)}
+    # In the order of the plan, whose entries they belong to.
+    seals = [seal_of(plan.folder / entry) for entry in plan.previous]
+    figures = {"releases": len(releases), "withheld_persons": len(placement.withheld), "seals": seals}
     return Placed(chosen, without(source, plan.person or "", withheld), tuple(releases), figures)
 
 

@@ -78,5 +78,5 @@ def verify_together(folders: Sequence[str | Path]) -> JointVerdict:
         return JointVerdict(verdicts, k, fault=str(error))
     left = [release.erased for release in releases]
     shared = judge_histories([release.classes for release in releases], left, k)
-    erased = sum(sum(rows.values()) for rows in left)
+    erased = sum(release.erased_rows for release in releases)
     return JointVerdict(verdicts, k, shared.persons, shared.groups, shared.smallest, shared.below, erased)

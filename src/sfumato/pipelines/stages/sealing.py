@@ -47,7 +47,8 @@ def check_single(folder: Path) -> None:
 
 def remark_on_siblings(file: Any) -> str:
     """What to say of a file that was released with others; nothing of any other."""
-    path = Path(file) if isinstance(file, str | Path) else None
+    # Through a link, the file it leads to.
+    path = Path(file).resolve() if isinstance(file, str | Path) else None
     if path is None or not path.is_file() or not (path.parent / "plan.yaml").exists():
         return ""
     try:

@@ -40,6 +40,15 @@ _PART = re.compile(
     rf"(?:{_MONTHS})|(?:mon|tues|wednes|thurs|fri|satur|sun)day|\d{{1,2}}[./-]\d{{1,2}}\.?|\d{{1,2}}:\d{{2}}.*", re.I
 )
 _YEAR = re.compile(r"(?:1[89]|20)\d{2}")
+# Years from one to another, decades and centuries in words.
+_YEARS_SPAN = re.compile(
+    r"[\[(]?\s*((?:1[89]|20)\d{2})\s*(?:-|–|—|\.\.|/|to|bis|,)\s*((?:1[89]|20)\d{2}|\d{2})\s*[\])]?", re.I
+)
+_DECADE = re.compile(r"(?<!\d)((?:1[89]|20)\d)0(?:['’]?s\b|er(?:[ -]?jahren?)?\b)", re.I)
+_CENTURY = re.compile(
+    r"(?<!\d)(1[89]|2[01])(?:th|st|\.)?[\s-]*(?:century|cent\.?|c\.|jahrhunderts?|jh\.?|siècle)", re.I
+)
+_SHORT_YEAR = re.compile(r"['’]?(\d{2})")
 _MASKED_YEAR = re.compile(r"(?<!\d)((?:1[89]|20)\d?)(?=[*xX#_])")
 _PARTS = frozenset(("month", "monat", "day", "tag", "weekday", "quarter", "week"))
 _OPEN = re.compile(
@@ -113,7 +122,11 @@ def age_fault(name: str, values: Sequence[str], today: date) -> str | None:
     if any(int(age) > OLDEST_SHOWN for value in values for age in _FREE_AGE.findall(value)):
         return "ages over 89"
     if words_speak_of(name, WORDS["birth"]):
-        shown = any(today.year - year > OLDEST_SHOWN for value in values for year in latest_years(value))
+        shown = any(
+            today.year - year > OLDEST_SHOWN
+            for value in values
+            for year in (*latest_years(value), *_short_years(value, today))
+        )
         return "years that show an age over 89" if shown else None
     if not words_speak_of(name, WORDS["age"]) or words_speak_of(name, WORDS["no_age"]):
         return None
@@ -125,9 +138,40 @@ def latest_years(value: str) -> list[int]:
 
     >>> latest_years("1931-02-01"), latest_years("192*"), latest_years("18**"), latest_years("*")
     ([1931], [1929], [1899], [])
+    >>> latest_years("1900-1999"), latest_years("1930s"), latest_years("19th century"), latest_years("1920-29")
+    ([1999], [1939], [1900], [1929])
     """
+    if (span := _YEARS_SPAN.fullmatch(value.strip())) and (last := _last_year(span[1], span[2])):
+        return [last]
+    if decades := _DECADE.findall(value):
+        # The first decade of a century may be the whole of it: "1900s".
+        return [int(digits) * 10 + (99 if digits.endswith("0") else 9) for digits in decades]
+    if centuries := _CENTURY.findall(value):
+        return [int(number) * 100 for number in centuries]
     masked = [int(digits.ljust(4, "9")) for digits in _MASKED_YEAR.findall(value)]
     return [*map(int, _YEAR.findall(value)), *masked]
+
+
+def _last_year(first: str, last: str) -> int | None:
+    """The last year of a span; None where two digits are a month.
+
+    >>> _last_year("1920", "29"), _last_year("1931", "02")
+    (1929, None)
+    """
+    if len(last) == 4:
+        return int(last)
+    year = int(first[:2] + last)
+    return year if year > int(first) and int(last) > 12 else None
+
+
+def _short_years(value: str, today: date) -> list[int]:
+    """A year of birth of two digits that can only be of the last century.
+
+    >>> [_short_years(text, date(2026, 1, 1)) for text in ("31", "'95", "12")]
+    [[1931], [1995], []]
+    """
+    short = _SHORT_YEAR.fullmatch(value.strip())
+    return [1900 + int(short[1])] if short and 2000 + int(short[1]) > today.year else []
 
 
 def _is_too_old(text: str) -> bool:

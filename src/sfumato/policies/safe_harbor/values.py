@@ -30,6 +30,15 @@ _IPV6 = re.compile(
 )
 _MAC = re.compile(r"(?<![\w:-])(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}(?![\w:-])", re.I)
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.I)
+# UUIDs by chance, time or a counter say so in their digits; others are hashes written that way, or made from names.
+_UUID_BY_CHANCE = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[124678][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.I)
+# As passwords are kept: bcrypt, crypt, Argon2, scrypt, PBKDF2 with their names, costs and salts.
+_PASSWORD_HASH = re.compile(
+    r"\$(?:2[abxy]?|1|5|6|7|y|gy|apr1|argon2(?:id?|d)|scrypt|s[01]|pbkdf2(?:-\w+)?|P|H)\$\S{20,}|"
+    r"\{(?:bcrypt|crypt|pbkdf2|scrypt|argon2|ssha\d*|sha\d*|smd5)\}\S{16,}|"
+    r"(?:pbkdf2|bcrypt|argon2|scrypt)(?:_\w+)?[:$]\S{20,}",
+    re.I,
+)
 _HASH_NAME = re.compile(r"[{(]?(?:md5|sha-?\d+(?:[-_/]\d+)?)[)}]?[:$= -]", re.I)
 # Hashes of 16, 20, 32, 48 and 64 bytes in base64: letters of both cases and digits, as nothing that people write has.
 _HASH_BASE64 = re.compile(
@@ -61,10 +70,18 @@ def tells_nothing(text: str | None) -> bool:
 def is_bare_hash(text: str) -> bool:
     """Whether a value is written like the hash of something: MD5, SHA-1, SHA-2, with its name before it or in base64.
 
+    Hashes written as UUIDs, and those of passwords, are hashes, too.
+
     >>> [*map(is_bare_hash, ("md5:5f4dcc3b5aa765d61d8327deb882cf99", "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="))]
     [True, True]
+    >>> [*map(is_bare_hash, ("5f4dcc3b-5aa7-65d6-1d83-27deb882cf99", "f47ac10b-58cc-4372-a567-0e02b2c3d479"))]
+    [True, False]
     """
     plain = text.strip()
+    if _UUID.fullmatch(plain):
+        return not _UUID_BY_CHANCE.fullmatch(plain)
+    if _PASSWORD_HASH.fullmatch(plain):
+        return True
     named = _HASH_NAME.match(plain)
     rest = plain[named.end() :].strip() if named else plain
     return bool(_HASH.fullmatch(rest) or _HASH_BASE64.fullmatch(rest))

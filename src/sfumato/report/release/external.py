@@ -14,17 +14,21 @@ from typing import Any
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.verdict import Promise
 from sfumato.report import attack
-from sfumato.report.page.html_parts import page, paragraph, raw_table, section, table
+from sfumato.report.page.html_parts import definitions, page, paragraph, raw_table, section, table
 from sfumato.report.release import optimality, sentences
 from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.matrices import shown_matrix
 from sfumato.report.release.sections import sections
-from sfumato.report.release.sign_off import document_rows
+from sfumato.report.release.sign_off import document_rows, glossary_entries
 
 # What the document says of itself outside the house: the name of the raw file stays inside.
 OUTSIDE = ("report.date", "report.software", "report.by", "report.purpose", "report.recipient", "report.basis")
 # Categories of fewer rows are not named.
 FEWEST = 3
+# The hash of what is handed out itself; that of the raw data would confirm a guess.
+DATA_SEAL = "output_sha256"
+# Words of the glossary that stand in this edition; levels and losses stay in the house.
+GLOSSARY = ("quasi-identifier", "identifier", "sensitive", "class", "suppress", "hash")
 
 
 def html(dossier: Dossier) -> str:
@@ -45,6 +49,8 @@ def html(dossier: Dossier) -> str:
         section(words["external.rows"], paragraph(_suppressed(dossier))),
         section(words["external.promises"], table(head, promises, words)),
         attack.framed(attack.outside(figures_of_attack, words) if figures_of_attack else ""),
+        _hashes(dossier),
+        section(words["external.glossary"], definitions(_glossary(dossier))),
     ]
     return page(f"Sfumato: {words['external.title']}", [part for part in body if part], words.language)
 
@@ -63,9 +69,28 @@ def figures(dossier: Dossier) -> dict[str, Any]:
         "models": [_model(dossier, promise) for promise in report.models],
         "columns": {name: _column(dossier, name) for name in plan.columns},
         "suppressed_at_most": _bound(dossier),
+        **({DATA_SEAL: dossier.seals[DATA_SEAL]} if DATA_SEAL in dossier.seals else {}),
         "limits": sentences.limits(words, tuple(promise.model for promise in report.models), plan),
         **({"attack": attack.summary(report.details["attack"])} if "attack" in report.details else {}),
     }
+
+
+def _hashes(dossier: Dossier) -> str:
+    """By what a reader knows that the report is about the file at hand."""
+    words, seal = dossier.words, dossier.seals.get(DATA_SEAL)
+    if seal is None:
+        return ""
+    rows = [(words["report.sha_output"], seal)]
+    return section(
+        words["external.hashes"], paragraph(words["external.hashes_text"]), table(["", "SHA-256"], rows, words)
+    )
+
+
+def _glossary(dossier: Dossier) -> list[tuple[str, str]]:
+    """The words that this edition uses: those of roles and classes, and of its promises."""
+    names = [*GLOSSARY, *(promise.model for promise in dossier.report.models)]
+    used = {dossier.words[f"glossary.{name}"] for name in names if f"glossary.{name}" in dossier.words}
+    return [entry for entry in glossary_entries(dossier.words) if entry[0] in used]
 
 
 def _plan(dossier: Dossier) -> Plan:
@@ -169,11 +194,17 @@ def _fate(dossier: Dossier, name: str) -> str:
     if name in optimality.published(report):
         return words["report.alike"]
     if name not in report.levels:
-        return sentences.by_class(words, report, dossier.plan, name)
+        return _by_class(dossier, name)
     if report.levels[name] == 0:
         return words["fate.raw"]
     evidence = dossier.evidence.columns.get(name) if dossier.evidence else None
     return words["fate.withheld" if evidence and report.levels[name] == evidence.top else "external.coarser"]
+
+
+def _by_class(dossier: Dossier, name: str) -> str:
+    """What happens to a quasi-identifier that is coarser in some rows than in others."""
+    told = sentences.by_class(dossier.words, dossier.report, dossier.plan, name)
+    return dossier.words["external.by_class"] if told == dossier.words["report.by_class"] else told
 
 
 def _suppressed(dossier: Dossier) -> str:

@@ -11,12 +11,12 @@ from sfumato.hierarchies.file import HierarchyFile
 from sfumato.hierarchies.ladder import ROOT, Ladder
 from sfumato.hierarchies.tree import Tree
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.recoding import LevelRecoding, Recoding
+from sfumato.microdata.recoding.recoding import Recoding
 from sfumato.report.release.sentences import rung_of
 from sfumato.texts.words import Words
 
-# Labels shown for a column whose labels follow one rule, and members told of a group.
-MOST_EXAMPLES, MOST_GROUPS, MOST_MEMBERS = 2, 40, 40
+# Labels told for a column; beyond so many, the rule is told for those that follow one.
+MOST_LABELS, MOST_MEMBERS = 400, 60
 _RANGE = re.compile(r"(-?\d+)-(-?\d+)")
 _HALF_OPEN = re.compile(r"\[(.+), (.+)\)")
 _NEIGHBORS = re.compile(r"(.+)\.\.(.+)")
@@ -30,64 +30,76 @@ def meanings(words: Words, plan: Plan, recoding: Recoding) -> dict[str, tuple[Me
     for place, name in enumerate(recoding.columns):
         codes = np.unique(recoding.classes[kept, place])
         labels = [recoding.labels[place][code] for code in codes.tolist()]
-        ladder, level = recoding.codings[place].ladder, _level(recoding, place)
-        entries[name] = tuple(_column(words, plan, name, ladder, level, labels))
+        entries[name] = tuple(_column(words, plan, name, recoding.codings[place].ladder, labels))
     return entries
 
 
-def _level(recoding: Recoding, place: int) -> int | None:
-    return recoding.node[place] if isinstance(recoding, LevelRecoding) else None
-
-
-def _column(
-    words: Words, plan: Plan, name: str, ladder: Ladder, level: int | None, labels: list[str | None]
-) -> Iterator[Meaning]:
+def _column(words: Words, plan: Plan, name: str, ladder: Ladder, labels: list[str | None]) -> Iterator[Meaning]:
+    """Every label with what it stands for, in the order of the ladder; of very many, the first ones."""
     if None in labels:
         yield "", words["external.missing"]
-    coarse = [label for label in labels if label is not None and label not in ladder.values]
-    hierarchy = plan.columns[name].hierarchy
-    groups = _members(ladder, level) if isinstance(hierarchy, Tree | HierarchyFile) else {}
-    shown: dict[str, int] = {}
-    for label in coarse[:MOST_GROUPS]:
-        kind, meaning = _meaning(words, hierarchy, level, label, groups)
-        shown[kind] = shown.get(kind, 0) + 1
-        if kind == "group" or shown[kind] <= MOST_EXAMPLES:
-            yield label, meaning
+    hierarchy, rungs = plan.columns[name].hierarchy, _rungs(ladder)
+    order = {label: place for place, label in enumerate(rungs)}
+    groups = _members(ladder) if isinstance(hierarchy, Tree | HierarchyFile) else {}
+    # A value that is a group as well is explained: it may stand for any of its members.
+    values = {value for value in ladder.values if groups.get(value or "", value) == value}
+    coarse = sorted(
+        (label for label in labels if label is not None and label not in values),
+        key=lambda label: (not label.strip(ROOT), order.get(label, 0)),
+    )
+    for label in coarse[:MOST_LABELS]:
+        yield label, _meaning(words, hierarchy, rungs.get(label), label, groups)
+    if len(coarse) > MOST_LABELS:
+        yield "…", words["external.more_labels"].format(count=words.count(len(coarse) - MOST_LABELS))
 
 
-def _meaning(words: Words, hierarchy: object, level: int | None, label: str, groups: dict[str, str]) -> Meaning:
-    """By which kind of rule a label is made, and what it stands for."""
+def _rungs(ladder: Ladder) -> dict[str, int]:
+    """The labels of a ladder in its order, each with the lowest level that has it."""
+    rungs: dict[str, int] = {}
+    for level in range(1, ladder.height):
+        for label in ladder.labels[level]:
+            rungs.setdefault(label or "", level)
+    return rungs
+
+
+def _meaning(words: Words, hierarchy: object, level: int | None, label: str, groups: dict[str, str]) -> str:
+    """What a label stands for, by the rule that made it."""
     if not label.strip(ROOT):
-        return "star", words["external.star"]
+        return words["external.star"]
     if label in groups:
-        return "group", groups[label]
+        return groups[label]
     if isinstance(hierarchy, Digits):
-        return "digits", words["external.digits"].format(mask=hierarchy.character)
+        return _digits(words, hierarchy, label)
     if isinstance(hierarchy, Dates) and level is not None:
-        return "period", words["external.period"].format(rung=words[f"rung.{rung_of(hierarchy, level)}"])
+        return words["external.period"].format(rung=words[f"rung.{rung_of(hierarchy, level)}"])
     return _span(words, label)
 
 
-def _span(words: Words, label: str) -> Meaning:
+def _digits(words: Words, hierarchy: Digits, label: str) -> str:
+    """Which characters a masked code still tells."""
+    side = "start" if hierarchy.side == "right" else "end"
+    shown = label.strip(hierarchy.character)
+    return words[f"external.digits_{side}"].format(shown=shown, count=len(label), mask=hierarchy.character)
+
+
+def _span(words: Words, label: str) -> str:
     """A label that tells its own ends, or the values that it stands for."""
     for kind, pattern in (("from_to", _RANGE), ("half_open", _HALF_OPEN), ("from_to", _NEIGHBORS)):
         match = pattern.fullmatch(label)
         if match:
-            return kind, words[f"external.{kind}"].format(low=match[1], high=match[2])
+            return words[f"external.{kind}"].format(low=match[1], high=match[2])
     for kind, sign in (("below", "<"), ("above", ">")):
         if label.startswith(sign):
-            return kind, words[f"external.{kind}"].format(limit=label.removeprefix(sign))
-    kind = "one_of_set" if label.startswith("{") else "group"
-    return kind, words[f"external.{kind}"]
+            return words[f"external.{kind}"].format(limit=label.removeprefix(sign))
+    return words["external.one_of_set" if label.startswith("{") else "external.group"]
 
 
-def _members(ladder: Ladder, level: int | None) -> dict[str, str]:
+def _members(ladder: Ladder) -> dict[str, str]:
     """The values of each group of a hierarchy that lists its values itself, whatever the data hold."""
-    levels = range(1, ladder.height - 1) if level is None else [level] if level else []
     groups: dict[str, str] = {}
-    for here in levels:
-        for code, label in enumerate(ladder.labels[here]):
-            places = np.flatnonzero(ladder.codes[here] == code)[: MOST_MEMBERS + 1].tolist()
+    for level in range(1, ladder.height - 1):
+        for code, label in enumerate(ladder.labels[level]):
+            places = np.flatnonzero(ladder.codes[level] == code)[: MOST_MEMBERS + 1].tolist()
             members = [value for place in places if (value := ladder.values[place]) is not None]
             more = ["…"] if len(members) > MOST_MEMBERS else []
             groups.setdefault(label or "", ", ".join(members[:MOST_MEMBERS] + more))

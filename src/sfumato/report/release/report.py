@@ -2,6 +2,7 @@
 
 import json
 from html import escape
+from math import isclose
 from typing import Any
 
 from sfumato.microdata.outcome import Report
@@ -22,7 +23,7 @@ def text(report: Report) -> str:
     if report.levels:
         lines += ["  levels        " + ", ".join(f"{name} {level}" for name, level in report.levels.items())]
     lines += [
-        f"  loss          {report.loss.value:.6g} ({report.loss.name})",
+        *_loss(report),
         f"  rows          {report.published_rows:,} published, {report.suppressed_rows:,} "
         + ("of them as * throughout" if report.star_rows else "suppressed")
         + (f", {report.dropped_rows:,} dropped" if report.dropped_rows else ""),
@@ -45,7 +46,18 @@ def line(report: Report) -> str:
     suppressed = f", {report.suppressed_rows:,} suppressed" if report.suppressed_rows else ""
     holds = "holds" if report.holds else "DOES NOT HOLD"
     rows = f"{report.published_rows:,} rows{suppressed}, {report.classes.count:,} classes"
-    return f"{_promises(report)} {holds}; {rows}; {report.method}, loss {report.loss.value:.3g}"
+    mean = report.mean_loss
+    lost = f"mean loss {mean:.3g}" if mean is not None else f"{report.loss.name} {report.loss.value:.3g}"
+    return f"{_promises(report)} {holds}; {rows}; {report.method}, {lost}"
+
+
+def _loss(report: Report) -> list[str]:
+    """What a cell lost on average, and what the method minimized, where that is another figure."""
+    mean, loss = report.mean_loss, report.loss
+    lines = [] if mean is None else [f"  mean loss     {mean:.4g} of a cell (0 as it was, 1 nothing left)"]
+    if mean is not None and isclose(mean, loss.value):
+        return lines
+    return [*lines, f"  objective     {loss.value:.6g} ({loss.name}), what the method minimized"]
 
 
 def _withheld(report: Report) -> list[str]:

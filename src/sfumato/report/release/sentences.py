@@ -247,7 +247,7 @@ def _coding(words: Words, publish: PublishPlan) -> Iterator[str]:
             share = 1 - asked.share if part.name == "top" else asked.share
             yield words[f"fate.share_{part.name}"].format(share=words.percent(round(share, 12)))
         elif isinstance(asked, int | float | Limit) and (number := number_of(asked)) is not None:
-            yield f"{part.name} {words.figure(written(Decimal(str(number))))}"
+            yield words[f"fate.step_{part.name}"].format(number=words.figure(written(Decimal(str(number)))))
 
 
 def by_class(words: Words, report: Report, plan: Plan | None, name: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.errors import DataError
+from sfumato.errors import DataError, UnattainableError
 from sfumato.tables.attack.certificates import Evidence, certified, inside_of
 from sfumato.tables.attack.components import Component, End, Range, divided, proved_end, unit_of, with_own
 from sfumato.tables.attack.findings import Audit, Finding, Verdict
@@ -156,7 +156,8 @@ class _Attack:
     def on(self, cells: Places, rows: Places) -> tuple[list[Finding], list[str]]:
         """Attack one component; ranges that contradict the rest are set aside, for an attacker would do so too."""
         certain = self.certain[cells]
-        if certain.all() and self.pace.hurried:
+        idle = np.isnan(self.promise.low[cells]) & self.evidence.promised
+        if idle.all() or (certain.all() and self.pace.hurried):
             return [self._unranged(int(cell)) for cell in cells], []
         component = self._component(cells, rows, None)
         contradicted: list[str] = []
@@ -164,7 +165,8 @@ class _Attack:
             component, contradicted = self._mended(cells, rows)
         findings = []
         for place, sure in enumerate(certain.tolist()):
-            if sure and not contradicted and self.pace.hurried:
+            self._check_limit()
+            if idle[place] or (sure and not contradicted and self.pace.hurried):
                 findings.append(self._unranged(int(cells[place])))
                 continue
             with self.pace:
@@ -173,6 +175,19 @@ class _Attack:
         if self.knowledge.attackers and self.values is not None and not contradicted:
             self._by_insiders(component, findings)
         return findings, contradicted
+
+    def _check_limit(self) -> None:
+        """Refuse to go on past the end.
+
+        Raises:
+            UnattainableError: It is past.
+        """
+        if self.evidence.limit.over:
+            raise UnattainableError(
+                "the time was over before every attack was tried.",
+                "Allow more time, or publish fewer or smaller tables together.",
+                "time-limit",
+            )
 
     def _unranged(self, cell: int) -> Finding:
         """A cell that is safe, and whose range there was no time to compute."""
@@ -184,6 +199,7 @@ class _Attack:
             return
         witnesses = Witnesses(component.matrix, component.sides, component.bounds, component.unit)
         for attacker in self.knowledge.attackers:
+            self._check_limit()
             self._by_insider(attacker, component, witnesses, findings, places)
 
     def _mended(self, cells: Places, rows: Places) -> tuple[Component, list[str]]:

@@ -24,10 +24,14 @@ class Evidence:
     Attributes:
         witnesses: Other tables that agree with the publication; each is looked at before it counts.
         deadline: Until when ranges are computed of cells that witnesses show to be safe.
+        limit: When the audit must have ended, whatever is left.
+        promised: Whether only cells are attacked that something is promised of.
     """
 
     witnesses: Sequence[Witness] = ()
     deadline: Deadline = field(default_factory=Deadline)
+    limit: Deadline = field(default_factory=Deadline)
+    promised: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.tables.batch.safety import Requests
+from sfumato.tables.cell_key.key_spread import check_spread, spread_of
 from sfumato.tables.cells.cells import Mask
 from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.cells.hrc_lines import unknown_code
@@ -62,19 +63,23 @@ def cross(
     """
     variables = [metadata.named(name) for name in wanted.spanning]
     codes, trees = {}, []
+    origins: dict[str, dict[str, frozenset[str]]] = {}
     for one in variables:
         own = list(records.text(one.name))
         tree = _with_missing(tree_of(one, own, folder, metadata.encoding), one, own)
         _check_codes(records, one, tree)
         recoding = (recodings or {}).get(one.name.lower())
         if recoding is not None:
+            old = own
             own, tree = _recoded(own, tree, recoding)
+            origins[one.name] = _origins(old, own)
         codes[one.name] = tuple(own)
         trees.append(tree)
     response = None if wanted.response.lower() == FREQUENCY else metadata.named(wanted.response)
     base = _base(records, metadata, codes, response, weighted, by_holding)
     cells = table_of(base, _dimensions(trees, scratch), response.name if response else None, TOP, with_holdings=True)
     table = _table(cells, trees, response, labels_of(variables, folder, metadata.encoding), base)
+    table = table.with_columns(origins=origins)
     missing = np.array(
         [any(code[0] in one.missing for code, one in zip(key, variables, strict=True)) for key in table.keys], bool
     )
@@ -95,6 +100,14 @@ def _recoded(codes: list[str], tree: Tree, recoding: Recoding) -> tuple[list[str
         return new, Tree(tree.name, tree.root, {(code,): tree.root for code in dict.fromkeys(new)})
     kept = recoding.of(tree)
     return [_open_code(code, tree, kept) for code in codes], kept
+
+
+def _origins(old: Sequence[str], new: Sequence[str]) -> dict[str, frozenset[str]]:
+    """Which codes of records each new code stands for."""
+    origins: dict[str, set[str]] = {}
+    for before, after in zip(old, new, strict=True):
+        origins.setdefault(after, set()).add(before)
+    return {after: frozenset(codes) for after, codes in origins.items()}
 
 
 def _open_code(code: str, tree: Tree, kept: Tree) -> str:
@@ -130,6 +143,20 @@ def _base(
     keys = _record_keys(records, key[0], digits) if key else ()
     modulus = 10 ** min(digits, 18) if digits else WORD
     return Base(codes, weights if weighted else np.ones(size), values * weights, owners, amounts, names, keys, modulus)
+
+
+def check_record_keys(records: Records, metadata: Metadata) -> None:
+    """Refuse keys of records that are not spread over their range: noise would be the same everywhere.
+
+    Raises:
+        DataError: They are not.
+    """
+    for one in metadata.flagged("RECORDKEY"):
+        digits = int(one.option("DECIMALS", "0"))
+        keys = _record_keys(records, one, digits)
+        spread = spread_of(keys, 10 ** min(digits, 18) if digits else WORD)
+        do = "Draw keys at random, one for each record; decimal keys need their number of digits in <DECIMALS>."
+        check_spread(spread, f"the keys of the records ({one.name})", do)
 
 
 def _record_keys(records: Records, one: Variable, digits: int) -> tuple[int, ...]:

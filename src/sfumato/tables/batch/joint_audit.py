@@ -1,54 +1,142 @@
 """Tables that are published side by side: what an attacker computes who reads all of them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.certificates import Evidence
 from sfumato.tables.attack.publication import Publication
-from sfumato.tables.batch.office_protection import joined, office_part
-from sfumato.tables.cells.cells import Mask, Places, no_bounds
+from sfumato.tables.batch.coverage import variable_of
+from sfumato.tables.batch.joint_table import JointTable, joined
+from sfumato.tables.batch.office_protection import office_part
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, no_bounds
+from sfumato.tables.cells.parts import Part
 from sfumato.tables.deadline import Deadline
+from sfumato.tables.formats.outputs import Protected
 from sfumato.tables.office.office_table import OfficeTable
-from sfumato.tables.office.statuses import masked_of
+from sfumato.tables.office.statuses import masked_of, unsafe_of
+
+ADJUSTED = "adjustment"
+# What cells hold, by their codes, totals left out.
+Contents = dict[frozenset[tuple[str, tuple[str, ...]]], float]
 
 
-def same_cells(tables: Sequence[OfficeTable]) -> bool:
-    """Whether cells that tables share by their codes hold the same in all of them."""
-    whole, places = joined(tables)
-    return all(
-        np.allclose(whole.values[own], table.values, 1e-9, 1e-9) for table, own in zip(tables, places, strict=True)
-    )
+@dataclass(frozen=True, slots=True)
+class JointAudit:
+    """What tables give away together.
+
+    Attributes:
+        leaks: How many cells are unsafe in one of them, and published in another or computed from all of them.
+        differing: How many cells hold something else than those of the same codes in another table.
+    """
+
+    leaks: int
+    differing: int
 
 
-def joint_leaks(tables: Sequence[OfficeTable], deadline: Deadline, tolerance: float = 0.0) -> int:
-    """How many cells are unsafe in one of the tables, and published in another or computed from all of them.
+def same_records(tables: Sequence[OfficeTable]) -> list[list[int]]:
+    """Which tables are of the same records: most of what cells of the same codes hold is the same in them."""
+    groups = [[number] for number in range(len(tables))]
+    cells = [_contents(table) for table in tables]
+    for one, two in combinations(range(len(tables)), 2):
+        first, second = (next(group for group in groups if number in group) for number in (one, two))
+        if first is not second and _agree(cells[one], cells[two]):
+            first += second
+            groups.remove(second)
+    return [sorted(group) for group in groups]
+
+
+def _contents(table: OfficeTable) -> Contents:
+    names = [variable_of(tree) for tree in table.trees]
+    roots = [tree.root for tree in table.trees]
+    return {
+        frozenset((name, code) for name, code, root in zip(names, key, roots, strict=True) if code != root): value
+        for key, value in zip(table.keys, table.values.tolist(), strict=True)
+    }
+
+
+def _agree(one: Contents, two: Contents) -> bool:
+    """Whether cells of the same codes hold the same; small numbers, which agree by chance, count for less."""
+    shared = one.keys() & two.keys()
+    weights = {key: float(np.log2(1.0 + abs(one[key]))) for key in shared}
+    same = sum(weights[key] for key in shared if abs(one[key] - two[key]) <= 1e-9 * max(1.0, abs(one[key])))
+    return same > sum(weights.values()) / 2
+
+
+def audit_together(published: Sequence[Protected], deadline: Deadline, tolerance: float = 0.0) -> JointAudit:
+    """Attack tables of the same records together.
 
     Args:
-        tables: The tables with their statuses; a cell is hidden where every table that has it masks it.
-        deadline: Until when ranges are computed that need not be.
+        published: The tables as they are published. What adjustment did not move is taken for known: in another table
+            it may stand as it is, and then it is.
+        deadline: Until when.
         tolerance: How far totals may be off.
+
+    Raises:
+        UnattainableError: The time is over, or codes of the tables differ in too many ways.
     """
-    whole, places = joined(tables)
-    part = office_part(whole, tolerance)
-    hidden, unsafe = _hidden(tables, places, len(whole)), part.table.unsafe
-    publication = Publication(
-        np.where(hidden, np.nan, whole.values),
-        no_bounds(len(whole)),
-        part.table.bounds,
-        part.table.relations,
-        part.table.names,
-    )
-    audit = audit_publication(
-        publication, part.table.promise, part.knowledge, whole.values, Evidence(deadline=deadline)
-    )
-    computed = {finding.cell for finding in audit.leaks if unsafe[finding.cell]}
-    return len(computed | set(np.flatnonzero(unsafe & ~hidden).tolist()))
+    joint = joined([done.table for done in published], tolerance)
+    part = office_part(joint.whole, tolerance)
+    exact, ranges = _exact(published, joint), _ranges(published, joint)
+    masked = np.isnan(exact)
+    publication = Publication(exact, ranges.only(masked), part.table.bounds, part.table.relations, part.table.names)
+    evidence = Evidence(deadline=deadline, limit=deadline, promised=True)
+    audit = audit_publication(publication, part.table.promise, part.knowledge, joint.whole.values, evidence)
+    # Whoever has a part in cells is kept off by masks; nothing is promised of him where numbers are changed.
+    inside = _unsafe(published, joint, "masks")
+    computed = {one.cell for one in audit.leaks if not one.attacker or inside[one.cell]}
+    guessed = _guessed(published, joint, part) & part.table.unsafe
+    return JointAudit(len(computed | set(np.flatnonzero(guessed).tolist())), joint.differing)
 
 
-def _hidden(tables: Sequence[OfficeTable], places: Sequence[Places], size: int) -> Mask:
-    hidden = np.ones(size, bool)
-    for table, own in zip(tables, places, strict=True):
-        hidden[own] &= masked_of(table.statuses)
-    return hidden
+def _unsafe(published: Sequence[Protected], joint: JointTable, method: str) -> Mask:
+    """The cells that are unsafe in a table with a method."""
+    unsafe = np.zeros(len(joint.whole), bool)
+    for done, own in zip(published, joint.places, strict=True):
+        if done.method == method:
+            unsafe[own[unsafe_of(done.table.statuses)]] = True
+    return unsafe
+
+
+def _exact(published: Sequence[Protected], joint: JointTable) -> Numbers:
+    """What some table shows of each cell as it is; not a number where none does."""
+    exact = np.full(len(joint.whole), np.nan)
+    for done, own in zip(published, joint.places, strict=True):
+        open_ = own[_open(done)]
+        exact[open_] = joint.whole.values[open_]
+    return exact
+
+
+def _open(done: Protected) -> Mask:
+    """The cells of a table that are published as they are."""
+    if done.published is None:
+        return ~masked_of(done.table.statuses)
+    still = np.isclose(done.published, done.table.values, 1e-9, 1e-9)
+    return np.asarray(still & (done.method == ADJUSTED))
+
+
+def _ranges(published: Sequence[Protected], joint: JointTable) -> Bounds:
+    """What changed numbers of all tables say of each cell."""
+    ranges = no_bounds(len(joint.whole))
+    for done, own in zip(published, joint.places, strict=True):
+        if done.reader is not None and done.method != ADJUSTED:
+            np.fmax.at(ranges.low, own, done.reader.low)
+            np.fmin.at(ranges.high, own, done.reader.high)
+    return ranges
+
+
+def _guessed(published: Sequence[Protected], joint: JointTable, part: Part) -> Mask:
+    """Cells that adjustment shows nearer than may be, or as different numbers in different tables."""
+    promise, first = part.table.promise, np.full(len(joint.whole), np.nan)
+    guessed = np.zeros(len(joint.whole), bool)
+    slack = 1e-6 * part.knowledge.step
+    for done, own in zip(published, joint.places, strict=True):
+        if done.method == ADJUSTED and done.published is not None:
+            near = (done.published > promise.low[own] + slack) & (done.published < promise.high[own] - slack)
+            guessed[own[near]] = True
+            guessed[own[np.abs(first[own] - done.published) > slack]] = True
+            first[own] = done.published
+    return guessed

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.errors import PromiseError
-from sfumato.tables.cells.cells import Bounds, Numbers, Places, Reach, Status, Table, make_relations
+from sfumato.tables.batch.joint_table import joined
+from sfumato.tables.cells.cells import Bounds, Mask, Places, Reach, Table
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.knowledge import Knowledge
 from sfumato.tables.cells.parts import Part
@@ -85,7 +86,7 @@ def _choice(method: str) -> MethodChoice:
     return MethodChoice(name="fast" if method == "fast" else "optimal")
 
 
-def _protected(table: OfficeTable, masked: Masked) -> Protected:
+def _protected(table: OfficeTable, masked: Masked, shown: Mask | None = None) -> Protected:
     if not masked.audit.passed:
         raise PromiseError(
             f"the attacker still narrows {len(masked.audit.leaks)} masked cells below what is promised.",
@@ -95,16 +96,23 @@ def _protected(table: OfficeTable, masked: Masked) -> Protected:
     new = masked.mask & ~unsafe_of(table.statuses) & ~secondary_of(table.statuses)
     statuses = np.where(new, int(CellStatus.SECONDARY), table.statuses)
     ranges = tidied(masked.ends.low), tidied(masked.ends.high)
-    open_ = int((secondary_of(table.statuses) & ~masked.mask).sum())
+    wished = secondary_of(table.statuses) if shown is None else secondary_of(table.statuses) & shown
+    open_ = int((wished & ~masked.mask).sum())
     warnings = (f"{open_} {COMPUTED}",) if open_ else ()
     return Protected(table.with_columns(statuses=statuses), "masks", ranges=ranges, remarks=warnings, warnings=warnings)
 
 
 def mask_linked(tables: Sequence[OfficeTable], method: str, deadline: Deadline) -> list[Protected]:
-    """Several tables masked together: a cell that stands in several of them is one cell, masked in all or in none."""
-    whole, places = joined(tables)
-    done = mask_office(whole, method, deadline)
-    return [_share(table, done, own) for table, own in zip(tables, places, strict=True)]
+    """Several tables masked together: a cell that stands in several of them is one cell, masked in all or in none.
+
+    Raises:
+        UnattainableError: An unsafe cell cannot be protected, or codes of the tables differ in too many ways.
+        PromiseError: The attacker still gets through.
+    """
+    joint = joined(tables)
+    masked = mask_part(office_part(joint.whole), _choice(method), "en", deadline)
+    done = _protected(joint.whole, masked, joint.shown)
+    return [_share(table, done, own) for table, own in zip(tables, joint.places, strict=True)]
 
 
 def _share(table: OfficeTable, done: Protected, own: Places) -> Protected:
@@ -118,76 +126,3 @@ def _share(table: OfficeTable, done: Protected, own: Places) -> Protected:
     )
     ranges = None if done.ranges is None else (done.ranges[0][own], done.ranges[1][own])
     return Protected(changed, "masks", ranges=ranges, remarks=done.remarks, warnings=done.warnings)
-
-
-def joined(tables: Sequence[OfficeTable]) -> tuple[OfficeTable, list[Places]]:
-    """Several tables as one, and where each one's cells are in it."""
-    numbers: dict[frozenset[tuple[str, str]], int] = {}
-    places, rows = [], list[tuple[list[int], list[float]]]()
-    for table in tables:
-        own = np.array([numbers.setdefault(_identity(table, cell), len(numbers)) for cell in range(len(table))])
-        relations = table.relations()
-        for place in range(len(relations)):
-            cells, coefs = relations.row(place)
-            rows.append((own[cells].tolist(), coefs.tolist()))
-        places.append(own)
-    size = len(numbers)
-    unique = {frozenset(zip(cells, coefs, strict=True)): (cells, coefs) for cells, coefs in rows}
-
-    def gathered(name: str, most: bool) -> Numbers:
-        column = np.zeros(size)
-        for table, own in zip(tables, places, strict=True):
-            numbers_ = getattr(table, name)
-            numbers_ = np.zeros(len(table)) if numbers_ is None else numbers_
-            column[own] = np.maximum(column[own], numbers_) if most else numbers_
-        return column
-
-    return (
-        OfficeTable(
-            tables[0].value,
-            (),
-            (),
-            gathered("values", False),
-            _statuses(tables, places, size),
-            lower=gathered("lower", True),
-            upper=gathered("upper", True),
-            costs=gathered("costs", True) if any(table.costs is not None for table in tables) else None,
-            frequency=gathered("frequency", True) if _all_have(tables, "frequency") else None,
-            holdings=gathered("holdings", True) if _all_have(tables, "holdings") else None,
-            largest=_largest(tables, places, size),
-            given=make_relations(unique.values(), [f"relation {place}" for place in range(len(unique))]),
-        ),
-        places,
-    )
-
-
-def _statuses(tables: Sequence[OfficeTable], places: Sequence[Places], size: int) -> Places:
-    """The strongest status of each cell in any table: unsafe, then masked, then to be published, then the rest."""
-    statuses, strengths = np.full(size, int(CellStatus.SAFE), np.int64), np.full(size, -1)
-    for table, own in zip(tables, places, strict=True):
-        fixed = choices_of(table.statuses) == Status.PUBLISH
-        strength = np.select([unsafe_of(table.statuses), secondary_of(table.statuses), fixed], [3, 2, 1], 0)
-        stronger = strength > strengths[own]
-        statuses[own] = np.where(stronger, table.statuses, statuses[own])
-        strengths[own] = np.maximum(strength, strengths[own])
-    return statuses
-
-
-def _all_have(tables: Sequence[OfficeTable], name: str) -> bool:
-    return all(getattr(table, name) is not None for table in tables)
-
-
-def _largest(tables: Sequence[OfficeTable], places: Sequence[Places], size: int) -> tuple[Numbers, ...]:
-    """The largest contributions to each cell, as many as all tables tell."""
-    columns = []
-    for rank in range(min(len(table.largest) for table in tables)):
-        column = np.zeros(size)
-        for table, own in zip(tables, places, strict=True):
-            column[own] = np.maximum(column[own], table.largest[rank])
-        columns.append(column)
-    return tuple(columns)
-
-
-def _identity(table: OfficeTable, cell: int) -> frozenset[tuple[str, str]]:
-    pairs = zip(table.trees, table.keys[cell], strict=True)
-    return frozenset((tree.name.lower(), code[0]) for tree, code in pairs if code != tree.root)

@@ -39,7 +39,6 @@ def with_rules(
         PlanError: A rule needs what the table does not have.
     """
     active = active_rules(rules)
-    manual = next((rule.numbers[0] for rule in rules if rule.name == "MAN" and rule.numbers), MANUAL_PERCENT)
     statuses = table.statuses.copy()
     lower = np.zeros(len(table)) if table.lower is None else table.lower.copy()
     upper = np.zeros(len(table)) if table.upper is None else table.upper.copy()
@@ -52,10 +51,17 @@ def with_rules(
         lower[hit], upper[hit] = np.maximum(lower, down)[hit], np.maximum(upper, up)[hit]
     if missing is not None and any(rule.name == "MIS" and rule.numbers[:1] == (1.0,) for rule in rules):
         statuses[missing & unsafe_of(statuses)] = int(CellStatus.SAFE)
-    bare = unsafe_of(statuses) & (lower == 0) & (upper == 0)
-    margin = np.abs(table.values) * manual / 100.0
-    lower, upper = np.where(bare, margin, lower), np.where(bare, margin, upper)
-    return table.with_columns(statuses=statuses, lower=tidied(lower), upper=tidied(upper))
+    return with_margins(table.with_columns(statuses=statuses, lower=tidied(lower), upper=tidied(upper)), rules)
+
+
+def with_margins(table: OfficeTable, rules: Sequence[Call]) -> OfficeTable:
+    """The table with protection levels for cells that are unsafe by hand, where nobody said how far."""
+    manual = next((rule.numbers[0] for rule in rules if rule.name == "MAN" and rule.numbers), MANUAL_PERCENT)
+    lower = np.zeros(len(table)) if table.lower is None else table.lower
+    upper = np.zeros(len(table)) if table.upper is None else table.upper
+    bare = unsafe_of(table.statuses) & (lower == 0) & (upper == 0)
+    margin = tidied(np.abs(table.values) * manual / 100.0)
+    return table.with_columns(lower=np.where(bare, margin, lower), upper=np.where(bare, margin, upper))
 
 
 def active_rules(rules: Sequence[Call]) -> list[Call]:

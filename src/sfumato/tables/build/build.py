@@ -18,7 +18,7 @@ from sfumato.tables.cells.relations import Key, check, derive, describe
 from sfumato.tables.formats.office_columns import office_columns
 from sfumato.tables.plan.facts import Facts
 from sfumato.tables.plan.plan import Dimension, TablePlan
-from sfumato.tables.plan.rules import Judgment
+from sfumato.tables.plan.rules import Judgment, check_marks
 from sfumato.tables.promises.resolution import (
     costs_of,
     facts_of,
@@ -62,6 +62,7 @@ def build(plan: TablePlan, columns: Columns) -> list[Part]:
     """
     if plan.table.cells is not None:
         return [instance_part(plan, columns)]
+    check_marks(plan.primary, columns)
     space = dimensions_of(plan.dimensions, columns, plan.folder)
     parts = [_part(plan, columns, space, rows, group) for group, rows in grouped(plan, columns)]
     check_groups(plan, parts)

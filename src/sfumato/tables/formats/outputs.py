@@ -6,7 +6,7 @@ import numpy as np
 
 from sfumato.errors import PlanError
 from sfumato.tables.build.ordering import office_in_order, office_order
-from sfumato.tables.cells.cells import Numbers
+from sfumato.tables.cells.cells import Bounds, Numbers
 from sfumato.tables.formats.solver_file import jj_text, plain
 from sfumato.tables.office.office_table import OfficeTable
 from sfumato.tables.office.statuses import CellStatus, flag_of, masked_of
@@ -33,6 +33,7 @@ class Protected:
         ranges: What an attacker computes of masked cells, lower and upper ends, where it was computed.
         remarks: What is to be said of it.
         warnings: What must not be overlooked.
+        reader: Between which values a reader knows each cell to lie by changed numbers.
     """
 
     table: OfficeTable
@@ -41,6 +42,7 @@ class Protected:
     ranges: tuple[Numbers, Numbers] | None = None
     remarks: tuple[str, ...] = field(default=())
     warnings: tuple[str, ...] = field(default=())
+    reader: Bounds | None = None
 
     @property
     def counts(self) -> bool:
@@ -55,6 +57,7 @@ class Protected:
             table=office_in_order(self.table),
             published=None if self.published is None else self.published[cells],
             ranges=None if self.ranges is None else (self.ranges[0][cells], self.ranges[1][cells]),
+            reader=None if self.reader is None else self.reader.rows(cells),
         )
 
 

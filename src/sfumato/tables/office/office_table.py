@@ -38,6 +38,7 @@ class OfficeTable:
         decimals: How many decimals values are written with.
         cell_keys: The key of each cell, where records have some.
         lines: The line of each cell in the file that it was read from.
+        origins: For each variable that was recoded, which codes of the records each new code stands for.
     """
 
     value: str
@@ -58,6 +59,7 @@ class OfficeTable:
     decimals: int = 0
     cell_keys: tuple[int, ...] = ()
     lines: tuple[int, ...] = ()
+    origins: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.values)

@@ -17,6 +17,7 @@ from sfumato.tables.cells.relations import check, derive, describe
 from sfumato.tables.plan.facts import Facts
 from sfumato.tables.plan.perturbation import Adjustment
 from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.rules import check_marks
 from sfumato.tables.promises.resolution import costs_of, facts_of, judgment_of, knowledge_of, step_in
 
 
@@ -29,6 +30,7 @@ def perturbed_parts(plan: TablePlan, columns: Columns) -> list[Part]:
     """
     if plan.table.cells is not None:
         return [_instance(plan, columns)]
+    check_marks(plan.primary, columns)
     trees, codes = dimensions_of(plan.dimensions, columns, plan.folder)
     parts = []
     for group, rows in grouped(plan, columns):

@@ -12,6 +12,12 @@ RoundingKind = Literal["controlled", "small-count", "random", "deterministic"]
 Seconds = Annotated[float, Note("seconds for the search", minimum=0.1)]
 
 
+def _check_secret(secret: str | None) -> None:
+    """Refuse a secret that is none."""
+    if secret is not None and not secret.strip():
+        raise ValueError("secret is blank: anybody could compute what is drawn by it; give a long random text.")
+
+
 @dataclass(frozen=True, slots=True)
 class Rounding:
     """Cells are published as multiples of a base.
@@ -35,6 +41,9 @@ class Rounding:
     key: Annotated[str | None, Note("column with the cells' keys")] = None
     secret: Annotated[str | None, Note("what random rounding is drawn by")] = None
     time_limit: Seconds = 60.0
+
+    def __post_init__(self) -> None:
+        _check_secret(self.secret)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +82,9 @@ class CellKey:
     structural: Annotated[str | None, Note("column that marks the cells that must be empty")] = None
     share: Annotated[float, Note("noise of sums as a share of the largest contributions", minimum=0, maximum=1)] = 0.1
     largest: Annotated[int, Note("how many contributions have a part in the noise of a sum", minimum=1)] = 1
+
+    def __post_init__(self) -> None:
+        _check_secret(self.secret)
 
 
 @dataclass(frozen=True, slots=True)

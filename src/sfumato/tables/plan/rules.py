@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar, Protocol
 
 import numpy as np
 
-from sfumato.errors import PlanError
+from sfumato.errors import DataError, PlanError
 from sfumato.shapes.records import Note, TextOrNumber
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Reach
 from sfumato.tables.cells.columns import Columns
@@ -26,6 +26,9 @@ MarkColumn = Annotated[str, Note("the column with the marks")]
 At = Annotated[Level, Note("whose contributions are looked at, where the table has both")]
 
 
+# Marks of unsafe cells, and of those that are neither unsafe nor must be published, as offices write them.
+UNSAFE_MARKS = ("u", "unsafe", "3", "4", "5", "6", "7", "8", "9")
+SAFE_MARKS = ("", "s", "safe", "m", "x", "p", "e", "v", "1", "2", "10", "11", "12", "13", "14")
 # Marks that say yes.
 YES = ("1", "true", "yes", "y", "x")
 
@@ -174,20 +177,60 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class StatusColumn:
-    """A column says which cells are unsafe and which must be published; all other marks are safe.
+    """A column says which cells are unsafe, which must be published and which are safe; another mark is refused.
 
-    The numbers are the statuses of unsafe cells in files of offices.
+    The numbers are the statuses of cells in files of offices.
     """
 
     name: ClassVar[str] = "status"
     column: MarkColumn
-    unsafe: Marks = ("u", "unsafe", "3", "4", "5", "6", "7", "8", "9")
+    unsafe: Marks = UNSAFE_MARKS
     publish: Annotated[tuple[TextOrNumber, ...], Note("marks of cells that must be published")] = ("z", "publish")
+    safe: Annotated[tuple[TextOrNumber, ...], Note("marks of all other cells")] = SAFE_MARKS
 
     def apply(self, facts: Facts) -> Judgment:
+        self._check(facts.columns)
         margin = np.ones(len(facts.values)) if facts.counts else _percent(facts.sizes)
         judgment = judge(_marked(facts.columns, self.column, self.unsafe), margin, margin)
         return replace(judgment, published=_marked(facts.columns, self.column, self.publish))
+
+    def _check(self, columns: Columns) -> None:
+        """Refuse a mark that nobody said the meaning of: an unsafe cell would count as safe.
+
+        Raises:
+            DataError: There is one.
+        """
+        known = _marked(columns, self.column, (*self.unsafe, *self.publish, *self.safe))
+        wrong = np.flatnonzero(~known)
+        if len(wrong):
+            texts = columns.text(self.column)
+            raise DataError(
+                f'column "{self.column}" has marks that are neither unsafe nor safe in {len(wrong):,} rows, '
+                f"the first in row {wrong[0] + 1}.",
+                "Name them in unsafe, publish or safe of the rule status.",
+                "status-mark",
+                column=self.column,
+                values=list(dict.fromkeys(texts[row] for row in wrong)),
+                rows=[int(row) + 1 for row in wrong],
+            )
+
+
+def check_marks(rules: Sequence[Rule], columns: Columns) -> None:
+    """Refuse a rule whose own marks no cell of all tables has: it would call none unsafe, and nobody would see why.
+
+    Raises:
+        DataError: There is one.
+    """
+    for rule in rules:
+        if not isinstance(rule, StatusColumn) or rule.unsafe == UNSAFE_MARKS or rule.column not in columns:
+            continue
+        if not _marked(columns, rule.column, rule.unsafe).any():
+            raise DataError(
+                f'no cell has a mark in column "{rule.column}" that the rule status calls unsafe.',
+                "Correct its marks (unsafe), or leave the rule out where no cell is unsafe.",
+                "status-mark",
+                column=rule.column,
+            )
 
 
 @dataclass(frozen=True, slots=True)

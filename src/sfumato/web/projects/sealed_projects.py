@@ -40,13 +40,13 @@ class SealedProjects:
         """Where the project of a key lies; the name does not tell the key."""
         return self._root / (sha256(b"name:" + key.encode()).hexdigest()[:40] + ENDING)
 
-    def seal(self, key: str, folder: Path | None, record: Mapping[str, Any]) -> None:
+    def seal(self, key: str, files: Mapping[str, Path], record: Mapping[str, Any]) -> None:
         """Encrypt a project's files and record, under their final name only when whole."""
         self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
         target = self.path(key)
         partial = target.with_suffix(f".{uuid4().hex}.part")
         with TemporaryFile(dir=self._root) as plain:  # it has no name, and is gone when it is closed
-            _pack(plain, folder, record)
+            pack(plain, files, record)
             plain.seek(0)
             with partial.open("wb") as stream:
                 os.chmod(partial, 0o600)  # noqa: PTH101
@@ -83,21 +83,13 @@ class SealedProjects:
             (self._root / name).unlink(missing_ok=True)
 
 
-def _pack(stream: IO[bytes], folder: Path | None, record: Mapping[str, Any]) -> None:
+def pack(stream: IO[bytes], files: Mapping[str, Path], record: Mapping[str, Any]) -> None:
+    """Write a project as an archive: its record, and its files by their names."""
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         archive.writestr(RECORD, json.dumps(record, ensure_ascii=False))
-        for path in sorted(folder.iterdir()) if folder else ():
-            if path.is_file() and path.name != RECORD:
-                archive.write(path, path.name)
-
-
-def pack(folder: Path | None, record: Mapping[str, Any]) -> bytes:
-    """A project as an archive, for its owner to keep."""
-    from io import BytesIO
-
-    stream = BytesIO()
-    _pack(stream, folder, record)
-    return stream.getvalue()
+        for name, path in files.items():
+            if name != RECORD:
+                archive.write(path, name)
 
 
 def unpack(stream: IO[bytes], folder: Path) -> dict[str, Any]:

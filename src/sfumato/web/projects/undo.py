@@ -13,7 +13,8 @@ class Undo:
     """The course of a plan.
 
     >>> undo = Undo()
-    >>> for k in (2, 3, 4): undo.record({"k": k})
+    >>> [undo.record({"k": k}) for k in (2, 3, 4, 4)]
+    [True, True, True, False]
     >>> undo.back({"k": 4}), undo.back({"k": 3}), undo.forth({"k": 2})
     ({'k': 3}, {'k': 2}, {'k': 3})
     """
@@ -21,12 +22,14 @@ class Undo:
     past: list[Plan] = field(default_factory=list)
     future: list[Plan] = field(default_factory=list)
 
-    def record(self, plan: Plan) -> None:
-        """Remember a plan where it is another than the last; what was taken back before is gone then."""
-        if plan and (not self.past or self.past[-1] != plan):
-            self.past.append(deepcopy(plan))
-            self.future.clear()
-            del self.past[:-MOST_STEPS]
+    def record(self, plan: Plan) -> bool:
+        """Remember a plan where it is another than the last, and say so; what was taken back before is gone then."""
+        if not plan or (self.past and self.past[-1] == plan):
+            return False
+        self.past.append(deepcopy(plan))
+        self.future.clear()
+        del self.past[:-MOST_STEPS]
+        return True
 
     def back(self, plan: Plan) -> Plan | None:
         """The plan before this one, or None."""

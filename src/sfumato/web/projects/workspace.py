@@ -9,6 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.service.jobs.folders import erase
 from sfumato.service.jobs.plans import check_paths, with_quoted_formulas
 from sfumato.service.jobs.pool import Pool
@@ -20,6 +21,8 @@ from sfumato.service.workers.process import WorkerLimits
 from sfumato.service.workers.template import run_once
 from sfumato.texts.words import Words, words_in
 from sfumato.web.projects.loaded_data import Loaded
+from sfumato.web.projects.run_archives import RunRecord, archives, unpacked
+from sfumato.web.projects.tabs import Tabs
 from sfumato.web.projects.undo import Undo
 
 MOST_RUNS = 6
@@ -50,6 +53,8 @@ class Workspace:
         jobs: Names of the jobs that were started; runs: releases that were made, the last one last.
         shown: The number of the run that is looked at; pending: the run that is being made, and its plan.
         drafts: What was entered in other areas, so that a page that is opened again shows it.
+        counted: The last count behind an estimate, and what was counted.
+        column: The column that is looked at; tabs: those of the browser, which hear of each other's changes.
     """
 
     pool: Pool
@@ -71,12 +76,16 @@ class Workspace:
     undo: Undo = field(default_factory=Undo)
     pending: tuple[Job, Plan] | None = None
     drafts: dict[str, Any] = field(default_factory=dict)
+    column: str = ""
+    counted: tuple[str, FrequencyTable] | None = None
+    tabs: Tabs = field(default_factory=Tabs)
     seen: float = field(default_factory=time.monotonic)
 
     def touch(self) -> None:
         """Somebody did something; what was changed so far can be undone."""
         self.seen = time.monotonic()
-        self.undo.record(self.plan)
+        if self.undo.record(self.plan):
+            self.tabs.changed()
 
     @property
     def idle_seconds(self) -> float:
@@ -100,10 +109,16 @@ class Workspace:
     def adopt(self, loaded: Loaded, plan: Plan | None = None) -> None:
         """Take loaded data, and a plan for them: what is suggested unless one is given."""
         self.pool.audit.note(self.owner, "page data")
-        self.loaded = loaded
+        self.loaded, self.counted = loaded, None
         self.plan = dict(with_quoted_formulas(deepcopy(plan or loaded.suggested)))  # as the service runs it
         self.undo = Undo()
         self.undo.record(self.plan)
+        self.tabs.changed()
+
+    def bring_back(self, plan: Plan) -> None:
+        """A plan that was, or that was taken back."""
+        self.plan = plan
+        self.tabs.changed()
 
     def change_plan(self, plan: Plan) -> None:
         """Another plan for the same data; the one at hand can be brought back."""
@@ -150,7 +165,7 @@ class Workspace:
         number = self.runs[-1].number + 1 if self.runs else 1
         self.runs.append(Run(number, plan, self.output(job) / "result", job.id))
         for old in self.runs[:-MOST_RUNS]:
-            self.drop_job(old.job)
+            self.drop_job(old.job) if old.job else erase(old.folder.parent)
         del self.runs[:-MOST_RUNS]
         self.shown = number
         return self.runs[-1]
@@ -183,13 +198,21 @@ class Workspace:
         self.drop_jobs()
         if self.folder is not None:
             erase(self.folder)
-        self.folder, self.loaded = None, None
-        self.plan, self.extra, self.step, self.undo = {}, {}, "data", Undo()
+        self.folder, self.loaded, self.counted = None, None, None
+        self.plan, self.extra, self.step, self.column, self.undo = {}, {}, "data", "", Undo()
 
     def record(self) -> dict[str, Any]:
         """What is known of the project besides its files."""
         data = self.loaded.path.name if self.loaded else None
-        return {"version": 1, "plan": self.plan, "data": data, "step": self.step}
+        runs: list[RunRecord] = [{"number": run.number, "plan": run.plan} for run in self.runs]
+        known = {"step": self.step, "column": self.column, "runs": runs, "shown": self.shown}
+        return {"version": 1, "plan": self.plan, "data": data} | known
+
+    def parts(self) -> dict[str, Path]:
+        """The files of the project by their names in an archive: data, what plans name, and its runs."""
+        own = sorted(self.folder.iterdir()) if self.folder else []
+        files = {path.name: path for path in own if path.is_file()}
+        return files | archives({run.number: run.folder.parent for run in self.runs})
 
     def data_of(self, record: Mapping[str, Any]) -> Path:
         """Where the data of a project lie, whose files are in the folder already.
@@ -206,5 +229,8 @@ class Workspace:
         """Take a project, its data loaded."""
         self.adopt(loaded, dict(record["plan"]))
         files = [path for path in loaded.path.parent.iterdir() if path.is_file() and path != loaded.path]
-        self.extra = {path.name: path for path in files}
-        self.step = str(record.get("step", "columns"))
+        found = unpacked(loaded.path.parent, record.get("runs") or [])
+        self.runs = [Run(number, plan, folder, "") for number, plan, folder in found]
+        self.extra = {path.name: path for path in files if path.exists()}
+        self.step, self.column = str(record.get("step", "columns")), str(record.get("column", ""))
+        self.shown = int(record.get("shown", 0))

@@ -70,7 +70,7 @@ class Workspaces:
     def _seal(self, key: str, workspace: Workspace) -> None:
         if workspace.loaded is not None:
             try:
-                self._sealed.seal(key, workspace.folder, workspace.record())
+                self._sealed.seal(key, workspace.parts(), workspace.record())
             except (OSError, ImportError) as error:
                 _log.warning("a project could not be kept: %s", type(error).__name__)
         workspace.close()

@@ -7,10 +7,11 @@ from sfumato.web.shell import Shell
 
 
 class Area(Protocol):
-    """An area of steps."""
+    """An area of steps; it is stale where another tab changed the project since it was built."""
 
     workspace: Workspace
     shell: Shell
+    stale: bool
 
     def go(self, step: str) -> None:
         """Enter a step."""

@@ -7,7 +7,7 @@ estimate: the method of the plan may lose less, never the promises more.
 from collections.abc import Mapping
 from contextlib import closing
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from sfumato.engines.duckdb.engine import DuckDBEngine
@@ -41,11 +41,9 @@ class Estimate:
 
 @dataclass
 class Estimates:
-    """The estimates of a workspace; the count behind them is kept while columns and ladders stay."""
+    """The estimates of a workspace; the count behind them is kept there while columns and ladders stay."""
 
     workspace: Workspace
-    _key: str = ""
-    _table: FrequencyTable | None = field(default=None, repr=False)
 
     def of(self, plan: Mapping[str, Any]) -> Estimate | None:
         """The estimate for a plan, or None where there is none to be had quickly.
@@ -81,11 +79,12 @@ class Estimates:
         return read_plan(quick, self.workspace.place("x").parent)
 
     def _counted(self, resolved: Plan, plan: Mapping[str, Any]) -> FrequencyTable | None:
-        key = repr((plan["columns"], [entry.get("column") for entry in plan["privacy"]], plan.get("data")))
-        if key != self._key:
+        said = plan["columns"], [entry.get("column") for entry in plan["privacy"]], plan.get("data")
+        key = repr((said, self.workspace.loaded.path if self.workspace.loaded else ""))
+        known = self.workspace.counted
+        if known is None or known[0] != key:
             assert self.workspace.loaded is not None
             with closing(DuckDBEngine(self.workspace.loaded.path, resolved.data)) as engine:
-                self._table = frequency_table(resolved, engine)
-            self._key = key
-        table = self._table
-        return None if table is None or len(table.counts) > MOST_COMBINATIONS else table
+                known = self.workspace.counted = (key, frequency_table(resolved, engine))
+        table = known[1]
+        return None if len(table.counts) > MOST_COMBINATIONS else table

@@ -2,6 +2,7 @@
 
 import asyncio
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
 
@@ -17,6 +18,8 @@ from sfumato.web.projects.sealed_projects import pack, unpack
 from sfumato.web.rows.area import Area
 
 MOST_PLAN_BYTES = 1_000_000
+# A folder of the project for what is downloaded; what lies in it is no part of the project.
+SAVED = "saved"
 
 
 class ProjectCard:
@@ -91,8 +94,16 @@ class ProjectCard:
         read_plan(plan)
         return plan
 
-    def _save(self) -> None:
-        ui.download.content(pack(self.workspace.folder, self.workspace.record()), "project.sfumato.zip")
+    async def _save(self) -> None:
+        """The project as an archive, written beside it and read from there."""
+        target = self.workspace.place("x").parent / SAVED / "project.sfumato.zip"
+        await asyncio.to_thread(self._pack, target)
+        ui.download.file(target)
+
+    def _pack(self, target: Path) -> None:
+        target.parent.mkdir(exist_ok=True)
+        with target.open("wb") as stream:
+            pack(stream, self.workspace.parts(), self.workspace.record())
 
     def _ask(self) -> None:
         with ui.dialog() as dialog, ui.card():
@@ -105,4 +116,5 @@ class ProjectCard:
     async def _erase(self, dialog: ui.dialog) -> None:
         dialog.close()
         await asyncio.to_thread(self.area.shell.erase)
+        self.workspace.tabs.changed()
         self.area.go("data")

@@ -99,9 +99,11 @@ class ReleaseStep:
             plan.pop("release", None)
             if stated:
                 plan["release"] = stated
+            self.workspace.touch()
 
         def speak(language: str) -> None:
             plan["language"] = language
+            self.workspace.touch()
 
         with components.card(words["sign_off"]):
             ui.label(words["sign_off_hint"]).classes("sf-soft sf-small")

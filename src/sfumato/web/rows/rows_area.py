@@ -29,13 +29,31 @@ class RowsArea:
 
     def __init__(self, shell: Shell) -> None:
         self.shell, self.workspace = shell, shell.workspace
+        self.stale = False
 
     def build(self) -> None:
+        self._news = ui.column().classes("w-full").props('role="alert"')
         self._room = ui.element("div").classes("sf-page").style("padding: 0")
         components.listen("sf_back", self._back)
         self._build_steps()
         step = self.workspace.step if self.workspace.step in STEPS else "data"
         self._enter(step)
+        self.workspace.tabs.join(self._changed_elsewhere)
+
+    def _changed_elsewhere(self) -> None:
+        """Another tab changed the project: what stands here is no longer true, and nothing is done with it."""
+        if self.stale:
+            return
+        self.stale = True
+        self._room.props("inert")
+        with self._news, components.card(classes="sf-news"), ui.row().classes("items-center"):
+            ui.label(self.workspace.words["other_tab"])
+            components.button(self.workspace.words["other_tab.load"], self.refresh)
+
+    def _up_to_date(self) -> None:
+        self.stale = False
+        self._room.props(remove="inert")
+        self._news.clear()
 
     def go(self, step: str) -> None:
         """Enter a step, as a place in the browser's history."""
@@ -101,7 +119,9 @@ class RowsArea:
 
     def _enter(self, step: str) -> None:
         self._step = self.workspace.step = step
-        self.workspace.touch()
+        if not self.stale:  # else what stands is another tab's, which has been remembered
+            self.workspace.touch()
+        self._up_to_date()
         self._room.clear()
         with self._room:
             if step == "data" or not self._lacks_data():
@@ -135,12 +155,12 @@ class RowsArea:
             components.button(words["next"], lambda: self.go(onward)).props("icon-right=arrow_forward")
 
     def _undo(self) -> None:
-        self._take(self.workspace.undo.back(self.workspace.plan))
+        self._take(None if self.stale else self.workspace.undo.back(self.workspace.plan))
 
     def _redo(self) -> None:
-        self._take(self.workspace.undo.forth(self.workspace.plan))
+        self._take(None if self.stale else self.workspace.undo.forth(self.workspace.plan))
 
     def _take(self, plan: dict[str, object] | None) -> None:
         if plan is not None:
-            self.workspace.plan = plan
+            self.workspace.bring_back(plan)
             self.refresh()

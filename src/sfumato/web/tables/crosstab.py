@@ -1,5 +1,6 @@
 """Tables from rows and for reading: rows counted by two or three columns with totals, and cells laid out crosswise."""
 
+import re
 from collections.abc import Sequence
 from contextlib import closing
 from html import escape
@@ -9,8 +10,12 @@ from pathlib import Path
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Reading
 from sfumato.microdata.data_plan import DataPlan
+from sfumato.web.forms import is_number
 
 TOTAL = "Total"
+COUNT = "count"
+# What stands in the corner of a crosstab between the names of its rows and of its columns.
+CORNER = re.compile(r"[\\\\/×|]")
 MOST_CATEGORIES = 60
 
 
@@ -24,7 +29,40 @@ def count_table(path: Path, read: DataPlan, names: Sequence[str]) -> list[list[s
         for key in product(*((text, TOTAL) for text in texts)):
             counts[key] = counts.get(key, 0) + int(rows)
     order = sorted(counts, key=lambda key: [(text != TOTAL, text) for text in key])
-    return [[*names, "count"], *([*key, str(counts[key])] for key in order)]
+    return [[*names, COUNT], *([*key, str(counts[key])] for key in order)]
+
+
+def unfolded(lines: Sequence[Sequence[str]], named: str) -> list[list[str]] | None:
+    """A crosstab as one line a cell, the header first; None where it is none.
+
+    It has a column of categories, and beside it two columns of numbers or more, whose heads are categories, too.
+
+    Args:
+        named: What the categories of the heads are called, where the corner does not say it (`area \\ sex`).
+
+    >>> unfolded([["area \\\\ sex", "m", "f"], ["north", "2", "24"], ["south", "18", "23"]], "column")
+    [['area', 'sex', 'count'], ['north', 'm', '2'], ['north', 'f', '24'], ['south', 'm', '18'], ['south', 'f', '23']]
+    >>> unfolded([["area", "count"], ["north", "2"]], "column") is None
+    True
+    """
+    if len(lines) < 2 or len(lines[0]) < 3 or any(len(line) != len(lines[0]) for line in lines):
+        return None
+    head, *rest = lines
+    if all(is_number(line[0]) for line in rest) or not all(_is_cell(cell) for line in rest for cell in line[1:]):
+        return None
+    if len(set(head[1:])) < len(head) - 1 or not all(head[1:]):
+        return None
+    corner = [part.strip() for part in CORNER.split(head[0]) if part.strip()]
+    names = corner if len(corner) == 2 else [head[0].strip() or "row", named]
+    return [
+        [*names, COUNT],
+        *([line[0], name, cell] for line in rest for name, cell in zip(head[1:], line[1:], strict=True)),
+    ]
+
+
+def _is_cell(text: str) -> bool:
+    """Whether a text is a number, however its thousands and decimals are marked."""
+    return is_number(text.replace(".", "").replace(",", "").replace(" ", ""))
 
 
 def crosswise(head: Sequence[str], lines: Sequence[Sequence[str]], case: int, reason: int) -> str | None:

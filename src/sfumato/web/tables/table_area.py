@@ -1,6 +1,7 @@
 """The area of tables: paste or upload cells, say what is unsafe, and see what is masked, why, and that it holds."""
 
 import asyncio
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from sfumato.web.job_progress import Then, follow, start_job
 from sfumato.web.projects.loaded_data import MARKS
 from sfumato.web.shell import Shell
 from sfumato.web.tables import ways_view
-from sfumato.web.tables.crosstab import MOST_CATEGORIES, count_table
+from sfumato.web.tables.crosstab import MOST_CATEGORIES, count_table, unfolded
 from sfumato.web.tables.linked_tables import LinkedTables
 from sfumato.web.tables.masking_rules import FACTS, MaskingRules
 from sfumato.web.tables.outcome import show_outcome
@@ -42,6 +43,8 @@ MOST_BYTES = 5_000_000
 # What was entered of the rules, which a page that is opened again shows.
 ENTERED = ("rules", "facts", "method", "protection", "attacker")
 CELLS = "cells.csv"
+# Numbers that are read with a decimal comma, and such that are not.
+COMMA, POINT = re.compile(r"-?\d{1,3}(\.\d{3})*,\d+|-?\d+,\d+"), re.compile(r"-?\d+\.(\d{1,2}|\d{4,})")
 # Codes that often stand for a total, the likeliest first.
 TOTALS = ("Total", "total", "TOTAL", "All", "Insgesamt", "Gesamt", "Summe", "Sum", "0")
 
@@ -65,6 +68,7 @@ class TableArea:
                 words["paste"], value=self.workspace.drafts.get("table", EXAMPLE), on_change=lambda _: self._read()
             )
             self._text.props("outlined rows=10 debounce=300 spellcheck=false").classes("w-full font-mono")
+            self._crosstab = ui.row().classes("items-center w-full").props('role="status"')
             components.upload(words["upload_table"], self._uploaded, MOST_BYTES, words, (".csv", ".tsv", ".txt"))
             self._from_rows()
             with ui.element("div").classes("sf-fields"):
@@ -73,6 +77,10 @@ class TableArea:
                 self._levels = self._select("level_columns", multiple=True)
                 self._groups = self._select("group_columns", multiple=True)
                 self._total = ui.input(words["total_code"], on_change=lambda _: self._check())
+                marks = {mark: words[f"decimal_mark.{name}"] for mark, name in ((".", "point"), (",", "comma"))}
+                self._decimal = ui.select(
+                    marks, label=words["decimal_mark"], value=".", on_change=lambda _: self._check()
+                )
             self._linked.build()
         self._rules.build()
         self._releases.build()
@@ -120,13 +128,30 @@ class TableArea:
         for field in (self._levels, self._groups):
             field.set_options(names, value=[])
         self._total.value = total_of(lines[1:])
+        self._decimal.value = "," if writes_commas(lines[1:]) else "."
+        self._offer_unfolding(lines)
         self._rules.offer(names)
         self._check()
+
+    def _offer_unfolding(self, lines: list[list[str]]) -> None:
+        """Of a crosstab, all columns of numbers are cells: offer to write it as one line a cell."""
+        cells = unfolded(lines, self.words["crosstab_heads"])
+        self._crosstab.clear()
+        if cells is None:
+            return
+
+        def take() -> None:
+            self._text.value = delimited_text(cells, ";")
+
+        with self._crosstab:
+            components.notice(self.words["crosstab_seen"], good=None)
+            components.button(self.words["crosstab_unfold"], take).props("outline dense")
 
     def _plan(self) -> dict[str, Any]:
         groups = list(self._groups.value or [])
         facts = {name: self._rules.facts[name] for name in FACTS if self._rules.facts.get(name)}
-        table = {"source": CELLS, "value": self._value.value or "", "separator": self._separator()} | facts
+        decimal = {"decimal": ","} if self._decimal.value == "," else {}
+        table = {"source": CELLS, "value": self._value.value or "", "separator": self._separator()} | decimal | facts
         if groups:
             table["group_by"] = groups
         return {
@@ -233,6 +258,16 @@ def guessed(names: Sequence[str], lines: Sequence[Sequence[str]]) -> tuple[str |
     if len(numeric) in (0, len(names)):
         return names[-1], list(names[:-1])
     return numeric[0], [name for name in names if name not in numeric]
+
+
+def writes_commas(lines: Sequence[Sequence[str]]) -> bool:
+    """Whether the numbers of a table have decimal commas: one has, and none has a point where a comma would not go.
+
+    >>> writes_commas([["a", "1,5"], ["b", "2.100,25"]]), writes_commas([["a", "1,5", "2.5"]])
+    (True, False)
+    """
+    cells = [cell for line in lines for cell in line]
+    return any(COMMA.fullmatch(cell) for cell in cells) and not any(POINT.fullmatch(cell) for cell in cells)
 
 
 def total_of(lines: Sequence[Sequence[str]]) -> str:

@@ -5,6 +5,7 @@ import numpy as np
 from sfumato.errors import PlanError
 from sfumato.pipelines.tables.batch.state import BatchState, TableJob
 from sfumato.tables.adjustment.adjustment import adjust_part
+from sfumato.tables.batch.crossing import check_record_keys
 from sfumato.tables.batch.office_protection import mask_linked, mask_office, office_part
 from sfumato.tables.cell_key.noise import Contents, noisy_part
 from sfumato.tables.cell_key.ptable_file import read_ptable
@@ -67,6 +68,8 @@ def _noisy(state: BatchState, job: TableJob, table: OfficeTable, call: Call) -> 
     own = metadata.flagged("RECORDKEY") if metadata is not None else ()
     if not table.cell_keys or not own:
         raise PlanError("records have no keys.", "Mark their variable with <RECORDKEY> in the .rda.", "no-key")
+    if state.records is not None and metadata is not None:
+        check_record_keys(state.records, metadata)
     counts = table.value == "Freq"
     named = call.rest.split("|")[0].strip().strip('"')
     options = ("PFILE", "PFILE_FREQ") if counts else ("PFILE_CONT", "PFILE")
@@ -96,7 +99,8 @@ def _published(table: OfficeTable, method: str, done: Perturbed, *remarks: str) 
     check_readers([done])
     unsafe = int(done.part.table.unsafe.sum())
     said = f"A reader was looked for: none computes one of {unsafe} unsafe cells more closely than the rules allow."
-    return Protected(table, method, done.published, remarks=(*remarks, said if unsafe else NO_PROMISE))
+    said = said if unsafe else NO_PROMISE
+    return Protected(table, method, done.published, remarks=(*remarks, said), reader=done.ranges)
 
 
 def protect_linked(state: BatchState, call: Call) -> None:

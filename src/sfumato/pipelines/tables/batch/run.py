@@ -12,7 +12,7 @@ from sfumato.pipelines.tables.batch.reading import read_micro, read_tables, reco
 from sfumato.pipelines.tables.batch.side_by_side import audit_written
 from sfumato.pipelines.tables.batch.state import BatchState, TableJob, WrittenTable
 from sfumato.report.tables.batch import table_page
-from sfumato.tables.batch.safety import active_rules
+from sfumato.tables.batch.safety import active_rules, with_margins
 from sfumato.tables.formats import batch_file
 from sfumato.tables.formats.apriori_file import apply_apriori
 from sfumato.tables.formats.batch_file import Command
@@ -84,11 +84,22 @@ def _run_all(commands: Sequence[Command], state: BatchState, name: str) -> None:
 
 
 def _end(state: BatchState, *remarks: str) -> None:
-    """Attack what was written together, and write the log, also of a batch that went wrong."""
+    """Attack what was written together, and write the log, also of a batch that went wrong.
+
+    Raises:
+        UnattainableError: Nobody can tell what the tables give away together.
+    """
     state.log += remarks
-    audit_written(state)
-    if state.logbook is not None:
-        _write(state, state.logbook, "".join(line + "\n" for line in state.log))
+    try:
+        audit_written(state)
+    except SfumatoError as error:
+        state.log.append(f"Error: {error.what}")
+        if not remarks:
+            raise
+        state.notices.append(error.what)
+    finally:
+        if state.logbook is not None:
+            _write(state, state.logbook, "".join(line + "\n" for line in state.log))
 
 
 def _run(command: Command, state: BatchState, name: str, scratch: Path) -> None:
@@ -159,7 +170,7 @@ def _apriori(command: Command, state: BatchState, name: str) -> None:
     path = state.folder / asked.file
     options = asked.ignore_errors, asked.expand_trivial, state.encoding
     applied = apply_apriori(path, table, asked.separator, *options)
-    job.table, job.done = applied.table, None
+    job.table, job.done = with_margins(applied.table, job.rules), None
     state.log += [f"passed over: {what}" for what in applied.passed_over]
 
 
@@ -186,8 +197,7 @@ def _write_table(command: Command, state: BatchState, name: str) -> None:
         state.notices.append(f"{asked.file} tells {reason}: it is for the house.")
         state.log.append(state.notices[-1])
     if asked.kind not in HOUSE:
-        source = str(state.data), table.value, job.weighted
-        state.tables.append(WrittenTable(asked.file, source, done, job.tolerance, job.linked))
+        state.tables.append(WrittenTable(asked.file, done, job.tolerance, job.linked))
     _write(state, str(Path(asked.file).with_suffix(".html")), table_page(done))
 
 

@@ -1,44 +1,57 @@
-"""Tables that a batch file wrote of the same response, attacked together, as their readers may."""
+"""Tables that a batch file wrote of the same records, attacked together, as their readers may."""
 
 from collections.abc import Sequence
 
-from sfumato.errors import SfumatoError
+from sfumato.errors import SfumatoError, UnattainableError
 from sfumato.pipelines.tables.batch.state import BatchState, WrittenTable
-from sfumato.tables.batch.joint_audit import joint_leaks, same_cells
+from sfumato.tables.batch.joint_audit import audit_together, same_records
 from sfumato.tables.deadline import within
 from sfumato.tables.office.statuses import unsafe_of
 
 SECONDS = 60.0
-REMEDY = "<SUPPRESS> MOD(0) or GH(0) protects them together."
+REMEDY = (
+    "<SUPPRESS> MOD(0) or GH(0) protects tables of one file together; of several files, or of tables that were changed "
+    "in another way, publish one alone."
+)
 
 
 def audit_written(state: BatchState) -> None:
-    """Warn of tables that hold each by itself, and together give unsafe cells away."""
-    for source in dict.fromkeys(one.source for one in state.tables):
-        own = [one for one in state.tables if one.source == source and _shows_values(one)]
-        distinct = {id(one.done.table): one for one in own}
+    """Warn of tables that hold each by itself, and together give unsafe cells away.
+
+    Raises:
+        UnattainableError: Nobody can tell in time whether they do.
+    """
+    published = [one for one in state.tables if _is_protected(one)]
+    distinct = list({(id(one.done.table), id(one.done.published)): one for one in published}.values())
+    for group in same_records([one.done.table for one in distinct]):
+        own = [distinct[number] for number in group]
         alone = any(not one.linked for one in own) or len({one.linked for one in own}) > 1
-        if len(distinct) > 1 and alone:
-            _audit(state, list(distinct.values()), ", ".join(dict.fromkeys(one.file for one in own)))
+        if len(own) > 1 and alone:
+            _audit(state, own, ", ".join(dict.fromkeys(one.file for one in own)))
 
 
-def _shows_values(one: WrittenTable) -> bool:
-    """Whether a table was masked, or needs no mask; of one that lacks its masks was warned before."""
-    table, method = one.done.table, one.done.method
-    return method == "masks" or (not method and not unsafe_of(table.statuses).any())
+def _is_protected(one: WrittenTable) -> bool:
+    """Whether a table was protected, or needs no protection; of one that lacks it was warned before."""
+    return bool(one.done.method) or not unsafe_of(one.done.table.statuses).any()
 
 
 def _audit(state: BatchState, written: Sequence[WrittenTable], files: str) -> None:
-    tables, tolerance = [one.done.table for one in written], max(one.tolerance for one in written)
-    if not same_cells(tables):
-        state.warn(f"{files}: these tables were not attacked together: cells of the same codes hold different values.")
-        return
+    tolerance = max(one.tolerance for one in written)
     try:
-        leaks = joint_leaks(tables, within(SECONDS), tolerance)
+        audit = audit_together([one.done for one in written], within(SECONDS), tolerance)
     except SfumatoError as error:
-        state.warn(f"{files}: these tables could not be attacked together: {error.what}")
-        return
-    if leaks:
-        what = f"{files}: these tables were not protected together, and together they give {leaks} unsafe cells away, "
-        state.warn(f"{what}which one masks and another publishes or lets compute. {REMEDY}")
+        state.holds = False
+        raise UnattainableError(
+            f"{files}: these tables could not be attacked together, so nothing is promised of them: {error.what}",
+            f"{error.do} {REMEDY}",
+            "joint-audit",
+        ) from None
+    if audit.differing:
+        state.warn(
+            f"{files}: {audit.differing} cells of the same codes hold different values in these tables; "
+            "they were attacked as different cells."
+        )
+    if audit.leaks:
+        what = f"{files}: these tables were not protected together, and together they give {audit.leaks} unsafe cells "
+        state.warn(f"{what}away, which one hides and another publishes or lets compute. {REMEDY}")
         state.holds = False

@@ -48,14 +48,12 @@ class WrittenTable:
 
     Attributes:
         file: The file.
-        source: What its cells are counted from and hold: tables of one source share cells.
         done: The table as it was written.
         tolerance: How far totals may be off.
         linked: Which time tables were masked together it was masked in; 0 where it was protected alone.
     """
 
     file: str
-    source: tuple[str, str, bool]
     done: Protected
     tolerance: float
     linked: int

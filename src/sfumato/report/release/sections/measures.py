@@ -63,8 +63,16 @@ def _classification(words: Words, figures: Mapping[str, Any]) -> Iterator[str]:
 
 def _losses(words: Words, losses: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     if losses:
-        rows = [(name, loss["value"]) for name, loss in losses.items()]
-        yield _head(words, "measure.all_losses") + table([words["report.loss"], words["measure.value"]], rows, words)
+        rows = [(name, _mean(loss), loss["value"]) for name, loss in losses.items()]
+        head = [words[key] for key in ("measure.loss_name", "measure.loss_mean", "measure.loss_total")]
+        about = paragraph(words["measure.all_losses.says"], True)
+        yield _head(words, "measure.all_losses") + about + table(head, rows, words)
+
+
+def _mean(loss: Mapping[str, Any]) -> float | None:
+    """A loss on average over the columns, where it is made of columns that lose between nothing and everything."""
+    shares = list((loss.get("per_column") or {}).values())
+    return sum(shares) / len(shares) if shares and all(0 <= share <= 1 for share in shares) else None
 
 
 def sample(words: Words, sides: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:

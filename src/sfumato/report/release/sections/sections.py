@@ -4,7 +4,9 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
+from sfumato.microdata.outcome import Report
 from sfumato.microdata.plan.methods import FullDomain
+from sfumato.report.attack import verdict_head
 from sfumato.report.page.html_parts import listing, paragraph, raw_table, section, table, tiles
 from sfumato.report.page.plots import Pair, histogram, legend, meters, short_names
 from sfumato.report.release import optimality, sentences
@@ -33,11 +35,12 @@ def subtitle(dossier: Dossier) -> str:
 def verdict(dossier: Dossier, outside: bool = False) -> str:
     """What is promised, whether it holds, and how that was checked."""
     words, report = dossier.words, dossier.report
-    broken = "report.broken_outside" if outside else "report.broken"
-    tone, word = ("verdict", "report.holds") if report.holds else ("verdict bad", broken)
     lines = sentences.promises(words, report.models, dossier.plan, dossier.star_rows, outside)
     checks = "".join(paragraph(words[key]) for key in ["report.star_rows"] * dossier.star_rows + ["report.checked"])
-    return f'<div class="{tone}"><strong>{escape(words[word])}</strong>{listing(lines)}{checks}</div>'
+    broken = words["report.broken_outside" if outside else "report.broken"]
+    bad = f'<div class="verdict bad"><strong>{escape(broken)}</strong>'
+    succeeded = bool((report.details.get("attack") or {}).get("found"))
+    return f"{verdict_head(words, succeeded) if report.holds else bad}{listing(lines)}{checks}</div>"
 
 
 def tells(dossier: Dossier) -> str:
@@ -71,15 +74,23 @@ def figures(dossier: Dossier) -> list[tuple[str, str]]:
     before, after = report.risk["before"], report.risk["after"]
     lost = words.percent(report.suppressed_rows / max(report.rows, 1))
     suppressed = words[f"report.figures.{'starred' if report.star_rows else 'suppressed'}"].format(share=lost)
-    loss = "report.figures.loss_proved" if report.proved_optimal else "report.figures.loss"
     highest = f"{words.percent(before['highest'])} → {words.percent(after['highest'])}"
     return [
         (words.count(report.published_rows), words["report.figures.published"]),
         (words.count(report.suppressed_rows), suppressed),
         (highest, words["report.figures.highest"]),
         (f"{words.count(before['uniques'])} → {words.count(after['uniques'])}", words["report.figures.uniques"]),
-        (words.amount(report.loss.value), words[loss].format(name=report.loss.name)),
+        _loss_figure(words, report),
     ]
+
+
+def _loss_figure(words: Words, report: Report) -> tuple[str, str]:
+    """What a cell lost on average; where no column was measured, what the method minimized."""
+    proved = words["report.figures.proved"] if report.proved_optimal else ""
+    if report.mean_loss is None:
+        return words.amount(report.loss.value), words["report.figures.objective"].format(name=report.loss.name) + proved
+    least = report.mean_of(report.loss.value) is not None  # what was proved least of another figure proves nothing here
+    return words.amount(report.mean_loss), words["report.figures.loss"] + (proved if least else "")
 
 
 def key_figures(dossier: Dossier) -> str:
@@ -243,7 +254,7 @@ def trade_off(dossier: Dossier) -> str:
     if not dossier.others or plan is None or not isinstance(plan.method, FullDomain):
         return ""
     limit = plan.method.suppression.limit(report.rows)
-    lines = trade_off_sentences(words, dossier.others, report.loss.value, report.rows, limit)
+    lines = trade_off_sentences(words, dossier.others, report, limit)
     return section(words["report.trade_off"], paragraph(words["report.trade_off_intro"]), listing(lines))
 
 

@@ -1,39 +1,46 @@
 """The trade-off in words."""
 
 from sfumato.microdata.methods.full_domain.alternatives import NEAR, Alternative
+from sfumato.microdata.outcome import Report
 from sfumato.texts.words import Words
 
 
-def trade_off_sentences(
-    words: Words, alternatives: tuple[Alternative, ...], loss: float, rows: int, limit: int
-) -> list[str]:
+def trade_off_sentences(words: Words, alternatives: tuple[Alternative, ...], report: Report, limit: int) -> list[str]:
     """What the alternatives mean, for people."""
-    lines = [_budget(words, entry, loss, rows) for entry in alternatives if entry.budget is not None]
+    lines = [_budget(words, entry, report) for entry in alternatives if entry.budget is not None]
     return [line for line in lines if line] + [
-        _neighbor(words, entry, loss, rows, limit) for entry in alternatives if entry.changed is not None
+        _neighbor(words, entry, report, limit) for entry in alternatives if entry.changed is not None
     ]
 
 
-def _budget(words: Words, entry: Alternative, loss: float, rows: int) -> str:
+def _losses(words: Words, entry: Alternative, report: Report) -> dict[str, str]:
+    """The losses of the release and of another one, on the scale of the mean where the objective is a sum of it."""
+    means = [report.mean_of(entry.loss), report.mean_of(report.loss.value)]
+    kind = words["report.figures.objective"].format(name=report.loss.name)
+    other, own = means if None not in means else (entry.loss, report.loss.value)
+    what = kind if None in means else words["loss"]
+    return {"other": words.figure(f"{other:.4g}"), "loss": words.figure(f"{own:.4g}"), "what": what}
+
+
+def _budget(words: Words, entry: Alternative, report: Report) -> str:
+    rows, loss = report.rows, report.loss.value
     if abs(entry.loss - loss) <= NEAR:
         return ""
     return words["report.budget_less" if entry.loss < loss else "report.budget_more"].format(
         share=f"{100 * (entry.budget or 0.0):.0f} %",
-        loss=words.figure(f"{loss:.4g}"),
-        other=words.figure(f"{entry.loss:.4g}"),
+        **_losses(words, entry, report),
         suppressed=words.count(entry.suppressed_rows),
         rows=words.count(rows),
     )
 
 
-def _neighbor(words: Words, entry: Alternative, loss: float, rows: int, limit: int) -> str:
+def _neighbor(words: Words, entry: Alternative, report: Report, limit: int) -> str:
     within = words["report.within" if entry.suppressed_rows <= limit else "report.beyond"]
     return words["report.neighbor"].format(
         column=entry.changed,
         level=entry.levels[entry.changed or ""],
         suppressed=words.count(entry.suppressed_rows),
-        share=words.figure(f"{100 * entry.suppressed_rows / max(rows, 1):.1f}"),
+        share=words.figure(f"{100 * entry.suppressed_rows / max(report.rows, 1):.1f}"),
         within=within.format(limit=words.count(limit)),
-        other=words.figure(f"{entry.loss:.4g}"),
-        loss=words.figure(f"{loss:.4g}"),
+        **_losses(words, entry, report),
     )

@@ -41,9 +41,11 @@ class ColumnsStep:
         self._room.props["aria-label"] = words["panel"]
         components.listen("sf_open", self._opened)
         components.listen("sf_role", lambda event: self._change_role(event.args["column"], event.args["role"]))
-        first = next((n for n, c in self.workspace.plan["columns"].items() if c["role"] == "quasi-identifier"), None)
-        if first is not None:
-            self._show(first)
+        columns = self.workspace.plan["columns"]
+        first = next((n for n, c in columns.items() if c["role"] == "quasi-identifier"), None)
+        opened = self.workspace.column if self.workspace.column in columns else first
+        if opened is not None:
+            self._show(opened)
 
     def _filter(self) -> str:
         options = "".join(f'<option value="{role}">{short_role(self.words, role)}</option>' for role in ROLES)
@@ -56,7 +58,7 @@ class ColumnsStep:
 
     def _show(self, name: str, look: bool = False) -> None:
         """Open the panel of a column; `look`: bring it into sight."""
-        self._open = name
+        self._open = self.workspace.column = name
         self._room.clear()
         with self._room:
             ColumnPanel(self.workspace, name, lambda: self._redraw(name)).build()

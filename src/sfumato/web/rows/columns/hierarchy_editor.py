@@ -207,7 +207,9 @@ class HierarchyEditor:
 
     def _add_group(self, field: Any) -> None:
         name = str(field.value or "").strip()
-        if name and name != ROOT:
+        if name in self.column.counts:
+            components.alarm(self.words["hierarchy.group_is_value"].format(name=name))
+        elif name and name != ROOT:
             self._empty = (*self._empty, name)
             field.set_value("")
             self._groups_room.set_content(self._groups())

@@ -1,6 +1,7 @@
 """What an attacker reached with a release: tried on demand, against rows that were never published."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,15 @@ Figures = dict[str, Any]
 
 
 class AttackView:
-    """The attacks on one release; what they reached is kept beside it and told by its reports."""
+    """The attacks on one release; what they reached is kept beside it and told by its reports and its verdict.
 
-    def __init__(self, workspace: Workspace, run: Run) -> None:
+    Attributes:
+        attacked: Called after each attack.
+    """
+
+    def __init__(self, workspace: Workspace, run: Run, attacked: Callable[[], None]) -> None:
         self.workspace, self.words, self.run = workspace, workspace.words, run
+        self._told = attacked
         self._control: Path | None = None
 
     def build(self) -> None:
@@ -68,6 +74,7 @@ class AttackView:
         finally:
             self._button.enable()
         self._show(figures)
+        self._told()
 
     def _show(self, figures: Figures) -> None:
         words = self.words

@@ -27,6 +27,8 @@ LEVELED = ("optimal", "samarati", "greedy", "exhaustive", "auto")
 FIXED = "optimal"
 # How long somebody waits for all combinations of levels; of more, those that were judged by then are shown.
 EXPLORING_SECONDS = 20
+# Combinations are compared on the scale of the release's own figures, whatever its method minimized.
+MEAN_LOSS = {"loss": "loss-metric", "aggregate": "mean", "time_limit": EXPLORING_SECONDS}
 
 
 class OtherChoices:
@@ -60,7 +62,7 @@ class OtherChoices:
     async def _explore(self) -> None:
         """Judge every combination of levels, in a job of its own."""
         plan = {**self.workspace.plan, "columns": free_columns(self.workspace.plan)}
-        plan["method"] = shared_options(self.workspace.plan["method"], "exhaustive") | {"time_limit": EXPLORING_SECONDS}
+        plan["method"] = shared_options(self.workspace.plan["method"], "exhaustive") | MEAN_LOSS
         await run_job(self.workspace, "anonymize", plan, self.workspace.files(), self._levels_room, self._explored)
 
     async def _explored(self, job: Job) -> None:
@@ -124,7 +126,12 @@ class OtherChoices:
                 [words["column"], words["report.level"], words["report.examples"]],
                 [[(cell, "") for cell in self._becomes(name, level)] for name, level in point.levels.items()],
             )
-            components.button(words["release_point"], lambda: self._release(point)).classes("self-start mt-2")
+            beyond = point.suppressed_rows > self._budget()
+            if beyond:
+                rows = {"lost": words.count(point.suppressed_rows), "limit": words.count(self._budget())}
+                components.notice(words["point_beyond"].format(**rows), good=False)
+            label = words["release_beyond" if beyond else "release_point"]
+            components.button(label, lambda: self._release(point)).classes("self-start mt-2")
 
     def _becomes(self, name: str, level: int) -> tuple[str, str, str]:
         """A column at a level: its level of how many, and what its most frequent value becomes."""

@@ -59,7 +59,9 @@ class ResultStep:
         self.area.refresh()
 
     async def start(self) -> None:
-        """Start a run with the plan that stands now."""
+        """Start a run with the plan that stands now; never one that another tab made and nobody saw here."""
+        if self.area.stale:
+            return
         self._button.disable()
         plan = deepcopy(self.workspace.plan)
         job = await start_job(self.workspace, "anonymize", plan, self.workspace.files())
@@ -90,6 +92,7 @@ class ResultStep:
         if not (run.folder / "report.json").exists():
             components.notice(words["run_gone"], good=None)
             return
+        self._answer_room = ui.column().classes("w-full gap-4")
         self._answer(run)
         views = self._views(run)
         tabs = ui.tabs()
@@ -105,12 +108,14 @@ class ResultStep:
         """May this be published? What is promised, what is not, and what was lost, in figures."""
         words, dossier = self.words, result_figures.dossier(run.folder, self.words)
         answer = sections.verdict(dossier).replace(escape(words["report.holds"]), escape(words["may_publish"]))
-        with ui.element("div").classes("sf-halves sf-answer"):
-            ui.html(answer, sanitize=False).classes("w-full").props('role="status"')
-            ui.html(sections.limits(dossier), sanitize=False).classes("w-full")
-        for warning in filter(None, (sections.tells(dossier), sections.lost(dossier))):
-            ui.html(warning, sanitize=False).classes("w-full").props('role="status"')
-        components.tiles(sections.figures(dossier), helped=result_figures.tile_helps(words))
+        self._answer_room.clear()
+        with self._answer_room:
+            with ui.element("div").classes("sf-halves sf-answer"):
+                ui.html(answer, sanitize=False).classes("w-full").props('role="status"')
+                ui.html(sections.limits(dossier), sanitize=False).classes("w-full")
+            for warning in filter(None, (sections.tells(dossier), sections.lost(dossier))):
+                ui.html(warning, sanitize=False).classes("w-full").props('role="status"')
+            components.tiles(sections.figures(dossier), helped=result_figures.tile_helps(words))
 
     def _views(self, run: Run) -> dict[str, Callable[[], Any]]:
         """The views of a run, each built when it is looked at."""
@@ -118,7 +123,7 @@ class ResultStep:
         return {
             "kept": lambda: kept_view.build(self.workspace, report),
             "risk": lambda: risk_view.build(result_figures.dossier(run.folder, self.words), report),
-            "attacks": lambda: AttackView(self.workspace, run).build(),
+            "attacks": lambda: AttackView(self.workspace, run, lambda: self._answer(run)).build(),
             "choices": lambda: OtherChoices(self.area, run, self.start).build(),
             "rows": lambda: RowsView(self.workspace, run).build(),
             "runs": lambda: runs_view.build(self.workspace),

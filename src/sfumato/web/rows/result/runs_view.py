@@ -1,7 +1,10 @@
 """The runs of a project side by side."""
 
+from typing import Any
+
 from nicegui import ui
 
+from sfumato.texts.words import Words
 from sfumato.web import components
 from sfumato.web.projects.workspace import Workspace
 from sfumato.web.rows.result.result_figures import kept_columns, report_of
@@ -19,7 +22,7 @@ def build(workspace: Workspace) -> None:
         (words["suppressed"], [words.count(report["suppressed_rows"]) for report in reports]),
         (words["highest"], [words.percent(report["risk"]["after"]["highest"]) for report in reports]),
         (words["risk.average"], [words.percent(report["risk"]["after"]["average"]) for report in reports]),
-        (words["loss"], [f"{words.amount(r['loss']['value'])} ({r['loss']['name']})" for r in reports]),
+        (words["loss"], [_mean_loss(words, report) for report in reports]),
     ]
     kept = [{column.name: column.share for column in kept_columns(report)} for report in reports]
     for name in dict.fromkeys(name for shares in kept for name in shares):
@@ -30,6 +33,12 @@ def build(workspace: Workspace) -> None:
             ui.label(words["runs_hint"]).classes("sf-soft sf-small")
         lines = [[(title, "") for title in (head, *figures)] for head, figures in rows]
         components.table(["", *(f"#{run.number}" for run in runs)], lines)
+
+
+def _mean_loss(words: Words, report: dict[str, Any]) -> str:
+    """What a cell lost on average, on the one scale of all runs."""
+    mean = report.get("mean_loss")
+    return "–" if mean is None else words.amount(mean)
 
 
 def _promise(entry: dict[str, object]) -> str:

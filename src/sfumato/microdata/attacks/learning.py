@@ -1,0 +1,101 @@
+"""Boosted trees that learn a sensitive column from all published rows; needs scikit-learn."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.microdata.attacks.rows import AttackColumn, Codes
+
+# More different values are too many for a classifier.
+MOST_VALUES = 50
+LEAST_ROWS = 20
+# A round grows one tree for each value: of many values fewer rounds are run, each of which learns more.
+MOST_ROUNDS, LEAST_ROUNDS, MOST_TREES = 60, 12, 120
+# What all rounds together learn by, whatever their number.
+LEARNED = 6.0
+# In so many parts rows are left out of learning in turn.
+PARTS = 5
+NO_TREES = "boosted trees: scikit-learn is not installed (sfumato[learning])"
+
+
+def is_learnable(target: AttackColumn) -> bool:
+    """Whether trees can be grown for a column."""
+    if find_spec("sklearn") is None:
+        return False
+    return 2 <= len(target.labels) <= MOST_VALUES and len(target.published) >= 2 * LEAST_ROWS
+
+
+@dataclass(frozen=True, slots=True)
+class Trees:
+    """What is learned of a column by others."""
+
+    target: AttackColumn
+    knowledge: Sequence[AttackColumn]
+    seed: int
+
+    def answers(self, which: str, persons: Codes) -> Codes:
+        """What who learned from all published rows says of raw or control rows."""
+        return self._said(np.ones(len(self.target.published), bool), which, persons)
+
+    def answers_without(self, persons: Codes, own: Codes) -> Codes:
+        """What is said of raw rows by who learned from others: from parts of the rows that lack their own.
+
+        Args:
+            own: The published row of each.
+        """
+        parts = np.random.default_rng(self.seed).permutation(len(self.target.published)) % PARTS
+        said = np.zeros(len(persons), np.int32)
+        for part in range(PARTS):
+            asked = parts[own] == part
+            if asked.any():
+                said[asked] = self._said(parts != part, "raw", persons[asked])
+        return said
+
+    def _said(self, learned: npt.NDArray[np.bool_], which: str, persons: Codes) -> Codes:
+        """The answers by who learned from some rows."""
+        from threadpoolctl import threadpool_limits
+
+        values = self.target.published[learned]
+        if len(np.unique(values)) < 2:
+            return np.full(len(persons), values[0] if len(values) else 0, np.int32)
+        features = np.column_stack([column.label_numbers[column.published[learned]] for column in self.knowledge])
+        questions = np.column_stack([_numbers(column, which, persons) for column in self.knowledge])
+        model = self._model()
+        # Several threads wait for each other longer than so few rows take.
+        with threadpool_limits(1):
+            answers: Codes = model.fit(features, values).predict(questions).astype(np.int32)
+        return answers
+
+    def _model(self) -> Any:
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        rounds = _rounds(len(self.target.labels))
+        return HistGradientBoostingClassifier(
+            max_iter=rounds,
+            learning_rate=min(LEARNED / rounds, 0.3),
+            max_leaf_nodes=15,
+            min_samples_leaf=LEAST_ROWS,
+            l2_regularization=1.0,
+            random_state=self.seed,
+            early_stopping=False,
+        )
+
+
+def _rounds(values: int) -> int:
+    """How many rounds are run for so many values.
+
+    >>> _rounds(2), _rounds(9), _rounds(40)
+    (60, 13, 12)
+    """
+    trees = 1 if values == 2 else values
+    return max(LEAST_ROUNDS, min(MOST_ROUNDS, MOST_TREES // trees))
+
+
+def _numbers(column: AttackColumn, which: str, persons: Codes) -> npt.NDArray[np.float64]:
+    """A column of persons as numbers: the narrowest label that stands for their value."""
+    codes = column.narrowest_labels[getattr(column, which)[persons]]
+    return np.where(codes >= 0, column.label_numbers[np.maximum(codes, 0)], np.nan)

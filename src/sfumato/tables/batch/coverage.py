@@ -1,0 +1,165 @@
+"""Which codes of the records each code of several tables stands for: a recoded code, and the total, stand for many.
+
+Two cells are one where they stand for the same codes in every variable, whatever these are called in their tables.
+Codes of which there is nothing in any table are left out: with or without them a total is the same.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.tables.cells.cells import Mask
+from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.office.office_table import OfficeTable
+from sfumato.tables.office.statuses import masked_of
+
+# The codes of the records that a code stands for.
+Cover = frozenset[str]
+# What a cell is: its codes in each variable, those of variables left out that stand for everything.
+Identity = frozenset[tuple[str, Cover]]
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What the codes of several tables stand for.
+
+    Attributes:
+        covers: For each table and each of its variables what each code stands for.
+        leaves: For each table and each of its variables what the codes without parts stand for.
+        everything: For each variable all codes that there are.
+    """
+
+    covers: tuple[Mapping[str, Mapping[Code, Cover]], ...]
+    leaves: tuple[Mapping[str, frozenset[Cover]], ...]
+    everything: Mapping[str, Cover]
+
+    def identity(self, number: int, table: OfficeTable, cell: int) -> Identity:
+        """What a cell of a table is."""
+        pairs = zip(map(variable_of, table.trees), table.keys[cell], strict=True)
+        return self.of((name, self.covers[number][name][code]) for name, code in pairs)
+
+    def of(self, covers: Iterable[tuple[str, Cover]]) -> Identity:
+        """What a cell is that stands for some codes in each variable."""
+        return frozenset((name, cover) for name, cover in covers if cover != self.everything[name])
+
+    def blocks(self, name: str, numbers: Sequence[int]) -> list[Cover]:
+        """The coarsest parts of a variable that the codes of all of some tables are made of."""
+        places: dict[str, list[int]] = {}
+        for leaves in (self.leaves[number][name] for number in numbers):
+            for place, leaf in enumerate(sorted(leaves, key=sorted)):
+                for code in leaf:
+                    places.setdefault(code, []).append(place)
+            for code in self.everything[name] - frozenset().union(*leaves):
+                places.setdefault(code, []).append(-1)
+        groups: dict[tuple[int, ...], set[str]] = {}
+        for code, own in places.items():
+            if code in self.everything[name]:
+                groups.setdefault(tuple(own), set()).add(code)
+        return sorted((frozenset(group) for group in groups.values()), key=sorted)
+
+
+def variable_of(tree: Tree) -> str:
+    """The name of a variable, the same in all tables."""
+    return tree.name.lower()
+
+
+def coverage_of(tables: Sequence[OfficeTable]) -> Coverage:
+    """What the codes of tables stand for, by their hierarchies, and by the recodings that made them."""
+    below = _hierarchies(tables)
+    whole = [{variable_of(tree): _covers(table, tree, below) for tree in table.trees} for table in tables]
+    there = _there(tables, whole)
+    covers, leaves = [], []
+    for table, own in zip(tables, whole, strict=True):
+        kept = {
+            name: {code: (cover & there[name]) or cover for code, cover in codes.items()} for name, codes in own.items()
+        }
+        ends = {variable_of(tree): _ends(tree, kept[variable_of(tree)], there) for tree in table.trees}
+        for tree in table.trees:
+            kept[variable_of(tree)][tree.root] = frozenset().union(*ends[variable_of(tree)]) or frozenset({""})
+        covers.append(kept)
+        leaves.append(ends)
+    everything = {
+        name: frozenset().union(*(own[name][_root(table, name)] for table, own in _with(tables, covers, name)))
+        for name in there
+    }
+    return Coverage(tuple(covers), tuple(leaves), everything)
+
+
+def _with(
+    tables: Sequence[OfficeTable], covers: Sequence[Mapping[str, Mapping[Code, Cover]]], name: str
+) -> list[tuple[OfficeTable, Mapping[str, Mapping[Code, Cover]]]]:
+    return [(table, own) for table, own in zip(tables, covers, strict=True) if name in own]
+
+
+def _root(table: OfficeTable, name: str) -> Code:
+    return next(tree.root for tree in table.trees if variable_of(tree) == name)
+
+
+def _ends(tree: Tree, covers: Mapping[Code, Cover], there: Mapping[str, Cover]) -> frozenset[Cover]:
+    """What the codes without parts stand for, where there is something of them."""
+    inner = set(tree.parents.values())
+    return frozenset(
+        cover
+        for code, cover in covers.items()
+        if code not in inner and code != tree.root and cover <= there[variable_of(tree)]
+    )
+
+
+def _hierarchies(tables: Sequence[OfficeTable]) -> dict[str, dict[str, tuple[str, ...]]]:
+    """The parts of codes in any hierarchy of their variable that was not recoded."""
+    below: dict[str, dict[str, tuple[str, ...]]] = {}
+    for table in tables:
+        for tree in table.trees:
+            known = below.setdefault(variable_of(tree), {})
+            for code, parts in tree.children().items() if tree.name not in table.origins else ():
+                if code != tree.root:
+                    known.setdefault("/".join(code), tuple("/".join(part) for part in parts))
+    return below
+
+
+def _covers(table: OfficeTable, tree: Tree, below: Mapping[str, Mapping[str, tuple[str, ...]]]) -> dict[Code, Cover]:
+    """What each code of a hierarchy stands for; the total is left for later."""
+    origins, parts = table.origins.get(tree.name, {}), tree.children()
+    known = below[variable_of(tree)]
+
+    def cover(code: Code) -> Cover:
+        if code in parts:
+            return frozenset().union(*(cover(part) for part in parts[code]))
+        name = "/".join(code)
+        return frozenset(origins[name]) if name in origins else _finest(name, known, frozenset())
+
+    return {code: cover(code) for code in tree.parents}
+
+
+def _finest(name: str, below: Mapping[str, tuple[str, ...]], passed: frozenset[str]) -> Cover:
+    """The codes without parts below a code of records, by the hierarchies of all tables."""
+    if name in passed or name not in below:
+        return frozenset({name})
+    return frozenset().union(*(_finest(part, below, passed | {name}) for part in below[name]))
+
+
+def _there(tables: Sequence[OfficeTable], covers: Sequence[Mapping[str, Mapping[Code, Cover]]]) -> dict[str, Cover]:
+    """For each variable the codes of which there is something in some table."""
+    sure: dict[str, set[str]] = {}
+    unsure: dict[str, list[Cover]] = {}
+    for table, own in zip(tables, covers, strict=True):
+        filled = _filled(table)
+        for place, tree in enumerate(table.trees):
+            name, inner = variable_of(tree), set(tree.parents.values())
+            codes = {table.keys[cell][place] for cell in np.flatnonzero(filled)} - inner - {tree.root}
+            for code in codes:
+                cover = own[name][code]
+                several = len(cover) > 1 and tree.name not in table.origins
+                unsure.setdefault(name, []).append(cover) if several else sure.setdefault(name, set()).update(cover)
+            sure.setdefault(name, set())
+    for name, lists in unsure.items():
+        # Of a code that only its total is told of all parts may be there.
+        sure[name] = sure[name].union(*(cover for cover in lists if not cover & sure[name]))
+    return {name: frozenset(codes) for name, codes in sure.items()}
+
+
+def _filled(table: OfficeTable) -> Mask:
+    """Cells that are not empty, or that are masked though they are."""
+    filled = (table.values != 0) | masked_of(table.statuses)
+    return np.asarray(filled if table.frequency is None else filled | (table.frequency > 0))

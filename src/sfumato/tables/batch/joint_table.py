@@ -1,0 +1,183 @@
+"""Several tables of an office as one: cells that they share are one cell, and all that adds up does so together."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.tables.batch.coverage import Coverage, Identity, coverage_of
+from sfumato.tables.batch.unshown_cells import Row, Ties, possible_values
+from sfumato.tables.cells.cells import Mask, Numbers, Places, Relations, Status, make_relations
+from sfumato.tables.cells.precision import step_of
+from sfumato.tables.office.office_table import OfficeTable
+from sfumato.tables.office.statuses import CellStatus, choices_of, secondary_of, unsafe_of
+
+# Nobody is alone in a cell of which it is not known how many are in it.
+MANY = 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class JointTable:
+    """Several tables as one.
+
+    Attributes:
+        whole: All cells, with the relations of all tables.
+        places: Where the cells of each table are in it.
+        shown: Which cells some table has; the others only tie tables together.
+        differing: How many cells hold something else than those of the same codes in another table.
+    """
+
+    whole: OfficeTable
+    places: tuple[Places, ...]
+    shown: Mask
+    differing: int
+
+
+def joined(tables: Sequence[OfficeTable], tolerance: float = 0.0) -> JointTable:
+    """Several tables as one.
+
+    Cells of the same codes that hold different values are two: they are of different records.
+
+    Raises:
+        UnattainableError: Codes of the tables differ in too many ways.
+    """
+    coverage = coverage_of(tables)
+    numbers, places, differing = _placed(tables, coverage, tolerance)
+    size = len(numbers)
+    ties = Ties(coverage, tables, numbers)
+    ties.tie([number for number, many in enumerate(differing) if not many])
+    shown = np.arange(len(numbers)) < size
+    columns = _Columns(tables, places, len(numbers))
+    relations = _relations(tables, places, ties.rows)
+    values = columns.values()
+    values = possible_values(values, shown, relations, step_of(values[shown]), tolerance)
+    return JointTable(columns.table(values, shown, relations), tuple(places), shown, sum(differing))
+
+
+def _placed(
+    tables: Sequence[OfficeTable], coverage: Coverage, tolerance: float
+) -> tuple[dict[Identity, int], list[Places], list[int]]:
+    """A number for each cell, the numbers of each table's cells, and how many of these differ from others."""
+    numbers: dict[Identity, int] = {}
+    values: dict[int, float] = {}
+    places, differing = [], []
+    for number, table in enumerate(tables):
+        own, many = [], 0
+        for cell, value in enumerate(table.values.tolist()):
+            identity = coverage.identity(number, table, cell)
+            place = numbers.setdefault(identity, len(numbers))
+            if abs(values.setdefault(place, value) - value) > tolerance + 1e-9 * max(1.0, abs(value)):
+                many += 1
+                place = numbers.setdefault(identity | {("", frozenset({str(number)}))}, len(numbers))
+                values[place] = value
+            own.append(place)
+        places.append(np.array(own, np.int64))
+        differing.append(many)
+    return numbers, places, differing
+
+
+def _relations(tables: Sequence[OfficeTable], places: Sequence[Places], more: Sequence[Row]) -> Relations:
+    """The relations of all tables, each once, and those between them."""
+    rows: list[Row] = []
+    for table, own in zip(tables, places, strict=True):
+        relations = table.relations()
+        for place in range(len(relations)):
+            cells, coefs = relations.row(place)
+            rows.append((own[cells].tolist(), coefs.tolist()))
+    unique: dict[frozenset[tuple[int, float]], Row] = {}
+    for row in map(_summed, [*rows, *more]):
+        if row[0]:
+            unique.setdefault(frozenset(zip(*row, strict=True)), row)
+    return make_relations(unique.values(), [f"relation {place}" for place in range(len(unique))])
+
+
+def _summed(row: Row) -> Row:
+    """A relation with every cell once: one total of a single part is that part."""
+    sums: dict[int, float] = {}
+    for cell, coef in zip(*row, strict=True):
+        sums[cell] = sums.get(cell, 0.0) + coef
+    kept = {cell: coef for cell, coef in sums.items() if coef}
+    return list(kept), list(kept.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """The columns of several tables as those of one."""
+
+    tables: Sequence[OfficeTable]
+    places: Sequence[Places]
+    size: int
+
+    def table(self, values: Numbers, shown: Mask, relations: Relations) -> OfficeTable:
+        """The one table."""
+        frequency = self._most("frequency") if self._all_have("frequency") else None
+        return OfficeTable(
+            self.tables[0].value,
+            (),
+            (),
+            values,
+            np.where(shown, self._statuses(), int(CellStatus.SECONDARY)),
+            lower=self._most("lower"),
+            upper=self._most("upper"),
+            costs=np.where(shown, self._costs(), 0.0),
+            low=self._end("low", np.maximum, -np.inf if (values < 0).any() else 0.0),
+            high=self._end("high", np.minimum, np.inf),
+            frequency=None if frequency is None else np.where(shown, frequency, MANY),
+            holdings=np.where(shown, self._most("holdings"), MANY) if self._all_have("holdings") else None,
+            largest=self._largest(),
+            given=relations,
+        )
+
+    def values(self) -> Numbers:
+        """What cells hold."""
+        values = np.zeros(self.size)
+        for table, own in zip(self.tables, self.places, strict=True):
+            values[own] = table.values
+        return values
+
+    def _all_have(self, name: str) -> bool:
+        return all(getattr(table, name) is not None for table in self.tables)
+
+    def _gathered(self, columns: Sequence[Numbers], start: float, choose: np.ufunc) -> Numbers:
+        gathered = np.full(self.size, start)
+        for column, own in zip(columns, self.places, strict=True):
+            # One cell may stand twice in a table: as a total, and as its single part.
+            choose.at(gathered, own, column)
+        return gathered
+
+    def _most(self, name: str) -> Numbers:
+        columns = [getattr(table, name) for table in self.tables]
+        filled = [
+            np.zeros(len(own)) if column is None else column for column, own in zip(columns, self.places, strict=True)
+        ]
+        return self._gathered(filled, 0.0, np.maximum)
+
+    def _end(self, name: str, choose: np.ufunc, start: float) -> Numbers:
+        """What anyone knows of cells by any of the tables."""
+        columns = [getattr(table, name) for table in self.tables]
+        filled = [
+            np.full(len(own), start) if column is None else column
+            for column, own in zip(columns, self.places, strict=True)
+        ]
+        return self._gathered(filled, start, choose)
+
+    def _costs(self) -> Numbers:
+        costs = [np.abs(table.values) if table.costs is None else table.costs for table in self.tables]
+        return self._gathered(costs, 0.0, np.maximum)
+
+    def _largest(self) -> tuple[Numbers, ...]:
+        """The largest contributions to each cell, as many as all tables tell."""
+        ranks = range(min(len(table.largest) for table in self.tables))
+        return tuple(self._gathered([table.largest[rank] for table in self.tables], 0.0, np.maximum) for rank in ranks)
+
+    def _statuses(self) -> Places:
+        """The strongest status of each cell in any table: unsafe, then masked, then to be published, then the rest."""
+        own = np.concatenate(list(self.places))
+        statuses = np.concatenate([table.statuses for table in self.tables])
+        fixed = choices_of(statuses) == Status.PUBLISH
+        strength = np.select([unsafe_of(statuses), secondary_of(statuses), fixed], [3, 2, 1], 0)
+        # The first table goes before others of the same strength.
+        order = np.lexsort((-np.arange(len(own)), strength))
+        strongest = np.full(self.size, int(CellStatus.SAFE), np.int64)
+        strongest[own[order]] = statuses[order]
+        return strongest

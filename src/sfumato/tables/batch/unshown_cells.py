@@ -1,0 +1,131 @@
+"""Cells that no table shows and that tie tables together whose codes differ: the parts that all codes are made of.
+
+Where one table has a, b and another ab, then ab is a and b together. Where one has ab and c, another a and bc, then b
+is a cell that neither shows, and that who reads both computes.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, product
+from math import prod
+
+import numpy as np
+
+from sfumato.errors import UnattainableError
+from sfumato.tables.batch.coverage import Cover, Coverage, Identity, variable_of
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Relations
+from sfumato.tables.office.office_table import OfficeTable
+from sfumato.tables.programs import Program
+
+# More cells than these are not made to tie tables together.
+MOST = 50_000
+# Seconds for numbers that they may hold.
+SECONDS = 20.0
+Row = tuple[list[int], list[float]]
+
+
+@dataclass
+class Ties:
+    """Relations between tables, cell by cell as they are tied; `places` grows by cells that no table shows."""
+
+    coverage: Coverage
+    tables: Sequence[OfficeTable]
+    places: dict[Identity, int]
+    rows: list[Row] = field(default_factory=list)
+
+    def tie(self, numbers: Sequence[int]) -> None:
+        """Tie some of the tables together, wherever two of them have variables in common.
+
+        Raises:
+            UnattainableError: There would be too many cells.
+        """
+        names = {number: frozenset(map(variable_of, self.tables[number].trees)) for number in numbers}
+        for shared in sorted({names[one] & names[two] for one, two in combinations(numbers, 2)}, key=sorted):
+            own = [number for number in numbers if shared <= names[number] and self._is_whole(number, shared)]
+            blocks = {name: self.coverage.blocks(name, own) for name in sorted(shared)}
+            if own and any(self._differ(name, blocks[name], own) for name in blocks):
+                self._tie_by(blocks, own)
+
+    def _is_whole(self, number: int, shared: Iterable[str]) -> bool:
+        """Whether the totals of a table in its other variables are totals of everything."""
+        others = ((variable_of(tree), tree.root) for tree in self.tables[number].trees)
+        covers, everything = self.coverage.covers[number], self.coverage.everything
+        return all(covers[name][root] == everything[name] for name, root in others if name not in shared)
+
+    def _differ(self, name: str, blocks: Sequence[Cover], numbers: Sequence[int]) -> bool:
+        return any(not self.coverage.leaves[number][name] <= set(blocks) for number in numbers)
+
+    def _tie_by(self, blocks: dict[str, list[Cover]], numbers: Sequence[int]) -> None:
+        if prod(len(own) + 1 for own in blocks.values()) > MOST:
+            raise UnattainableError(
+                "the codes of tables differ in so many ways that nobody can tell what they give away together.",
+                "Recode a variable alike in all tables, or publish fewer of them.",
+                "joint-size",
+            )
+        empty = self._empty(blocks, numbers)
+        wide = {name: [self.coverage.everything[name], *own] for name, own in blocks.items()}
+        for covers in product(*wide.values()):
+            self._add(dict(zip(wide, covers, strict=True)), blocks, empty)
+        for number in numbers:
+            for covers in product(*(sorted(self.coverage.leaves[number][name], key=sorted) for name in blocks)):
+                self._divide(dict(zip(blocks, covers, strict=True)), blocks, empty)
+
+    def _empty(self, blocks: dict[str, list[Cover]], numbers: Sequence[int]) -> set[Identity]:
+        """Parts that a table of just these parts leaves out: everyone knows that they are empty."""
+        empty: set[Identity] = set()
+        for number in numbers:
+            parts = [[own for own in blocks[name] if own in self.coverage.leaves[number][name]] for name in blocks]
+            there = (self.coverage.of(zip(blocks, covers, strict=True)) for covers in product(*parts))
+            empty |= {identity for identity in there if identity not in self.places}
+        return empty
+
+    def _add(self, covers: dict[str, Cover], blocks: dict[str, list[Cover]], empty: set[Identity]) -> None:
+        """A total over each variable is the sum of its parts."""
+        for name, own in blocks.items():
+            if covers[name] == self.coverage.everything[name] and own != [covers[name]]:
+                self._relate(self.coverage.of(covers.items()), [{**covers, name: block} for block in own], empty)
+
+    def _divide(self, covers: dict[str, Cover], blocks: dict[str, list[Cover]], empty: set[Identity]) -> None:
+        """A cell is the sum of the parts that its codes are made of."""
+        inside = [[block for block in own if block <= covers[name]] for name, own in blocks.items()]
+        total = self.coverage.of(covers.items())
+        if prod(map(len, inside)) > 1 and total in self.places:
+            self._relate(total, [dict(zip(blocks, parts, strict=True)) for parts in product(*inside)], empty)
+
+    def _relate(self, total: Identity, parts: Sequence[dict[str, Cover]], empty: set[Identity]) -> None:
+        named = [self.coverage.of(part.items()) for part in parts]
+        cells = [self._place(one) for one in (total, *(one for one in named if one not in empty))]
+        self.rows.append((cells, [-1.0, *([1.0] * (len(cells) - 1))]))
+
+    def _place(self, identity: Identity) -> int:
+        return self.places.setdefault(identity, len(self.places))
+
+
+def possible_values(values: Numbers, shown: Mask, relations: Relations, step: float, tolerance: float) -> Numbers:
+    """The values of cells, with some that they may have for those that no table shows.
+
+    Raises:
+        UnattainableError: There are none, or the time is over.
+    """
+    if shown.all():
+        return values
+    matrix = relations.matrix(len(values)).tocsc()
+    sides = -(matrix[:, np.flatnonzero(shown)] @ values[shown]) / step
+    rows = np.flatnonzero(np.diff(matrix[:, np.flatnonzero(~shown)].tocsr().indptr))
+    hidden = int((~shown).sum())
+    low = np.full(hidden, -np.inf if (values[shown] < 0).any() else 0.0)
+    slack = tolerance / step + 1e-6 * max(1.0, float(np.abs(sides).max(initial=0.0)) * 1e-6)
+    limits = Bounds(np.round(sides[rows], 6) - slack, np.round(sides[rows], 6) + slack)
+    program = Program(
+        matrix[rows][:, np.flatnonzero(~shown)], Bounds(low, np.full(hidden, np.inf)), limits, integer=True
+    )
+    point, _ = program.least(np.zeros(hidden), SECONDS)
+    if point is None:
+        raise UnattainableError(
+            "no numbers were found that cells may hold which no table shows, but which tie them together.",
+            "Recode a variable alike in all tables, or publish fewer of them.",
+            "joint-size",
+        )
+    filled = values.copy()
+    filled[~shown] = np.round(point) * step
+    return filled

@@ -1,0 +1,22 @@
+"""The compression of what pages load: quick for pages, none for downloads, which would wait for it."""
+
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+# Beyond the first level, pages become hardly smaller and much slower.
+LEVEL = 1
+# Where files lie that somebody downloads.
+DOWNLOADS = "/_nicegui/auto/static/"
+
+
+class Compression(GZipMiddleware):
+    """Middleware that compresses pages and their parts."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        super().__init__(app, compresslevel=LEVEL)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and DOWNLOADS in scope["path"]:
+            await self.app(scope, receive, send)
+        else:
+            await super().__call__(scope, receive, send)

@@ -1,0 +1,61 @@
+"""Runs in the archive of a project: each an archive of its own, put back beside the data when the project is opened."""
+
+import json
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypedDict
+
+FOLDER = "runs"
+RESULT = "result"
+REPORT = "report.json"
+
+
+class RunRecord(TypedDict):
+    """What is known of a run besides its files: its number, and the plan that made it."""
+
+    number: int
+    plan: dict[str, Any]
+
+
+def archives(places: Mapping[int, Path]) -> dict[str, Path]:
+    """The archives of runs, by the names that they have in that of the project.
+
+    Args:
+        places: By the number of each run, where its result lies beside its archive.
+    """
+    found = {_name(number): place / f"{RESULT}.zip" for number, place in places.items()}
+    return {name: path for name, path in found.items() if path.exists()}
+
+
+def unpacked(folder: Path, records: Sequence[Any]) -> Iterator[tuple[int, dict[str, Any], Path]]:
+    """The runs whose archives lie in the folder of a project: number, plan, and where the result lies now.
+
+    An archive that is no result is left out: a project is more than its runs.
+    """
+    for record in records:
+        number, plan = (record.get("number"), record.get("plan")) if isinstance(record, dict) else (None, None)
+        if not isinstance(number, int) or not isinstance(plan, dict) or not (folder / _name(number)).exists():
+            continue
+        place = folder / FOLDER / str(number)
+        place.mkdir(parents=True, exist_ok=True)
+        archive = (folder / _name(number)).replace(place / f"{RESULT}.zip")
+        if _unpack(archive, place / RESULT):
+            yield number, plan, place / RESULT
+
+
+def _name(number: int) -> str:
+    return f"run-{number}.zip"
+
+
+def _unpack(archive: Path, target: Path) -> bool:
+    """Put the files of a result into a folder; whether it is one."""
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            names = opened.namelist()
+            if any(name.startswith("/") or ".." in Path(name).parts for name in names):
+                return False
+            opened.extractall(target)
+        return isinstance(json.loads((target / REPORT).read_text(encoding="utf-8")), dict)
+    except (zipfile.BadZipFile, OSError, ValueError):
+        return False

@@ -1,0 +1,199 @@
+"""What one batch file publishes in several tables is attacked together, however codes and numbers were changed."""
+
+import csv
+import random
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from sfumato.errors import UnattainableError
+from sfumato.pipelines.tables.batch import side_by_side
+from sfumato.pipelines.tables.batch.run import run_batch
+
+VARIABLE = '<RECODEABLE>\n<TOTCODE> "T"\n'
+ROWS = "a1p900 a2p20 a1q30 a2q25 b1p100 b2p90 b1q95 b2q80 c1p70 c2p60 c1q75 c2q85 d1p99 d2p98 d1q97 d2q78"
+OPEN = '<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n'
+TOGETHER = "together they give"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write_records(tmp_path, [[*row[:3], row[3:]] for row in ROWS.split()])
+    (tmp_path / "two.grc").write_text("ab:a,b\ncd:c,d\n")
+    (tmp_path / "three.grc").write_text("a:a\nbc:b,c\nd:d\n")
+    (tmp_path / "x.hrc").write_text("P\n@a\n@b\nQ\n@c\n@d\n")
+    tree = VARIABLE + '<HIERARCHICAL>\n<HIERCODELIST> "x.hrc"\n<HIERLEADSTRING> "@"\n'
+    rda = (tmp_path / "m.rda").read_text()
+    (tmp_path / "h.rda").write_text(rda.replace(f"x 1\n{VARIABLE}", f"x 1\n{tree}"))
+    return tmp_path
+
+
+def write_records(folder, rows):
+    (folder / "m.asc").write_text("".join(";".join(map(str, row)) + "\n" for row in rows))
+    variables = "".join(f"{name} 1\n{VARIABLE}" for name in "xyz")
+    (folder / "m.rda").write_text(f'<SEPARATOR> ";"\n{variables}v 5\n<NUMERIC>\n')
+
+
+def specified(*tables):
+    return (
+        "".join(f'<SPECIFYTABLE> {names}|"v"||\n<SAFETYRULE> {rule}\n' for names, rule in tables) + "<READMICRODATA>\n"
+    )
+
+
+def writes(*numbers, start=0):
+    return "".join(f'<WRITETABLE> ({one}, 3, , "{start + one}.csv")\n' for one in numbers)
+
+
+def run(folder, text):
+    (folder / "one.arb").write_text(text)
+    return run_batch(folder / "one.arb", folder / "out")
+
+
+def published(folder, number):
+    with (folder / "out" / f"{number}.csv").open(encoding="utf-8", newline="") as file:
+        return {tuple(row[:-1]): row[-1] for row in csv.reader(file)}
+
+
+LINE_AND_PLANE = OPEN + specified(('"x"', "P(20,1)"), ('"x""z"', "FREQ(1,10)"))
+
+
+@pytest.mark.parametrize("way", ["MOD(0)", "GH(0)"])
+def test_linked_tables_know_what_recoded_codes_are_made_of(folder, way):
+    done = run(folder, f'{LINE_AND_PLANE}<RECODE> 2, "x", "two.grc"\n<SUPPRESS> {way}\n{writes(1, 2)}')
+    assert done.holds and not done.warnings
+    line, plane = published(folder, 1), published(folder, 2)
+    assert line["a",] == "x"
+    # a = ab - b: unless b is masked, ab is.
+    assert "x" in (line["b",], plane["ab", "T"])
+
+
+ALONE = "<SUPPRESS> OPT(1,1)\n<SUPPRESS> OPT(2,1)\n"
+
+
+def test_tables_of_other_codes_are_attacked_together(folder):
+    leaky = run(folder, f'{LINE_AND_PLANE}<RECODE> 2, "x", "two.grc"\n{ALONE}{writes(1, 2)}')
+    assert not leaky.holds and TOGETHER in leaky.warnings[0]
+
+
+def test_a_closed_hierarchy_is_attacked_with_the_open_one(folder):
+    first = OPEN + specified(('"x"', "P(20,1)")) + "<SUPPRESS> OPT(1,1)\n" + writes(1)
+    second = OPEN.replace("m.rda", "h.rda") + specified(('"x""z"', "FREQ(1,10)")) + '<RECODE> 1, "x", 1\n'
+    leaky = run(folder, f"{first}<CLEAR>\n{second}<SUPPRESS> OPT(1,1)\n{writes(1, start=1)}")
+    assert not leaky.holds and TOGETHER in leaky.warnings[0]
+
+
+TABLES = {
+    "one": ("T;T;1630;s T;1;1270;s T;2;360;s a;T;975;u a;1;930;s a;2;45;s b;T;365;s b;1;195;s b;2;170;s c;T;290;s "
+            "c;1;145;s c;2;145;s"),
+    "two": ("T;T;1630;s T;p;1240;s T;q;390;s a;T;975;s a;p;920;s a;q;55;s b;T;365;s b;p;190;u b;q;175;s c;T;290;s "
+            "c;p;130;s c;q;160;s"),
+}  # fmt: skip
+
+
+def from_tables(folder, number, name, other, text=None, way="OPT(1,1)"):
+    (folder / f"{name}.tab").write_text((text or TABLES[name]).replace(" ", "\n") + "\n")
+    status = "st\n<STATUS>\n<SAFE> s\n<UNSAFE> u\n"
+    (folder / f"{name}.rda").write_text(f'<SEPARATOR> ";"\nx\n{VARIABLE}{other}\n{VARIABLE}v\n<NUMERIC>\n{status}')
+    return (
+        f'<OPENTABLEDATA> "{name}.tab"\n<OPENMETADATA> "{name}.rda"\n<SPECIFYTABLE> "x""{other}"|"v"||\n<READTABLE> 0\n'
+        f'<SUPPRESS> {way}\n<WRITETABLE> (1, 3, , "{number}.csv")\n'
+    )
+
+
+def test_tables_of_two_files_are_attacked_together(folder, sfumato):
+    text = from_tables(folder, 1, "one", "y") + "<CLEAR>\n" + from_tables(folder, 2, "two", "z")
+    leaky = run(folder, text)
+    assert not leaky.holds and TOGETHER in leaky.warnings[0]
+    ran = sfumato("protect", "--arb", folder / "one.arb", "--out", folder / "out")
+    assert ran.code == 1 and TOGETHER in ran.err
+
+
+def test_tables_of_different_records_are_not_taken_for_the_same(folder):
+    other = TABLES["one"].replace("145", "155").replace("290", "310").replace("1630", "1650")
+    other = other.replace("1270", "1280").replace("360", "370").replace("930", "931").replace("975", "976")
+    text = from_tables(folder, 1, "one", "y") + "<CLEAR>\n"
+    assert run(
+        folder, text + from_tables(folder, 2, "later", "y", other.replace("1280", "1281").replace("1650", "1651"))
+    ).holds
+
+
+@pytest.mark.parametrize("way", ["CTA(2)", "RND(2,5,0,1)"])
+def test_a_masked_table_is_attacked_with_one_of_changed_numbers(folder, way):
+    text = OPEN + specified(('"x""y"', "P(20,1)"), ('"x""z"', "FREQ(1,10)"))
+    leaky = run(folder, f"{text}<SUPPRESS> OPT(1,1)\n<SUPPRESS> {way}\n{writes(1, 2)}")
+    assert not leaky.holds and any(TOGETHER in one for one in leaky.warnings)
+
+
+@pytest.mark.parametrize("way", ["CTA(1)", "RND(1,300,0,1)"])
+def test_one_table_masked_and_changed_is_attacked_as_both(folder, way):
+    (folder / "u.hst").write_text("a,T,u\n")
+    text = OPEN + specified(('"x""y"', "FREQ(1,10)")) + '<APRIORI> "u.hst", 1, ","\n'
+    twice = f"<SUPPRESS> OPT(1,1)\n{writes(1)}<SUPPRESS> {way}\n{writes(1, start=1)}"
+    leaky = run(folder, text + twice)
+    assert not leaky.holds and any(TOGETHER in one for one in leaky.warnings)
+
+
+def test_a_cell_unsafe_by_hand_has_the_margin_of_such_cells(folder):
+    text = OPEN + specified(('"x"', "FREQ(1,10)")) + '<APRIORI> "u.hst", 1, ","\n<SUPPRESS> CTA(1)\n' + writes(1)
+    (folder / "u.hst").write_text("a,u\n")
+    run(folder, text)
+    assert abs(float(published(folder, 1)["a",]) - 975) >= 0.2 * 975
+
+
+def test_an_attack_that_takes_too_long_is_no_promise(folder, monkeypatch):
+    monkeypatch.setattr(side_by_side, "SECONDS", 0.0)
+    text = OPEN + specified(('"x""y"', "P(20,1)"), ('"x""z"', "FREQ(2,10)"))
+    with pytest.raises(UnattainableError, match="could not be attacked together"):
+        run(folder, text + ALONE + writes(1, 2))
+
+
+# Tables of random records, with codes as they come, recoded, or recoded otherwise, attacked by programs of their own.
+WAYS = ("", "two.grc", "three.grc")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_tables_protected_together_withstand_an_attacker_of_their_own(folder, seed):
+    draw = random.Random(seed)
+    rows = [(x, y, z, int(draw.paretovariate(0.8) * 10)) for x in "abcd" for y in "12" for z in "pq" for _ in range(3)]
+    write_records(folder, rows)
+    ways = [draw.choice(WAYS) for _ in range(2)]
+    text = OPEN + specified(('"x""y"', "P(15,1)"), ('"x""z"', "P(15,1)"))
+    text += "".join(f'<RECODE> {place + 1}, "x", "{way}"\n' for place, way in enumerate(ways) if way)
+    run(folder, f"{text}<SUPPRESS> MOD(0)\n{writes(1, 2)}")
+    assert exact_cells(rows, [published(folder, number) for number in (1, 2)]) == 0
+
+
+GROUPS = {"T": "abcd12pq", "ab": "ab", "bc": "bc", "cd": "cd"}
+
+
+def exact_cells(rows, tables):
+    """How many masked cells one computes who knows that all cells are sums of what nobody shows."""
+    inner = [(x, y, z) for x in "abcd" for y in "12" for z in "pq"]
+    sums = {"y": lambda key, at: at[0] in codes(key[0]) and at[1] in codes(key[1])}
+    sums["z"] = lambda key, at: at[0] in codes(key[0]) and at[2] in codes(key[1])
+    shown, sides, hidden = [], [], []
+    for table, other in zip(tables, "yz", strict=True):
+        for key, text in table.items():
+            line = [float(sums[other](key, at)) for at in inner]
+            if text == "x":
+                hidden.append(line)
+            else:
+                shown.append(line)
+                sides.append(float(text))
+    return sum(width(line, shown, sides, hidden) < 0.5 for line in hidden)
+
+
+def width(line, shown, sides, hidden):
+    def end(sign):
+        free = [(None, None)] * len(line)
+        answer = linprog(
+            sign * np.array(line), -np.array(hidden), np.zeros(len(hidden)), np.array(shown), np.array(sides), free
+        )
+        return -np.inf if answer.status == 3 else answer.fun
+
+    return -(end(1) + end(-1))
+
+
+def codes(code):
+    return GROUPS.get(code, code)
