@@ -26,7 +26,7 @@ def as_text(value: Any) -> str | None:
     """
     # Most values are of these two types; whoever asks for millions of them waits for nothing else.
     if type(value) is float:
-        return repr(value + 0.0) if value == value else None  # -0.0 is 0.0
+        return None if isnan(value) else repr(value + 0.0)  # -0.0 is 0.0
     if type(value) is str:
         return value
     if value is None or type(value).__name__ in ("NAType", "NaTType"):

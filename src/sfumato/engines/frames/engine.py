@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sfumato.engines.engine import CountsPersons, Engine, Reading
 from sfumato.engines.frames.apply import Application
-from sfumato.engines.frames.count import Coded, count_rows, factorize, floats_of, plain_floats, texts_of
+from sfumato.engines.frames.count import Coded, Numbers, count_rows, factorize, floats_of, plain_floats, texts_of
 from sfumato.engines.frames.sources import bare, check_kinds
 from sfumato.engines.names import check_names
 from sfumato.engines.order import PERSON, PERSONS_FILE
@@ -107,10 +107,16 @@ class FrameEngine(CountsPersons):
         values, codes = self._coded[column]
         return [values[code] for code in codes.tolist()]
 
+    def floats(self, column: str) -> Numbers | None:
+        """A column's numbers, where all are of double precision."""
+        if self._frame.schema.get(column) != nw.Float64:
+            return None
+        return self._made_of(column, lambda values, _written: floats_of(values))
+
     def fingerprint(self) -> str:
         digest = hashlib.sha256()
         for column in self.columns:
-            numbers = self._made_of(column, lambda values, _written: floats_of(values))
+            numbers = self.floats(column)
             # The texts of a million measurements cost more than the rest of a release; their bytes cost nothing.
             texts, codes = ("floats", plain_floats(numbers)) if numbers is not None else self.coded(column)
             digest.update(repr((column, texts)).encode())

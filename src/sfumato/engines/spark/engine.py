@@ -162,6 +162,9 @@ class SparkEngine(CountsPersons):
         texts: list[str | None] = found.sort_by(ROW).column("t").to_pylist()
         return texts
 
+    def floats(self, _column: str) -> None:
+        """Numbers are handed over as texts."""
+
     def _with_places(self) -> Any:
         """The rows with numbers that grow in their order, kept: a second look must find the same."""
         if self._placed is None:
