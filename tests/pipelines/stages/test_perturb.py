@@ -461,3 +461,16 @@ def test_rows_without_a_household_are_one_each(tmp_path, kind) -> None:
     release.save(tmp_path / "out")
     assert not (tmp_path / "out" / "persons.parquet").exists()
     assert verify(tmp_path / "out").holds
+
+
+@pytest.mark.parametrize("publish", [{"noise": 0.2}, {"swap": 0.1}])
+def test_what_was_not_changed_is_not_said_to_be(tmp_path, publish) -> None:
+    rows = pl.DataFrame({"a": ["u", "v"] * 20, "x": [7.0] * 40, "y": [float(row) for row in range(40)]})
+    asked = {"role": "insensitive", "type": "decimal", "publish": publish}
+    columns = {"a": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}, "x": asked, "y": asked}
+    release = anonymize(rows, {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}]})
+    assert release.report.details["perturbation"]["unchanged"] == ["x"]
+    folder = release.save(tmp_path / "out")
+    for page in ("report.html", "report-external.html"):
+        text = (folder / page).read_text(encoding="utf-8")
+        assert text.count("Published as it is: changing it was asked for") == 1

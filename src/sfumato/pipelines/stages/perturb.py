@@ -96,7 +96,8 @@ def perturbed(
         engine.close()
         raise
     unchanged = tuple(name for name, values in texts.items() if _is_unchanged(read.first(name), values))
-    return Perturbed(engine, _figures(plan, parts, keys or {}), unchanged)
+    told = {"unchanged": list(unchanged)} if unchanged else {}
+    return Perturbed(engine, _figures(plan, parts, keys or {}) | told, unchanged)
 
 
 def _shortfalls(parts: Sequence[Mapping[str, Any]], unchanged: Sequence[str]) -> Iterator[str]:
