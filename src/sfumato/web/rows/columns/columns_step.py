@@ -44,8 +44,8 @@ class ColumnsStep:
         columns = self.workspace.plan["columns"]
         first = next((n for n, c in columns.items() if c["role"] == "quasi-identifier"), None)
         opened = self.workspace.column if self.workspace.column in columns else first
-        if opened is not None:
-            self._show(opened)
+        if opened is not None:  # after the table, which is looked at first
+            ui.timer(0.01, lambda: self._show(opened), once=True)
 
     def _filter(self) -> str:
         options = "".join(f'<option value="{role}">{short_role(self.words, role)}</option>' for role in ROLES)
