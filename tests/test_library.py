@@ -110,3 +110,14 @@ def test_editors_complete_the_builders(code, names):
     jedi = pytest.importorskip("jedi")
     shown = {entry.name for entry in jedi.Script(code).complete()}
     assert names <= shown
+
+
+def test_what_hands_its_rows_over_is_read_as_a_frame():
+    import polars as pl
+
+    patients = sf.datasets.patients(60)
+    lazy = pl.LazyFrame(patients.columns())
+    for rows in (patients, lazy):
+        assert len(sf.anonymize(rows, sf.suggest(rows)).data) == 60
+    with pytest.raises(sf.EngineError, match=r"pandas\.DataFrame\(records\)"):
+        sf.suggest(patients.records())

@@ -17,6 +17,12 @@ sys.path.insert(0, str(Path(__file__).parent))  # how the tests walk lies beside
 
 ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
 ARGUMENTS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+# Nothing glides in or fades while tests wait for it.
+STILL = """addEventListener("DOMContentLoaded", () => {
+  const still = document.createElement("style");
+  still.textContent = "*, *::before, *::after { transition: none !important; animation: none !important; }";
+  document.head.append(still);
+});"""
 # The first runs of a new installation compile their loops.
 WAITING_SECONDS = float(os.environ.get("SFUMATO_WAITING_SECONDS", "150"))
 
@@ -106,6 +112,7 @@ def open_page(browser, artifacts, request):
     def opened(address, width=1100, **more):
         context = browser.new_context(viewport={"width": width, "height": 900}, accept_downloads=True, **more)
         contexts.append(context)
+        context.add_init_script(STILL)
         context.set_default_timeout(WAITING_SECONDS * 1000)
         context.on("request", lambda made: asked.append(made.url))
         page = context.new_page()

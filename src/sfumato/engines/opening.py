@@ -1,6 +1,7 @@
 """Opening an engine for what the caller has: a path, or a frame of any kind."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -14,6 +15,8 @@ from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.model import Plan
 
 EngineName = Literal["duckdb", "frames", "spark"]
+# How datasets to try things on, lazy frames and results of queries hand their rows over.
+HANDING_OVER = ("to_arrow", "collect", "to_arrow_table")
 
 
 def open_engine(data: Any, plan: Plan, name: EngineName | None = None, columns: Sequence[str] | None = None) -> Engine:
@@ -124,14 +127,22 @@ def _of_path(path: Path, plan: Plan, name: EngineName | None, columns: tuple[str
 
 
 def open_frame(frame: Any, notes: tuple[str, ...] = ()) -> Engine:
-    """The engine for a frame; `notes` are what a reader should know of its columns."""
+    """The engine for a frame, or for what hands its rows over as one; `notes` say what a reader should know of it."""
     from sfumato.engines.frames.engine import FrameEngine
 
-    try:
-        return FrameEngine(frame, notes)
-    except TypeError:
-        raise EngineError(
-            f"{type(frame).__name__} is no frame that Sfumato knows.",
-            "Give a path, or a pandas, Polars, Arrow or Spark frame.",
-            "unknown-frame",
-        ) from None
+    for rows in _as_frames(frame):
+        with suppress(TypeError):
+            return FrameEngine(rows, notes)
+    raise EngineError(
+        f"{type(frame).__name__} is no frame that Sfumato knows.",
+        "Give a path, or a pandas, Polars, Arrow or Spark frame; of records: pandas.DataFrame(records).",
+        "unknown-frame",
+    )
+
+
+def _as_frames(frame: Any) -> Iterator[Any]:
+    """A frame, and what it becomes by the first of the usual ways to hand rows over that it has."""
+    yield frame
+    way = next((name for name in HANDING_OVER if hasattr(frame, name)), None)
+    if way is not None:
+        yield getattr(frame, way)()

@@ -8,7 +8,6 @@ from pathlib import Path
 from textwrap import fill, indent
 from typing import Any
 
-from sfumato.engines.engine import Engine
 from sfumato.errors import DataError
 from sfumato.hierarchies.spellings import misspelled, surplus
 from sfumato.hierarchies.suggest.mentions import mentions
@@ -32,10 +31,10 @@ from sfumato.microdata.plan.building import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.microdata.publishing.proposal import proposed_publication, published_counts
+from sfumato.pipelines.suggesting.counted_rows import CountedRows, CountsRows
 from sfumato.pipelines.suggesting.first_look import (
     check_names,
     check_one_column,
-    count_texts,
     likely_encoding,
     writes_commas,
 )
@@ -102,10 +101,9 @@ def _yaml(part: dict[str, Any]) -> str:
 
 
 def suggest_plan(
-    engine: Engine,
+    engine: CountsRows,
     source: str | None = None,
     book: CodeBook | None = None,
-    texts: Mapping[str, Mapping[str | None, int]] | None = None,
     **data: Any,
 ) -> SuggestedPlan:
     """A plan for some rows: roles, types and hierarchies with a reason for each, and promises.
@@ -113,10 +111,10 @@ def suggest_plan(
     Args:
         source: What the plan says of where the rows lie; nothing for rows that the caller hands over.
         book: The labels of columns and values, where a statistical package keeps some.
-        texts: Each column's texts with their numbers of rows, where they were counted before.
         data: More for the plan's `data`.
     """
-    texts = dict(count_texts(engine)) if texts is None else texts
+    engine = engine if isinstance(engine, CountedRows) else CountedRows(engine)
+    texts = engine.texts
     rows = sum(next(iter(texts.values())).values())
     if not rows:
         raise DataError("the data have no rows.", "A plan cannot be guessed from a header alone.", "no-rows")
@@ -136,29 +134,51 @@ def suggest_plan(
 
 
 @dataclass(frozen=True, slots=True)
+class _Publication:
+    """How a sensitive column is published, and the rows of each of its values then."""
+
+    plan: PublishPlan
+    counts: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class _Draft:
     """Suggestions for all columns, how sensitive ones are published, and the plan that these make."""
 
     reading: Mapping[str, Any]
     suggestions: Mapping[str, Suggestion]
     profiles: Mapping[str, Profile]
-    published: Mapping[str, PublishPlan]
+    published: Mapping[str, _Publication]
 
     def plan(self) -> SuggestedPlan:
         return _proposal(self.reading, self.suggestions, self.profiles, self.published)
 
     def known_columns(self) -> dict[str, Any]:
         """A plan of the quasi-identifiers alone: what others are published as is no matter for these."""
-        known = {name: one.plan() for name, one in self.suggestions.items() if one.role == "quasi-identifier"}
+        return self._plan_of("quasi-identifier")
+
+    def judged_columns(self) -> dict[str, Any]:
+        """A plan of the quasi-identifiers and the sensitive columns, some promise for each of these."""
+        plan = self._plan_of("quasi-identifier", "sensitive")
+        sensitive = (name for name, one in self.suggestions.items() if one.role == "sensitive")
+        plan["privacy"] += [_differing(name) for name in sensitive if self.profiles[name].rows >= 2 * K]
+        return plan
+
+    def _plan_of(self, *roles: str) -> dict[str, Any]:
+        chosen = {name: one for name, one in self.suggestions.items() if one.role in roles}
         promise = {"model": "k-anonymity", "k": max(min(K, _members(self.suggestions, self.profiles)), 2)}
-        method = {"name": "auto", "suppression": SUPPRESSION}
-        data = _data(self.reading, self.suggestions)
-        return {"version": 1, "data": data, "columns": known, "privacy": [promise], "method": method}
+        return {
+            "version": 1,
+            "data": _data(self.reading, self.suggestions),
+            "columns": {name: _column(one, self.published.get(name)) for name, one in chosen.items()},
+            "privacy": [promise],
+            "method": {"name": "auto", "suppression": SUPPRESSION},
+        }
 
 
-def _without_tells(engine: Engine, draft: _Draft) -> _Draft:
+def _without_tells(engine: CountsRows, draft: _Draft) -> _Draft:
     """The draft without sensitive columns that nearly tell a quasi-identifier."""
-    tells = tells_in(engine, draft.plan().plan)
+    tells = tells_in(engine, draft.judged_columns())
     if not tells:
         return draft
     suggestions = without_tells(draft.suggestions, draft.profiles, tells)
@@ -168,7 +188,7 @@ def _without_tells(engine: Engine, draft: _Draft) -> _Draft:
     return replace(draft, suggestions=suggestions, published=published)
 
 
-def _without_costly(engine: Engine, draft: _Draft) -> _Draft:
+def _without_costly(engine: CountsRows, draft: _Draft) -> _Draft:
     """The draft without quasi-identifiers that cost the others as much detail as they keep themselves."""
     unknown = [name for name, suggestion in draft.suggestions.items() if suggestion.concept is None]
     costly = better_withheld(engine, draft.known_columns(), _members(draft.suggestions, draft.profiles), unknown)
@@ -190,7 +210,7 @@ def _proposal(
     reading: Mapping[str, Any],
     suggestions: Mapping[str, Suggestion],
     profiles: Mapping[str, Profile],
-    published: Mapping[str, PublishPlan],
+    published: Mapping[str, _Publication],
 ) -> SuggestedPlan:
     """The plan that suggestions for all columns make, with their reasons."""
     members = _members(suggestions, profiles)
@@ -227,13 +247,13 @@ def _publishable(suggestion: Suggestion, profile: Profile) -> Suggestion:
     return suggestion
 
 
-def _reason(suggestion: Suggestion, profile: Profile, publication: PublishPlan | None) -> str:
+def _reason(suggestion: Suggestion, profile: Profile, publication: _Publication | None) -> str:
     """Why a column is what it is, how it is published, and what should be mended in it."""
     spelled = suggestion.role in ("sensitive", "quasi-identifier") and len(profile.counts) <= _MAX_NAMED
     more, wrong = (surplus(profile.counts), misspelled(profile.counts)) if spelled and publication is None else (0, 0)
     spellings = (ONE_SPELLING if suggestion.role == "sensitive" else SPELLINGS).format(count=more) if more else ""
     misspellings = MISSPELLINGS.format(count=wrong) if wrong else ""
-    coded = "" if publication is None else TAILS if publication.round is None else ROUNDED
+    coded = "" if publication is None else TAILS if publication.plan.round is None else ROUNDED
     return suggestion.reason + coded + spellings + misspellings
 
 
@@ -250,7 +270,7 @@ def _one_of_each(suggestions: Mapping[str, Suggestion]) -> dict[str, Suggestion]
 
 def _publications(
     suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]
-) -> Iterator[tuple[str, PublishPlan]]:
+) -> Iterator[tuple[str, _Publication]]:
     """How sensitive columns are published whose numbers would single out rows."""
     names = [name for name, suggestion in suggestions.items() if suggestion.role == "sensitive"]
     counts = {name: profiles[name].counts for name in names if profiles[name].present >= _ROWS_TO_ROUND}
@@ -261,14 +281,14 @@ def _publications(
     for name in needed:
         publication = proposed_publication(counts[name], K) if len(needed) == 1 else together[name]
         if publication is not None:
-            yield name, publication
+            yield name, _Publication(publication, published_counts(publication, counts[name]))
 
 
-def _column(suggestion: Suggestion, publication: PublishPlan | None) -> dict[str, Any]:
+def _column(suggestion: Suggestion, publication: _Publication | None) -> dict[str, Any]:
     """The column as a plan has it; numbers that are published otherwise are texts."""
     if publication is None:
         return suggestion.plan()
-    return {"role": suggestion.role, "publish": _plain(asdict(publication))}
+    return {"role": suggestion.role, "publish": _plain(asdict(publication.plan))}
 
 
 def _plain(entry: Any) -> Any:
@@ -279,28 +299,31 @@ def _plain(entry: Any) -> Any:
 
 
 def _promises(
-    suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile], published: Mapping[str, PublishPlan]
+    suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile], published: Mapping[str, _Publication]
 ) -> Iterator[dict[str, Any]]:
     """A promise for each sensitive column, about its values as they are published."""
     for name, suggestion in suggestions.items():
         profile = profiles[name]
         if suggestion.role != "sensitive" or profile.rows < 2 * K:
             continue
-        counts = published_counts(published[name], profile.counts) if name in published else profile.counts
-        promise = proposed_promise(name, counts, profile.missing, K)
-        yield promise or {"model": "l-diversity", "variant": "distinct", "l": 2, "column": name}
+        counts = published[name].counts if name in published else profile.counts
+        yield proposed_promise(name, counts, profile.missing, K) or _differing(name)
+
+
+def _differing(name: str) -> dict[str, Any]:
+    return {"model": "l-diversity", "variant": "distinct", "l": 2, "column": name}
 
 
 def _missing_words(texts: Mapping[str, Mapping[str | None, int]]) -> list[str]:
     """Words for "missing" that some column holds, blanks included: frames hold empty texts."""
-    present = {text for counts in texts.values() for text in counts if text is not None}
-    return [word for word in MISSING_WORDS if word in present] + sorted(text for text in present if not text.strip())
+    blanks = {text for counts in texts.values() for text in counts if text is not None and (not text or text.isspace())}
+    return [word for word in MISSING_WORDS if any(word in counts for counts in texts.values())] + sorted(blanks)
 
 
 def _profile(name: str, counts: Mapping[str | None, int], missing: Collection[str]) -> Profile:
-    present = {text: rows for text, rows in counts.items() if text is not None and text not in missing}
-    rows = sum(counts.values())
-    return Profile(name, present, rows, missing=rows - sum(present.values()))
+    absent = [text for text in (None, *missing) if text in counts]
+    present = {text: rows for text, rows in counts.items() if text is not None and text not in absent}
+    return Profile(name, present, sum(counts.values()), missing=sum(counts[text] for text in absent))
 
 
 def suggest_for_file(
@@ -342,9 +365,9 @@ def _of_file(path: Path, options: Mapping[str, Any]) -> SuggestedPlan:
     with closing(DuckDBEngine(path, DataPlan(**options))) as engine:
         separator = engine.source.separator
         asks = "decimal" not in options and separator and options.get("separator") != ","
-        texts = dict(count_texts(engine))
-        if not (asks and writes_commas(texts, thousands=separator == ",")):
-            return suggest_plan(engine, str(path), book_of(path), texts, **options)
+        rows = CountedRows(engine)
+        if not (asks and writes_commas(rows.texts, thousands=separator == ",")):
+            return suggest_plan(rows, str(path), book_of(path), **options)
     return _of_file(path, {**options, "decimal": ","})
 
 

@@ -153,6 +153,14 @@ def test_a_word_that_ends_like_another_does_not_speak_of_it(name):
         ("CRP mg/l", "health"),
         ("birth_yr", "age"),
         ("Cost_Ctr", "place"),
+        ("Jahresbeitrag", "money"),
+        ("Geburtsdatum", "age"),
+        ("Nom de naissance", "name"),
+        ("Lieu de naissance", "place"),
+        ("Fecha de nacimiento", "age"),
+        ("HEIGHTBL", "body"),
+        ("sample weight", "weight"),
+        ("Brutoloon", "money"),
         ("rate_plan", None),
         ("mode", None),
     ],
@@ -168,6 +176,16 @@ def test_dates_are_known_however_they_are_written(format_):
     days = [datetime(2019, 1, 1, 8, 30, tzinfo=UTC) + timedelta(days=5 * place) for place in range(200)]
     suggestion = suggest(profile("x", [day.strftime(format_) for day in days]))
     assert (suggestion.role, suggestion.hierarchy["format"]) == ("quasi-identifier", format_)
+
+
+def test_few_whole_sentences_are_no_categories():
+    sentences = (
+        "parents not married, priest agreed to it",
+        "baptized in hospital by a nurse",
+        "nothing to remark here",
+    )
+    suggestion = suggest(profile("c13", drawn(*sentences)))
+    assert (suggestion.role, suggestion.undecided) == ("identifier", True)
 
 
 def test_check_digits_tell_numbers_of_offices_from_others():

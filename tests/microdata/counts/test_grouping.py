@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sfumato.hierarchies.ladder import make_ladder
 from sfumato.microdata.counts import grouping
 from sfumato.microdata.counts.frequencies import Coding, FrequencyTable
-from sfumato.microdata.counts.grouping import Grouper
+from sfumato.microdata.counts.grouping import Grouper, regroup
 from sfumato.microdata.counts.packing import packing_of
 from sfumato.microdata.models.classes import histogram
 
@@ -106,3 +106,18 @@ def test_grouping_run_by_run_does_too(in_order, stamps, data) -> None:
             labels = [ladder.codes[level][codes[:, at]] for at, (ladder, level) in enumerate(zip(table.ladders, node))]
             pairs = set(zip(owners.tolist(), zip(*(column.tolist() for column in labels))))
             assert len(pairs) == len({owner for owner, _ in pairs}) == len({label for _, label in pairs})
+
+
+@pytest.mark.parametrize("size", [3, 400])
+def test_histograms_roll_up_to_those_of_their_entries(size):
+    draw = np.random.default_rng(size)
+    for _ in range(30):
+        rows, entries, classes = draw.integers(1, 40), draw.integers(0, 90), draw.integers(1, 12)
+        values, counts = draw.integers(0, size, entries).astype(np.int32), draw.integers(1, 5, entries)
+        content = histogram(draw.integers(0, rows, entries), values, counts, rows, size)
+        owner = draw.integers(0, classes, rows).astype(np.int32)
+        rolled = regroup(content, owner, int(classes))
+        expected = histogram(owner[content.owners], content.values, content.counts, classes, size)
+        assert [part.tolist() for part in (rolled.starts, rolled.values, rolled.counts)] == [
+            part.tolist() for part in (expected.starts, expected.values, expected.counts)
+        ]

@@ -77,7 +77,7 @@ def test_random_rounding_is_repeated_by_its_secret_and_follows_the_key(folder):
     method = {"name": "rounding", "base": 5, "kind": "random", "secret": "kept in the house"}
     one, two = (sf.protect(frame, **parts, method=method) for _ in range(2))
     assert one.data["Wert_published"].tolist() == two.data["Wert_published"].tolist()
-    frame["key"] = ["0", *[str(2**64 - 1)] * 8]
+    frame["key"] = ["0", *(str(2**64 - 1 - place) for place in range(8))]
     keyed = sf.protect(frame, **parts, method={"name": "rounding", "base": 5, "kind": "random", "key": "key"})
     assert keyed.data["Wert_published"].tolist() == ["30", "5", "0", "5", "0", "0", "0", "15", "15"]
 

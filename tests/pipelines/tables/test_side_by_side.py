@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from sfumato.errors import UnattainableError
+from sfumato.errors import DataError, PlanError, UnattainableError
 from sfumato.pipelines.tables.batch import side_by_side
 from sfumato.pipelines.tables.batch.run import run_batch
 
@@ -146,6 +146,30 @@ def test_an_attack_that_takes_too_long_is_no_promise(folder, monkeypatch):
     text = OPEN + specified(('"x""y"', "P(20,1)"), ('"x""z"', "FREQ(2,10)"))
     with pytest.raises(UnattainableError, match="could not be attacked together"):
         run(folder, text + ALONE + writes(1, 2))
+
+
+@pytest.mark.parametrize(("rule", "needed"), [("P(10,100)", 101), ("NK(100,50)", 100), ("P(10,10)", 11)])
+def test_a_rule_about_more_contributions_than_are_kept_is_named(folder, rule, needed):
+    with pytest.raises(
+        PlanError, match=rf"needs the {needed} largest contributions of each cell, and 10 are"
+    ) as caught:
+        run(folder, OPEN + specified(('"x"', rule)))
+    assert rule in caught.value.what and "table.contributions" not in caught.value.do
+
+
+def test_what_is_not_used_of_a_line_is_said(folder):
+    text = OPEN + specified(('"x""y"', "P(20,1)")) + '<SUPPRESS> GH(1,75,1,1)\n<WRITETABLE> (1, 4, AS+, "4.csv")\n'
+    log = run(folder, text).log
+    assert any("GH: only the first 1 numbers are used" in line for line in log)
+    assert any("4.csv: option AS says nothing in output 4" in line for line in log)
+
+
+def test_levels_whose_digits_are_not_those_of_the_codes_are_refused(folder):
+    (folder / "m.asc").write_text("101;5\n102;6\n201;7\n")
+    tags = "<HIERARCHICAL>\n<HIERLEVELS> 1 3\n"
+    (folder / "m.rda").write_text(f'<SEPARATOR> ";"\nx\n{VARIABLE}{tags}v\n<NUMERIC>\n')
+    with pytest.raises(DataError, match="the levels of x end at 1, 4 digits, and a code has 3"):
+        run(folder, OPEN + specified(('"x"', "FREQ(1,10)")))
 
 
 # Tables of random records, with codes as they come, recoded, or recoded otherwise, attacked by programs of their own.

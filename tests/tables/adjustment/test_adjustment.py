@@ -7,6 +7,7 @@ import pytest
 
 from sfumato.errors import UnattainableError
 from sfumato.tables.adjustment.adjustment import adjust_part
+from sfumato.tables.cells.cell_order import CellOrder
 from sfumato.tables.cells.cells import Bounds, Reach, Status, make_relations, make_table
 from sfumato.tables.cells.parts import Part
 from sfumato.tables.deadline import within
@@ -70,3 +71,11 @@ def test_a_reader_who_is_told_the_largest_move_knows_more():
     assert reader["computed"] == 9
     # The unsafe cell of 1 was moved to 3, by as much as any: it lies between 1 and 5, and should be anything from 0 on.
     assert reader["unsafe_too_narrow"] == 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_order_of_rows_does_not_matter(seed):
+    part = part_of((3, 3, 3, 3), (0, 3), 2)
+    order = CellOrder(np.random.default_rng(seed).permutation(9))
+    mixed = adjust_part(Part(np.arange(9), order.table(part.table), part.public), within(20)).published
+    assert order.back(mixed).tolist() == adjust_part(part, within(20)).published.tolist()

@@ -3,7 +3,7 @@
 import pytest
 
 from sfumato.errors import DataError
-from sfumato.tables.formats.batch_file import Command, rules_in
+from sfumato.tables.formats.batch_file import Command, rules_in, suppression_in
 
 NONSENSE = (
     *("FREQ(-3,10)", "FREQ(3,-10)", "FREQ(0,10)", "FREQ(2.5,10)", "FREQ()", "FREQ(,10)", "FREQ(3,10,5)"),
@@ -31,3 +31,26 @@ def test_rules_that_cannot_be_meant_are_refused_with_line_and_column(rule):
 def test_rules_that_make_sense_are_read():
     rules = rules_in(command("|".join(SENSE)), "one.arb")
     assert [rule.name for rule in rules] == [text.partition("(")[0] for text in SENSE]
+
+
+def test_a_bar_without_a_rule_is_refused_and_one_at_the_end_is_none():
+    with pytest.raises(DataError, match=r"line 4, column 22: nothing stands before a bar"):
+        rules_in(command("P(10,1)||FREQ(3,10)"), "one.arb")
+    assert len(rules_in(command("P(10,1)|FREQ(3,10)|"), "one.arb")) == 2
+
+
+WRONG_WAYS = (
+    *("OPT(1,-1)", "OPT(1,1,1)", "OPT(1.5,1)", "OPT(-1)", "GH(1,-5)", "GH(1,1,1,1,1)", "NET(1,2)", "CTA(1,2)"),
+    *("RND(1)", "RND(1,0)", "RND(1,-5)", "RND(1,5,1.5)", "RND(1,5,0,-1)", "MOD(1,-1)", "CKM(1,2)"),
+)
+
+
+@pytest.mark.parametrize("way", WRONG_WAYS)
+def test_ways_to_protect_with_numbers_that_cannot_be_meant_are_refused(way):
+    with pytest.raises(DataError, match=r"one\.arb, line 4, column 14: "):
+        suppression_in(Command("SUPPRESS", way, 4, 14), "one.arb")
+
+
+@pytest.mark.parametrize("way", ["OPT(1,5)", "OPT(1)", "GH(1,75,1,1)", "MOD(0)", "MOD(1,5,1,1,1)", "RND(1,5,0,10,0,1)"])
+def test_ways_to_protect_are_read(way):
+    assert suppression_in(Command("SUPPRESS", way, 4, 14), "one.arb").numbers[0] in (0.0, 1.0)

@@ -9,6 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+import numpy.typing as npt
+
 from sfumato.engines import sql
 from sfumato.engines.duckdb.apply import as_text, filtered, plain_key_of
 from sfumato.engines.duckdb.entry_lists import INTEGERS, MAX_TEXTS, Picker, enumeration, packed
@@ -40,6 +43,11 @@ class Counting:
     def texts_of_rows(self) -> str:
         """The texts of each column as t0, t1, …."""
         return sql.listed(f"{as_text(column, self.strip)} AS t{place}" for place, column in enumerate(self.columns))
+
+    @property
+    def names_of_texts(self) -> str:
+        """t0, t1, … as the beginning of a list."""
+        return "".join(f"t{place}, " for place in range(len(self.columns)))
 
     # By texts: group the rows, then number each column's texts.
 
@@ -146,6 +154,17 @@ def ordered(texts: Sequence[str | None]) -> Texts:
     return (*present, *([None] * (len(texts) - len(present))))
 
 
+def numbered(texts: Sequence[str | None]) -> tuple[Texts, npt.NDArray[np.int32]]:
+    """The distinct texts of a column in their order, and the code of each text.
+
+    >>> numbered(["b", None, "a", "b"])
+    (('a', 'b', None), array([1, 2, 0, 1], dtype=int32))
+    """
+    distinct = ordered([*{*texts}])
+    places = {text: code for code, text in enumerate(distinct)}
+    return distinct, np.fromiter(map(places.__getitem__, texts), np.int32, len(texts))
+
+
 @dataclass(frozen=True)
 class CodeCounting(Counting):
     """Group the rows by the packed codes of their texts.
@@ -194,17 +213,27 @@ class CodeCounting(Counting):
         mask = 0 if value is None else int(self.packing.mask[self.columns.index(value)])
         shift = 0 if value is None else int(self.packing.shift[self.columns.index(value)])
         bits = f"CAST({mask << shift} AS UBIGINT)"
-        rows = f"SELECT {self._keys()[0]} AS k, {name} AS p FROM {self.rows}"
-        ends = f"SELECT p, (k & {bits}) AS v, min(k) AS low, max(k) AS high FROM ({rows}) GROUP BY ALL"
-        yield f"CREATE OR REPLACE TEMP TABLE ends AS SELECT *, row_number() OVER () AS number FROM ({ends})"
-        same, members = f"r.p = q.p AND (r.k & {bits}) = q.v", "count(*)"
-        if kind not in INTEGERS and person != PERSON:
+        key = self._keys()[0]
+        rows = f"SELECT {key} AS k, {name} AS p FROM {self.rows}"
+        ends = f"SELECT p, (k & {bits}) AS v, min(k) AS low, max(k) AS high FROM ({rows})"
+        plain_keys = kind not in INTEGERS and person != PERSON
+        numbers = ", row_number() OVER () AS number" if plain_keys else ""
+        yield f"CREATE OR REPLACE TEMP TABLE ends AS SELECT *{numbers} FROM ({ends} GROUP BY ALL)"
+        if plain_keys:
             yield self._ends_by_plain_keys()
-            members = "count(DISTINCT number)"
+        number, members = ("number", "count(DISTINCT number)") if plain_keys else ("row_number() OVER ()", "count(*)")
+        yield (
+            "CREATE OR REPLACE TEMP TABLE spread AS "
+            f"SELECT p, v, CAST({number} AS BIGINT) AS number FROM ends WHERE low < high"
+        )
         added = f"SELECT low AS k, CAST({ADDED_UP} AS BIGINT) AS person, {members} AS n FROM ends"
         added += " WHERE low = high GROUP BY low"
-        single = f"SELECT DISTINCT r.k, q.number, 1 FROM ({rows}) AS r JOIN ends AS q ON {same} AND q.low < q.high"
+        # Codes are made of the rows alone whose person is spread.
+        several = f"{self.table} AS s JOIN spread AS q ON {name} = q.p{filtered(self.reading, self.strip)}"
+        single = f"SELECT DISTINCT k, number, 1 FROM (SELECT {key} AS k, q.number, q.v FROM {several})"
+        single += f" WHERE (k & {bits}) = v"
         yield f"CREATE OR REPLACE TEMP TABLE combinations AS {added} UNION ALL {single}"
+        yield "DROP TABLE spread"
 
     def _ends_by_plain_keys(self) -> str:
         """Give all keys that are compared as one the same number and the ends of all their rows."""

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sfumato.delimited.faults import damaged, open_quote, ragged, wrong_encoding
 from sfumato.engines import sql
 from sfumato.engines.duckdb.apply import Application, as_text, locating
-from sfumato.engines.duckdb.count import CodeCounting, Counting, Texts, in_order, ordered
+from sfumato.engines.duckdb.count import CodeCounting, Counting, Texts, in_order, numbered, ordered
 from sfumato.engines.duckdb.database import Database
 from sfumato.engines.duckdb.entry_lists import MAX_TEXTS
 from sfumato.engines.duckdb.join import Joining
@@ -33,6 +33,8 @@ from sfumato.microdata.recoding.recoding import Handling, LevelRecoding, Recodin
 Row = dict[str, str | None]
 # The texts of each column; for each combination its codes, and its rows.
 Combinations = tuple[tuple[Texts, ...], npt.NDArray[np.int32], npt.NDArray[np.int64]]
+# Texts of so few cells are numbered in Python.
+_FEW_CELLS = 1_000_000
 # Words of faults that are the machine's also while nothing but the source is read.
 DISK = ("No space left", "Permission denied", "quota", "write", "temp_directory")
 
@@ -187,6 +189,8 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
 
     def _texts_and_codes(self, counting: Counting, further: str = "") -> tuple[Any, ...]:
         """What the table of combinations holds: texts, codes and counts, and persons where these are asked for."""
+        if self._run("SELECT count(*) FROM combinations")[0][0] * len(counting.columns) <= _FEW_CELLS:
+            return self._coded_here(counting, further)
         values = self._texts(counting)
         for statement in counting.numberings(values):
             self._run(statement)
@@ -196,6 +200,15 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
         matrix = np.column_stack(codes) if codes else np.zeros((0, 0), np.int32)
         persons = np.asarray(arrays.get("person", ()), np.int64)
         return values, matrix, np.asarray(arrays["n"], np.int64), persons
+
+    def _coded_here(self, counting: Counting, further: str) -> tuple[Any, ...]:
+        """The same of a few combinations, whose texts are numbered here: statements would cost more than they save."""
+        arrays = self._connection.execute(f"SELECT {counting.names_of_texts}n{further} FROM combinations").fetchnumpy()
+        self._run("DROP TABLE combinations")
+        coded = [numbered(arrays[f"t{place}"].tolist()) for place in range(len(counting.columns))]
+        counts = np.asarray(arrays["n"], np.int64)
+        matrix = np.column_stack([codes for _, codes in coded]) if coded else np.zeros((len(counts), 0), np.int32)
+        return tuple(texts for texts, _ in coded), matrix, counts, np.asarray(arrays.get("person", ()), np.int64)
 
     def _by_codes(self, counting: Counting) -> Combinations | None:
         """The same where the columns lie in dictionaries and have few texts; None where not."""

@@ -80,8 +80,9 @@ def _fit(values: Sequence[str], content: Content) -> Content | None:
     rejected = (*(values[place] for place in wrong), *binding.rejected)
     if len(rejected) > len(values) / 2:
         return None
-    places = [place for text in domain if (place := binding.ladder.places.get(text)) is not None]
-    labels = [len(np.unique(codes[places])) for codes in binding.ladder.codes]
+    ladder = binding.ladder
+    places = [place for text in domain if (place := ladder.places.get(text)) is not None]
+    labels = [len(places), *(int(np.count_nonzero(np.bincount(codes[places]))) for codes in ladder.codes[1:])]
     return replace(content, hierarchy=_lean(content.hierarchy, labels), rejected=rejected)
 
 

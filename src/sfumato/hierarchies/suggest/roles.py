@@ -29,7 +29,7 @@ from sfumato.hierarchies.suggest.suggestion import UNKNOWN_RANK, Suggestion
 from sfumato.hierarchies.suggest.words.concepts import BY_KEY, WORDS, Concept, Demand, Role
 from sfumato.hierarchies.suggest.words.person_names import share_of_full_names, share_of_names
 from sfumato.hierarchies.suggest.words.value_words import concept_of_values
-from sfumato.hierarchies.suggest.words.vocabulary import concepts_of, meanings_of, spoken_word, words_of
+from sfumato.hierarchies.suggest.words.vocabulary import concepts_of, head_of, meanings_of, spoken_word, words_of
 
 _MANY_NUMBERS = 0.5
 _FEW_ROWS = 10
@@ -244,6 +244,8 @@ def _judge_rest(evidence: _Evidence) -> Suggestion:
     profile, content = evidence.profile, evidence.content
     doubt = reasons.DOUBT.format(what=_capital(content.words), share=round(100 * profile.top_share))
     suggestion = _quasi_identifier(content, doubt, UNKNOWN_RANK)
+    if content.kind == "categories" and _has_sentences(profile):
+        return suggestion.withheld(reasons.SENTENCES)
     if content.kind in _NUMERIC and profile.present > 100 and profile.distinct_share > _MANY_NUMBERS:
         return suggestion.withheld(reasons.OWN_NUMBER)
     return suggestion
@@ -301,7 +303,7 @@ def _is_text(profile: Profile, content: Content) -> bool:
     texts = content.kind in ("categories", "codes")
     words = words_of(profile.name)
     named = words[-1:] in (["name"], ["names"]) and bool({*words} & WORDS["whole_names"])
-    named = named or ({*words} <= BY_KEY["name"].words and _are_proper_nouns(profile))
+    named = named or (head_of(profile.name) in BY_KEY["name"].words and _are_proper_nouns(profile))
     return texts and (named or not profile.few or share_of_names(profile) > 0 or _has_sentences(profile))
 
 

@@ -57,9 +57,13 @@ def missing_codes(texts: Mapping[str, Counts], book: CodeBook) -> list[str]:
 def _codes(counts: Counts, labels: Mapping[str, str]) -> Iterator[str]:
     """The codes of a column that may mean "missing": labeled so, or the only numbers below 0."""
     yield from (code for code, label in labels.items() if code in counts and _NO_ANSWER.fullmatch(label))
-    below = {text for text in counts if text is not None and text.startswith("-")}
-    if below and below <= _USUAL_CODES and len(counts) - len(below) >= _LEAST_VALUES and _are_numbers(counts):
-        yield from (code for code in below if code not in labels)
+    usual = [code for code in _USUAL_CODES if code in counts and code not in labels]
+    if usual and len(counts) - len(below := _below(counts)) >= _LEAST_VALUES and below <= _USUAL_CODES:
+        yield from usual if _are_numbers(counts) else ()
+
+
+def _below(counts: Counts) -> set[str]:
+    return {text for text in counts if text is not None and text.startswith("-")}
 
 
 def _are_numbers(counts: Counts) -> bool:

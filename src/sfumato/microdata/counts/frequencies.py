@@ -171,6 +171,15 @@ def table_of(
     return replace(table, spellings=spellings), (*untyped, *unpublished)
 
 
+def tables_of(text_counts: TextCounts, plan: Plan) -> tuple[FrequencyTable, FrequencyTable]:
+    """The frequency table of sensitive values as they will be published, and that of the values as they are read."""
+    places = map(text_counts.columns.index, plan.quasi_identifiers)
+    columns = zip(places, plan.quasi_identifiers, strict=True)
+    codings = tuple(code_column(text_counts.values[place], plan.columns[name], plan)[0] for place, name in columns)
+    text_counts, _ = typed(text_counts, plan)
+    return with_codings(_published(text_counts, plan)[0], codings, plan), with_codings(text_counts, codings, plan)
+
+
 def _spellings(
     name: str, read: TextCounts, text_counts: TextCounts, table: FrequencyTable, plan: Plan
 ) -> dict[str | None, int]:

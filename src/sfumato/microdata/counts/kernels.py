@@ -178,32 +178,54 @@ def _regroup_dense(starts, values, counts, owner, classes, size):
 
 @compiled
 def _regroup_sparse(starts, values, counts, owner, classes, size):
-    """As `regroup`, class by class: for columns of many values."""
-    rows = len(starts) - 1
-    heads = np.full(classes, -1, np.int64)
-    following = np.full(rows, -1, np.int64)
-    for row in range(rows - 1, -1, -1):
-        following[row] = heads[owner[row]]
-        heads[owner[row]] = row
-    new_starts = np.zeros(classes + 1, np.int64)
-    new_values = np.empty(len(values), np.int32)
-    new_counts = np.empty(len(values), np.int64)
-    tally = np.zeros(size, np.int64)
+    """As `regroup`, for columns of many values: entries are laid by value, then by class, which sorts both."""
+    entries = len(values)
+    ends = np.zeros(size + 1, np.int64)
+    room = np.zeros(classes + 1, np.int64)
+    for row in range(len(starts) - 1):
+        room[owner[row] + 1] += starts[row + 1] - starts[row]
+        for entry in range(starts[row], starts[row + 1]):
+            ends[values[entry] + 1] += 1
+    for value in range(size):
+        ends[value + 1] += ends[value]
+    for one in range(classes):
+        room[one + 1] += room[one]
+    class_at = np.empty(entries, np.int64)
+    count_at = np.empty(entries, np.int64)
+    for row in range(len(starts) - 1):
+        for entry in range(starts[row], starts[row + 1]):
+            place = ends[values[entry]]
+            ends[values[entry]] = place + 1
+            class_at[place] = owner[row]
+            count_at[place] = counts[entry]
+    laid_values = np.empty(entries, np.int32)
+    laid_counts = np.empty(entries, np.int64)
+    filled = room[:classes].copy()
+    place = 0
+    for value in range(size):
+        while place < ends[value]:
+            one = class_at[place]
+            last = filled[one] - 1
+            if last >= room[one] and laid_values[last] == value:
+                laid_counts[last] += count_at[place]
+            else:
+                laid_values[last + 1] = value
+                laid_counts[last + 1] = count_at[place]
+                filled[one] = last + 2
+            place += 1
+    return _without_gaps(room, filled, laid_values, laid_counts)
+
+
+@compiled
+def _without_gaps(room, filled, values, counts):
+    """Compressed rows without the room that was left behind each."""
+    classes = len(filled)
+    starts = np.zeros(classes + 1, np.int64)
     at = 0
     for one in range(classes):
-        begin = at
-        row = heads[one]
-        while row >= 0:
-            for entry in range(starts[row], starts[row + 1]):
-                value = values[entry]
-                if tally[value] == 0:
-                    new_values[at] = value
-                    at += 1
-                tally[value] += counts[entry]
-            row = following[row]
-        new_values[begin:at].sort()
-        for entry in range(begin, at):
-            new_counts[entry] = tally[new_values[entry]]
-            tally[new_values[entry]] = 0
-        new_starts[one + 1] = at
-    return new_starts, new_values[:at].copy(), new_counts[:at].copy()
+        for entry in range(room[one], filled[one]):
+            values[at] = values[entry]
+            counts[at] = counts[entry]
+            at += 1
+        starts[one + 1] = at
+    return starts, values[:at].copy(), counts[:at].copy()

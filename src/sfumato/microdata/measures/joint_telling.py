@@ -119,8 +119,8 @@ class _Rows:
 def _numbers(texts: tuple[str | None, ...]) -> Floats | None:
     """The numbers of texts, NaN for the few that are none."""
     present = [text for text in texts if text is not None]
-    forms = dict(zip(present, canonical(present, "amount")[0], strict=True))
-    numbers = numerals([forms.get(text or "") or "" for text in texts])
+    numbers = np.full(len(texts), np.nan)
+    numbers[[text is not None for text in texts]] = numerals([form or "" for form in canonical(present, "amount")[0]])
     return numbers if np.isfinite(numbers).sum() >= max(_SHARE_OF_NUMBERS * len(present), 1) else None
 
 

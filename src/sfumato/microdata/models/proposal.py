@@ -10,6 +10,7 @@ from typing import Any
 
 from sfumato.hierarchies.negatives import negatives_of
 from sfumato.hierarchies.spellings import one_spelling
+from sfumato.hierarchies.types import are_plain_numbers
 
 # A promise of l different values costs little unless one value is in nearly all rows.
 _COMMON_SHARE = 0.6
@@ -48,6 +49,8 @@ def proposed_promise(column: str, counts: Mapping[str, int], missing: int, k: in
 
 def _values(counts: Mapping[str, int]) -> dict[str, int]:
     """The rows of each value, its spellings taken together."""
+    if are_plain_numbers(counts):
+        return dict(counts)
     spelling = one_spelling(counts)
     values = dict.fromkeys(spelling.values(), 0)
     for text, rows in counts.items():

@@ -3,21 +3,15 @@
 import codecs
 import gzip
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-import numpy as np
-
 from sfumato.delimited.decimal_marks import COMMA_NUMBER
-from sfumato.engines.engine import Engine, Reading
 from sfumato.errors import DataError, PlanError
 from sfumato.hierarchies.suggest.formats import format_of
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.words.person_names import share_of_full_names
 
-# Several columns are counted in one pass where rows are few; of many rows, combinations would not fit in memory.
-_COLUMNS_A_PASS = 8
-_FEW_ROWS = 1_000_000
 _LOOKED_AT_BYTES = 1 << 20
 # What may stand between the fields of a file that was read as one column.
 _SEPARATORS = ",;\t|"
@@ -32,19 +26,6 @@ _THOUSANDS = re.compile(r"\D*\d{1,3}([.]\d{3})+\D*")
 _COMMA_THOUSANDS = re.compile(r"\D*\d{1,3}(,\d{3})+([.]\d+)?\D*")
 # A word or two, and perhaps a number: what columns are called.
 _TITLE = re.compile(r"(?i:(?:\w+ )?(?:street|strasse|straße|str|road|address|adresse|anschrift)\.?\s*\d{0,2})")
-
-
-def count_texts(engine: Engine) -> Iterator[tuple[str, dict[str | None, int]]]:
-    """Each column's texts with their numbers of rows."""
-    first = engine.count(engine.columns[:1], Reading())
-    step = _COLUMNS_A_PASS if first.rows <= _FEW_ROWS else 1
-    for start in range(0, len(engine.columns), step):
-        columns = engine.columns[start : start + step]
-        frequencies = engine.count(columns, Reading())
-        for place, name in enumerate(columns):
-            texts = frequencies.values[place]
-            sizes = np.bincount(frequencies.codes[:, place], weights=frequencies.counts, minlength=len(texts))
-            yield name, {text: int(size) for text, size in zip(texts, sizes, strict=True) if size}
 
 
 def writes_commas(columns: Mapping[str, Mapping[str | None, int]], thousands: bool = False) -> bool:

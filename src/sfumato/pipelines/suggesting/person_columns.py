@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from sfumato.engines.engine import Engine, Reading
+from sfumato.engines.engine import Reading
 from sfumato.hierarchies.person_keys import plain_key
 from sfumato.hierarchies.suggest import reasons
 from sfumato.hierarchies.suggest.key_columns import may_group_persons, rows_each
@@ -13,6 +13,7 @@ from sfumato.hierarchies.suggest.suggestion import Suggestion
 from sfumato.hierarchies.suggest.words.concepts import WORDS
 from sfumato.hierarchies.suggest.words.person_names import share_of_full_names
 from sfumato.hierarchies.suggest.words.vocabulary import meanings_of
+from sfumato.pipelines.suggesting.counted_rows import CountsRows
 
 Suggestions = Mapping[str, Suggestion]
 Profiles = Mapping[str, Profile]
@@ -26,7 +27,7 @@ _COARSER = 0.95
 _REPEATED = 1.2
 
 
-def one_person(engine: Engine, suggestions: Suggestions, profiles: Profiles) -> dict[str, Suggestion]:
+def one_person(source: CountsRows, suggestions: Suggestions, profiles: Profiles) -> dict[str, Suggestion]:
     """The suggestions with one column that names the persons; further keys are withheld.
 
     A patient has several episodes, a policy several cars: who is in the data once by the finer key may be there several
@@ -37,14 +38,14 @@ def one_person(engine: Engine, suggestions: Suggestions, profiles: Profiles) -> 
         return dict(suggestions)
     person = min(keys, key=lambda name: (suggestions[name].rank, -profiles[name].distinct_keys))
     others = [name for name in suggestions if name in keys or may_group_persons(profiles[name], suggestions[name])]
-    while coarser := next((name for name in others if _is_coarser(engine, name, person, suggestions, profiles)), None):
+    while coarser := next((name for name in others if _is_coarser(source, name, person, suggestions, profiles)), None):
         person = coarser
     few = profiles[person].rows <= FEW_ROWS
     chosen, finer = dict(suggestions), []
     for name in keys:
         if name == person:
             continue
-        nested = few and _share_in_one(engine, name, person) >= _BELONGS
+        nested = few and _share_in_one(source, name, person) >= _BELONGS
         finer += [name] if nested else []
         why = suggestions[name].reason.partition(reasons.REPEAT)[0]
         reason = (reasons.NESTED_KEY if nested else reasons.SECOND_KEY).format(why=why, person=person)
@@ -63,19 +64,19 @@ def _as_person(suggestion: Suggestion, profile: Profile, finer: Sequence[str]) -
     return replace(suggestion, role="person", reason=reason)
 
 
-def _is_coarser(engine: Engine, name: str, person: str, suggestions: Suggestions, profiles: Profiles) -> bool:
+def _is_coarser(source: CountsRows, name: str, person: str, suggestions: Suggestions, profiles: Profiles) -> bool:
     """Whether each value of the key that names the persons so far belongs to one of another, which has fewer."""
     spoken = suggestions[person].rank == 0 and not (suggestions[name].rank == 0 and suggestions[name].role == "person")
     fewer = profiles[name].distinct_keys < _COARSER * profiles[person].distinct_keys
     if name == person or spoken or not fewer:
         return False
     many = profiles[name].rows > FEW_ROWS
-    return suggestions[name].role == "person" if many else _share_in_one(engine, person, name) >= _BELONGS
+    return suggestions[name].role == "person" if many else _share_in_one(source, person, name) >= _BELONGS
 
 
-def _share_in_one(engine: Engine, finer: str, coarser: str) -> float:
+def _share_in_one(source: CountsRows, finer: str, coarser: str) -> float:
     """The share of rows that have the coarser key which most rows of their finer one have."""
-    text_counts = engine.count((finer, coarser), Reading())
+    text_counts = source.count((finer, coarser), Reading())
     plain = [[None if text is None else plain_key(text) for text in texts] for texts in text_counts.values]
     rows: dict[str | None, Counter[str | None]] = defaultdict(Counter)
     for (fine, coarse), number in zip(text_counts.codes.tolist(), text_counts.counts.tolist(), strict=True):
@@ -83,7 +84,7 @@ def _share_in_one(engine: Engine, finer: str, coarser: str) -> float:
     return sum(max(owners.values()) for owners in rows.values()) / max(text_counts.rows, 1)
 
 
-def repeated_names(engine: Engine, suggestions: Suggestions, profiles: Profiles, k: int) -> str | None:
+def repeated_names(source: CountsRows, suggestions: Suggestions, profiles: Profiles, k: int) -> str | None:
     """What is said where names of persons repeat and no column names the persons; nothing where they do not."""
     who = [name for name in suggestions if _names_who(name, suggestions[name])]
     births = [name for name in suggestions if _tells_birth(suggestions[name])]
@@ -92,7 +93,7 @@ def repeated_names(engine: Engine, suggestions: Suggestions, profiles: Profiles,
     if person or not who or not (births or full) or next(iter(profiles.values())).rows > FEW_ROWS:
         return None
     columns = (*who, *births[:1])
-    rows = _rows_of_a_person(engine, columns, len(who))
+    rows = _rows_of_a_person(source, columns, len(who))
     names = " and ".join(f'"{name}"' for name in columns)
     return reasons.NAMES_REPEAT.format(names=names, count=f"{rows:.1f}", k=k) if rows >= _REPEATED else None
 
@@ -107,9 +108,9 @@ def _tells_birth(suggestion: Suggestion) -> bool:
     return suggestion.concept == "age" and (suggestion.hierarchy or {}).get("type") == "date"
 
 
-def _rows_of_a_person(engine: Engine, columns: Sequence[str], names: int) -> float:
+def _rows_of_a_person(source: CountsRows, columns: Sequence[str], names: int) -> float:
     """The rows that have the same texts in all columns, on average, of those that have a name."""
-    text_counts = engine.count(tuple(columns), Reading())
+    text_counts = source.count(tuple(columns), Reading())
     persons: Counter[tuple[str, ...]] = Counter()
     for codes, number in zip(text_counts.codes.tolist(), text_counts.counts.tolist(), strict=True):
         texts = [values[code] for values, code in zip(text_counts.values, codes, strict=True)]

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from sfumato.engines.engine import Engine, Reading
+from sfumato.engines.engine import Reading
 from sfumato.hierarchies.suggest import reasons
 from sfumato.hierarchies.suggest.key_columns import are_weights
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.suggestion import Suggestion
 from sfumato.hierarchies.suggest.words.vocabulary import meanings_of, spoken_word
+from sfumato.pipelines.suggesting.counted_rows import CountsRows
 
 _WEIGHTS = ("weight", "gewicht")
 _HEIGHTS = frozenset(("height", "grosse", "korpergrosse", "größe", "körpergröße", "groesse", "koerpergroesse"))
@@ -18,7 +19,7 @@ _MOSTLY = 0.9
 
 
 def with_survey_weights(
-    engine: Engine, suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]
+    source: CountsRows, suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]
 ) -> dict[str, Suggestion]:
     """Suggestions with the one column called a weight as the survey's, where rows are of households.
 
@@ -31,16 +32,16 @@ def with_survey_weights(
     weights = [(name, word) for name in suggestions for word in _WEIGHTS if word in meanings_of(name)]
     fitting = [(name, word) for name, word in weights if are_weights(profiles[name])]
     tall = any(_HEIGHTS & {*meanings_of(name)} for name in suggestions)
-    if len(fitting) == 1 and not (tall and _shared(engine, household, fitting[0][0]) < _MOSTLY):
+    if len(fitting) == 1 and not (tall and _shared(source, household, fitting[0][0]) < _MOSTLY):
         [(name, word)] = fitting
         why = reasons.by_name(spoken_word(name, word), "weight")
         told[name] = Suggestion("weight", why, concept="weight")
     return told
 
 
-def _shared(engine: Engine, household: str, weight: str) -> float:
+def _shared(source: CountsRows, household: str, weight: str) -> float:
     """The share of households of several rows whose rows have one weight."""
-    text_counts = engine.count((household, weight), Reading())
+    text_counts = source.count((household, weight), Reading())
     owners = text_counts.codes[:, 0]
     several = np.bincount(owners, weights=text_counts.counts) > 1
     return float((np.bincount(owners)[several] == 1).mean()) if several.any() else 0.0

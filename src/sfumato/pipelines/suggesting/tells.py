@@ -1,28 +1,26 @@
 """What sensitive columns of a suggested plan tell of its quasi-identifiers."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
-from sfumato.engines.engine import Engine
 from sfumato.hierarchies.suggest.reasons import COMPUTED, ONE_TOLD
-from sfumato.microdata.counts.frequencies import FrequencyTable, tabulate
+from sfumato.microdata.counts.frequencies import FrequencyTable, tables_of
 from sfumato.microdata.measures.joint_telling import joint_tells, positions_of
 from sfumato.microdata.measures.telling import tells as tells_of
-from sfumato.microdata.plan.model import Plan as ReadPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.stages.counting import reading_of
+from sfumato.pipelines.suggesting.counted_rows import CountsRows
 
 
-def tells_in(engine: Engine, proposal: Mapping[str, Any]) -> dict[str, str]:
+def tells_in(source: CountsRows, proposal: Mapping[str, Any]) -> dict[str, str]:
     """The sensitive columns that nearly tell a quasi-identifier, or are computed from two, and what each tells."""
     plan = read_plan(proposal)
     if not plan.promise_columns:
         return {}
-    text_counts = engine.count((*plan.quasi_identifiers, *plan.promise_columns), reading_of(plan))
+    text_counts = source.count((*plan.quasi_identifiers, *plan.promise_columns), reading_of(plan))
     # What is computed is computed from numbers as they are read, however they will be published.
-    joint = _jointly_told(tabulate(text_counts, _unchanged(plan))[0])
-    table, _ = tabulate(text_counts, plan)
+    table, read = tables_of(text_counts, plan)
+    joint = _jointly_told(read)
     worst = (
         max(tells_of(table, name), key=lambda tell: tell.with_column, default=None) for name in plan.promise_columns
     )
@@ -35,9 +33,3 @@ def _jointly_told(table: FrequencyTable) -> dict[str, str]:
     tells = (tell for name in table.sensitive for tell in joint_tells(table, name, positions)[:1])
     words = ((tell.column, dict(zip(("first", "second"), tell.quasi_identifiers, strict=True))) for tell in tells)
     return {name: COMPUTED.format(**names) for name, names in words}
-
-
-def _unchanged(plan: ReadPlan) -> ReadPlan:
-    """The plan with sensitive columns published as they are."""
-    sensitive = {name: replace(plan.columns[name], publish=None) for name in plan.promise_columns}
-    return replace(plan, columns={**plan.columns, **sensitive})

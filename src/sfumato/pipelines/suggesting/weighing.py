@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.engines.engine import Engine
 from sfumato.errors import SfumatoError
 from sfumato.microdata.counts.frequencies import TextCounts, tabulate
 from sfumato.microdata.methods.search import find_recoding
@@ -20,6 +19,7 @@ from sfumato.microdata.plan.methods import Local, Suppression
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.stages.counting import reading_of
+from sfumato.pipelines.suggesting.counted_rows import CountsRows
 
 # Rows that are weighed; fewer than the least tell nothing.
 _MOST_ROWS, _LEAST_ROWS = 5_000, 100
@@ -42,7 +42,7 @@ class Withholding:
 
 
 def better_withheld(
-    engine: Engine, proposal: Mapping[str, Any], members: int, unknown: Collection[str] = ()
+    source: CountsRows, proposal: Mapping[str, Any], members: int, unknown: Collection[str] = ()
 ) -> Withholding:
     """The quasi-identifiers of a proposed plan without which the rows as published lose less in all.
 
@@ -51,7 +51,7 @@ def better_withheld(
         unknown: Those of which nobody can tell what they are: these need not lose less, as long as they lose no more.
     """
     plan = read_plan(proposal)
-    text_counts = engine.count(plan.quasi_identifiers, reading_of(plan))
+    text_counts = source.count(plan.quasi_identifiers, reading_of(plan))
     if text_counts.rows < _LEAST_ROWS or len(plan.quasi_identifiers) <= _LEAST_COLUMNS:
         return Withholding()
     some = _sampled(text_counts)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.errors import InternalError, UnattainableError
+from sfumato.tables.cells.cell_order import order_of
 from sfumato.tables.cells.cells import Bounds, Numbers
 from sfumato.tables.cells.parts import Part
 from sfumato.tables.cells.precision import Scale
@@ -30,8 +31,8 @@ def adjust_part(part: Part, deadline: Deadline) -> Perturbed:
     Raises:
         UnattainableError: No table adds up, or the time was over before one was found.
     """
-    table = part.table
-    answer = _whole(part, deadline)
+    table, order = part.table, order_of(part.table)
+    answer = _whole(replace(part, table=order.table(table)), deadline)
     if not len(answer.point):
         proved = answer.outcome == "infeasible"
         raise UnattainableError(
@@ -42,7 +43,7 @@ def adjust_part(part: Part, deadline: Deadline) -> Perturbed:
             "adjustment-infeasible" if proved else "time-limit",
         )
     size, step = len(table), part.knowledge.step
-    steps = _moves(answer, size)
+    steps = order.back(_moves(answer, size))
     moved = np.array(Scale(step).clean((steps * step).tolist()))
     published = np.array(Scale(step).clean((table.values + moved).tolist()))
     if np.abs(table.relations.residuals(steps)).max(initial=0.0) > 0:

@@ -77,8 +77,28 @@ def _judged(table: OfficeTable, rule: Call, requests: Requests | None) -> tuple[
         return unsafe, margin, margin, CellStatus.UNSAFE_FREQUENCY
     if rule.name == "REQ":
         return _requested(table, numbers, requests)
+    _check_largest(table, rule)
     judgment, status = _by_values(rule, facts)
     return judgment.unsafe, judgment.reach.down, judgment.reach.up, status
+
+
+def _check_largest(table: OfficeTable, rule: Call) -> None:
+    """Refuse a rule about more contributions than the table tells.
+
+    Raises:
+        PlanError: It is one.
+    """
+    own = {"P": int(rule.numbers[-1]) + 1 if len(rule.numbers) > 1 else 2, "NK": int(rule.numbers[0])}
+    needed = own.get(rule.name, 0)
+    if needed > len(table.largest):
+        numbers = ",".join(f"{number:g}" for number in rule.numbers)
+        raise PlanError(
+            f"rule {rule.name}({numbers}) needs the {needed} largest contributions of each cell, "
+            f"and {len(table.largest)} are there.",
+            "Name fewer contributors. Of records the 10 largest are kept, none of counts; in the .rda of a table mark "
+            "as many variables with <MAXSCORE>.",
+            "rule",
+        )
 
 
 def _by_values(rule: Call, facts: Facts) -> tuple[Judgment, CellStatus]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sfumato.errors import DataError
 from sfumato.tables.formats.outputs import OPTIONS
-from sfumato.tables.formats.rule_numbers import numbers_fault
+from sfumato.tables.formats.rule_numbers import method_fault, numbers_fault
 from sfumato.tables.office.faults import fields_in, lines_of, number_in, wrong
 
 WORDS = (
@@ -115,7 +115,11 @@ def rules_in(command: Command, name: str) -> list[Call]:
         DataError: A rule is unknown, or has numbers that it cannot have.
     """
     rules, column = [], command.column
-    for part in command.rest.split("|"):
+    parts = command.rest.split("|")
+    for place, part in enumerate(parts):
+        if not part.strip() and place < len(parts) - 1:
+            do = "Write the rule that belongs there, P(0,0) for one that is switched off, or one bar alone."
+            raise wrong(name, command.line, column, "nothing stands before a bar", do, "batch")
         if part.strip():
             rules.append(_rule(part.strip(), name, command.line, column + len(part) - len(part.lstrip())))
         column += len(part) + 1
@@ -149,10 +153,13 @@ def suppression_in(command: Command, name: str) -> Call:
     if not match or match.group(1).upper() not in METHODS:
         do = f"Write one of {', '.join(METHODS)} with the number of a table, such as MOD(1)."
         raise wrong(name, command.line, command.column, "this is no way to protect", do, "batch")
-    numbers = _numbers(match.group(2), command, name)
+    numbers, method = _numbers(match.group(2), command, name), match.group(1).upper()
     if not numbers:
         raise wrong(name, command.line, command.column, "the number of the table is missing", "Write it.", "batch")
-    return Call(match.group(1).upper(), numbers, command.rest[match.end() :].strip())
+    if fault := method_fault(method, numbers):
+        do = f"Correct the numbers of {method}: the table's stands first, 0 for all together."
+        raise wrong(name, command.line, command.column, fault, do, "batch")
+    return Call(method, numbers, command.rest[match.end() :].strip())
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,8 +121,31 @@ def tree_of(one: Variable, codes: list[str], folder: Path, encoding: str | None 
         lead = one.option("HIERLEADSTRING", "@")
         return read_hrc(folder / one.option("HIERCODELIST"), one.name, one.total, lead, encoding)
     if "HIERLEVELS" in one.options:
-        return digits_tree(one.name, codes, [int(text) for text in one.options["HIERLEVELS"]], one.total)
+        widths = [int(text) for text in one.options["HIERLEVELS"]]
+        _check_digits(one, codes, widths)
+        return digits_tree(one.name, codes, widths, one.total)
     return flat_tree(one.name, codes, one.total)
+
+
+def _check_digits(one: Variable, codes: list[str], widths: list[int]) -> None:
+    """Refuse codes that end between two levels: the levels are those of other codes.
+
+    Raises:
+        DataError: There is one.
+    """
+    ends = {sum(widths[: place + 1]) for place in range(len(widths))}
+    wrong_code = next(
+        (code for code in codes if code not in ("", one.total, *one.missing) and len(code) not in ends), None
+    )
+    if wrong_code is not None:
+        listed = ", ".join(map(str, sorted(ends)))
+        raise DataError(
+            f"the levels of {one.name} end at {listed} digits, and a code has {len(wrong_code)}.",
+            "Let the digits of all levels in <HIERLEVELS> add up to the code's, or correct the code.",
+            "unknown-code",
+            column=one.name,
+            values=[wrong_code],
+        )
 
 
 def labels_of(variables: list[Variable], folder: Path, encoding: str | None = None) -> Mapping[str, Mapping[str, str]]:

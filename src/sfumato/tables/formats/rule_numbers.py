@@ -1,4 +1,4 @@
-"""The numbers that a safety rule of a batch file may have: one that could call no cell unsafe is refused."""
+"""The numbers that rules and ways to protect of a batch file may have: those that cannot be meant are refused."""
 
 import math
 from collections.abc import Sequence
@@ -55,6 +55,38 @@ NUMBERS: dict[str, tuple[int, tuple[Span, ...]]] = {
     **dict.fromkeys(("WGT", "MIS"), (1, (_SWITCH,))),
     "MAN": (1, (_MARGIN,)),
 }
+
+_TABLE = Span("the number of the table", whole=True)
+_MINUTES = Span("the number of minutes")
+_BASE, _STEPS = Span("the base", inside=True), Span("the number of steps", whole=True)
+# The numbers that each way to protect has, and how many of them must be there.
+METHODS: dict[str, tuple[int, tuple[Span, ...]]] = {
+    "GH": (1, (_TABLE, Span("the percentage of bounds"), Span("the size of models"), _SWITCH)),
+    "MOD": (1, (_TABLE, _MINUTES, _SWITCH, _SWITCH, _SWITCH)),
+    "OPT": (1, (_TABLE, _MINUTES)),
+    "RND": (
+        2,
+        (_TABLE, Span("the base", inside=True), Span("the number of steps", whole=True), _MINUTES, _SWITCH, _SWITCH),
+    ),
+    **dict.fromkeys(("NET", "CTA", "CKM"), (1, (_TABLE,))),
+}
+# How many of them are used here; of the others it is said that they are not.
+USED = {"GH": 1, "MOD": 2, "RND": 4}
+
+
+def method_fault(method: str, numbers: Sequence[float]) -> str:
+    """What is wrong with the numbers of a way to protect; nothing where they make sense.
+
+    >>> method_fault("OPT", (1, -1)), method_fault("NET", (1, 2))
+    ('the number of minutes is a number of at least 0', 'NET has 1 numbers')
+    """
+    return _fault(method, *METHODS[method], numbers)
+
+
+def _fault(name: str, fewest: int, spans: Sequence[Span], numbers: Sequence[float]) -> str:
+    if not fewest <= len(numbers) <= len(spans):
+        return f"{name} has {fewest}{f' to {len(spans)}' if len(spans) > fewest else ''} numbers"
+    return next((str(span) for span, number in zip(spans, numbers, strict=False) if not span.holds(number)), "")
 
 
 def numbers_fault(rule: str, numbers: Sequence[float]) -> str:

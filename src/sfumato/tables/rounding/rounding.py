@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from sfumato.errors import PlanError
+from sfumato.tables.cells.cell_order import order_of
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places
 from sfumato.tables.cells.inner import inner_sums
 from sfumato.tables.cells.parts import Part
@@ -49,11 +51,14 @@ def round_part(part: Part, rounding: Rounding, bases: Numbers, chances: Numbers,
 def _rounded(
     part: Part, rounding: Rounding, bases: Numbers, chances: Numbers, shown: Mask, deadline: Deadline
 ) -> Rounded:
-    values, relations = part.table.values, part.table.relations
+    values, order = part.table.values, order_of(part.table)
+    own, relations = values[order.cells], order.relations(part.table.relations)
     if rounding.kind == "controlled":
-        return round_controlled(values, bases, relations, rounding.steps, deadline)
+        rounded = round_controlled(own, bases[order.cells], relations, rounding.steps, deadline)
+        return replace(rounded, published=order.back(rounded.published))
     if rounding.kind == "small-count":
-        return round_small_counts(values, float(bases.max(initial=0.0)), relations, shown, deadline)
+        rounded = round_small_counts(own, float(bases.max(initial=0.0)), relations, shown[order.cells], deadline)
+        return replace(rounded, published=order.back(rounded.published))
     random = rounding.kind == "random"
     published = round_randomly(values, bases, chances) if random else round_nearest(values, bases)
     change = float(np.abs(published - values).sum())

@@ -17,7 +17,8 @@ from sfumato.hierarchies.types import canonical
 from sfumato.microdata.data_plan import DATA, DataPlan
 from sfumato.microdata.models.classes import Counts
 from sfumato.pipelines.suggest import suggest_plan
-from sfumato.pipelines.suggesting.first_look import count_texts, writes_commas
+from sfumato.pipelines.suggesting.counted_rows import CountedRows
+from sfumato.pipelines.suggesting.first_look import writes_commas
 from sfumato.shapes.shapes import read as read_shape
 
 PREVIEW_ROWS = 8
@@ -91,10 +92,10 @@ def load(path: Path, said: Mapping[str, Any] | None = None) -> Loaded:
         reading["encoding"] = encoding
     read = read_shape(DATA, dict(reading), "data")
     with closing(DuckDBEngine(path, read)) as engine:
-        texts = dict(count_texts(engine))
-        if "decimal" not in reading and _has_commas(engine.source.separator, texts, reading):
+        rows = CountedRows(engine)
+        if "decimal" not in reading and _has_commas(engine.source.separator, rows.texts, reading):
             return load(path, {**reading, "decimal": ","})
-        suggested = suggest_plan(engine, path.name, texts=texts, **reading)
+        suggested = suggest_plan(rows, path.name, **reading)
         preview = engine.first_rows(PREVIEW_ROWS)
     profiles = suggested.profiles
     columns = tuple(Column(profile.name, dict(profile.counts), profile.missing) for profile in profiles)

@@ -50,11 +50,11 @@ _UNITS = (
     ("health", re.compile(r"(?i:(?<![a-z])(?:[mµun]?g|[mµn]?mol|m?iu|u|pg|meq)/(?:d?l|ml)(?![a-z])|(?<![a-z])mm ?hg)")),
 )
 # Endings that say how something is written down, not what it is.
-_ENDED = re.compile(r"(.{3,})(?:id|cd|code|nr|no|num|flg|flag|ind|yn|lvl|grp|cat|txt)")
+_ENDED = re.compile(r"(.{3,})(?:id|cd|code|nr|no|num|flg|flag|fl|bl|dtc|ind|yn|lvl|grp|cat|txt)")
 # A name of so many words is a question: what it asks after is what is private in it.
 _QUESTION = 5
 # What stands between a thing and whose or which it is.
-_OF = frozenset(("of", "for", "at", "der", "des", "bei"))
+_OF = frozenset(("of", "for", "at", "der", "des", "bei", "de", "du", "del", "di", "della", "do", "da"))
 # Concepts that a name's last word decides, and those of things that have names, too.
 _HEADS = frozenset({"name", "sex", "age", "phone", "email", "address", "place", "nationality", "origin"})
 _THINGS = tuple(
@@ -103,6 +103,9 @@ def concepts_of(name: str) -> list[tuple[Concept, str]]:
             return 3
         if asked and concept.role == "sensitive":
             return -2
+        # The end of a compound is what the column is: a yearly fee is no year.
+        if concept.role == "quasi-identifier" and pair[1] in words and _ends_privately(pair[1], concept):
+            return 2
         if last and concept.key in _HEADS:
             return -1 if pair[1] not in words else 0
         return 2 if private and concept.role == "identifier" and not last else 1
@@ -159,6 +162,15 @@ def spoken_word(name: str, meaning: str) -> str:
     return f'"{name}"' if written is None else f'"{written}" ({meaning})'
 
 
+def head_of(name: str) -> str:
+    """The word of a column's name that says what it is, the others saying whose or which.
+
+    >>> head_of("Nom de naissance"), head_of("birth name")
+    ('nom', 'name')
+    """
+    return next(iter(_head_last(meanings_of(name))[::-1]), "")
+
+
 def _head_last(words: list[str]) -> list[str]:
     """The words of a name with what the column is at the end: the place of death is a place.
 
@@ -190,13 +202,24 @@ def _speaks_of(word: str, concept: Concept, compound: bool) -> bool:
     return concept.key in _concepts_of_parts(word)
 
 
+def _ends_privately(word: str, concept: Concept) -> bool:
+    """Whether a compound ends in a word for something private, and only begins with one of a concept."""
+    keys = {key for part in _ends_of(word) - WHOLE_WORDS - WORDS["whole"] for key in _keys_of().get(part, ())}
+    return concept.key not in keys and any(BY_KEY[key].role == "sensitive" for key in keys)
+
+
+def _ends_of(word: str) -> set[str]:
+    """The ends of a word that are long enough to be its last part."""
+    places = (0, *range(_REST, len(word)))
+    return {word[place:] for place in places if len(word) - place >= _HEAD or word[place:] in WORDS["heads"]}
+
+
 @cache
 def _concepts_of_parts(word: str) -> frozenset[str]:
     """The concepts that a part of a compound speaks of; a word that stands in another by accident speaks of none."""
     if word in WORDS["no_compounds"]:
         return frozenset()
-    places = (0, *range(_REST, len(word)))
-    parts = {word[place:] for place in places if len(word) - place >= _HEAD or word[place:] in WORDS["heads"]}
+    parts = _ends_of(word)
     ends = range(1, len(word) - _REST + 1)
     parts |= {
         word[:end] for end in ends if (end >= _FIRST or word[:end] in WORDS["firsts"]) and word[end:] not in _SUFFIXES

@@ -29,7 +29,6 @@ from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Prob
 from sfumato.microdata.methods.full_domain.lattice.rare_pairs import screened
 from sfumato.microdata.methods.full_domain.unattainable import only_top, unattainable
 from sfumato.microdata.methods.local.classes import costs_of, firsts_of, levels_of, with_company
-from sfumato.microdata.methods.local.neighborhoods import neighborhoods
 from sfumato.microdata.methods.local.sweep import UNPLACED, Ints, Sweep
 from sfumato.microdata.methods.result import Progress, Result
 from sfumato.microdata.models.classes import Floats, Mask
@@ -84,6 +83,8 @@ def _at_node(problem: Problem, method: Local, node: Judgment) -> Result:
 
 def _large(plan: Plan, method: Local, sweep: Sweep, problem: Problem) -> Result:
     """The best classes of neighbors, or the node that a greedy walk finds where that loses less."""
+    from sfumato.microdata.methods.local.neighborhoods import neighborhoods
+
     best: Answer | None = None
     try:
         for owners in neighborhoods(sweep, plan):

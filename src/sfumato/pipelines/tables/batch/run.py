@@ -18,10 +18,13 @@ from sfumato.tables.formats.apriori_file import apply_apriori
 from sfumato.tables.formats.batch_file import Command
 from sfumato.tables.formats.metadata import read_metadata
 from sfumato.tables.formats.outputs import HOUSE, Protected, house_reason, output_text
+from sfumato.tables.formats.rule_numbers import USED
 from sfumato.tables.office.office_table import OfficeTable
 from sfumato.tables.office.statuses import unsafe_of
 from sfumato.tables.suppression.installed import check_installed
 from sfumato.version import __version__
+
+UNUSED = "Every cell may be anything from 0 on, single respondents always attack, and all is one program."
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +179,8 @@ def _apriori(command: Command, state: BatchState, name: str) -> None:
 
 def _suppress(command: Command, state: BatchState, name: str) -> None:
     call = batch_file.suppression_in(command, name)
+    if len(call.numbers) > USED.get(call.name, len(call.numbers)):
+        state.log.append(f"{call.name}: only the first {USED[call.name]} numbers are used here. {UNUSED}")
     if call.numbers[0] == 0:
         protect_linked(state, call)
         return
@@ -193,6 +198,8 @@ def _write_table(command: Command, state: BatchState, name: str) -> None:
     if done.method in ("", "masks"):
         done = replace(done, remarks=(*done.remarks, *_unprotected(state, job, done.table, asked)))
     _write(state, asked.file, output_text(done, asked.kind, asked.options))
+    if asked.options.get("AS") and asked.kind > 3:
+        state.log.append(f"{asked.file}: option AS says nothing in output {asked.kind}, which has statuses of its own.")
     if reason := house_reason(done, asked.kind, asked.options):
         state.notices.append(f"{asked.file} tells {reason}: it is for the house.")
         state.log.append(state.notices[-1])

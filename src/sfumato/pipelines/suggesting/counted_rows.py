@@ -1,0 +1,69 @@
+"""Rows counted once: few rows are counted by all columns together, and added up for whoever asks for some of them."""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from sfumato.engines.engine import Reading
+from sfumato.microdata.counts.frequencies import TextCounts
+from sfumato.microdata.counts.parts import counted_by
+
+# So many cells are counted at once; of more, combinations of all columns would take too much memory.
+_MOST_CELLS = 2_000_000
+# Beyond that, several columns are counted in one pass where rows are not many.
+_COLUMNS_A_PASS = 8
+_FEW_ROWS = 1_000_000
+
+
+class CountsRows(Protocol):
+    """What counts rows: an engine, or rows that were counted before."""
+
+    @property
+    def columns(self) -> tuple[str, ...]: ...
+
+    def count(self, columns: Sequence[str], reading: Reading) -> TextCounts: ...
+
+
+class CountedRows:
+    """The rows of an engine, which few of them leave once."""
+
+    def __init__(self, engine: CountsRows) -> None:
+        self._engine = engine
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of all columns, in order."""
+        return self._engine.columns
+
+    def count(self, columns: Sequence[str], reading: Reading) -> TextCounts:
+        """The distinct combinations of some columns, as the engine would count them."""
+        if self._whole is None or reading.required:
+            return self._engine.count(columns, reading)
+        return counted_by(self._whole, columns)
+
+    @cached_property
+    def texts(self) -> dict[str, dict[str | None, int]]:
+        """Each column's texts with their numbers of rows."""
+        return dict(self._texts())
+
+    def _texts(self) -> Iterator[tuple[str, dict[str | None, int]]]:
+        step = _COLUMNS_A_PASS if self._first.rows <= _FEW_ROWS else 1
+        passes = range(0, len(self.columns), step)
+        parts = (self._engine.count(self.columns[start : start + step], Reading()) for start in passes)
+        for text_counts in parts if self._whole is None else [self._whole]:
+            for place, name in enumerate(text_counts.columns):
+                texts = text_counts.values[place]
+                sizes = np.bincount(text_counts.codes[:, place], weights=text_counts.counts, minlength=len(texts))
+                yield name, dict(zip(texts, sizes.astype(np.int64).tolist(), strict=True))
+
+    @cached_property
+    def _first(self) -> TextCounts:
+        return self._engine.count(self.columns[:1], Reading())
+
+    @cached_property
+    def _whole(self) -> TextCounts | None:
+        """All columns together, where rows are few."""
+        few = self._first.rows * len(self.columns) <= _MOST_CELLS
+        return self._engine.count(self.columns, Reading()) if few else None

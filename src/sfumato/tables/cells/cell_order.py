@@ -1,0 +1,53 @@
+"""An order of cells by their names: programs with several best answers give the same one however rows came."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Reach, Relations, Table, make_relations
+
+
+@dataclass(frozen=True, slots=True)
+class CellOrder:
+    """An order of cells: `cells` are the places of the first, the second, and so on."""
+
+    cells: Places
+
+    def back(self, numbers: Numbers | Mask) -> Numbers:
+        """Numbers in this order as they came.
+
+        >>> CellOrder(np.array([2, 0, 1])).back(np.array([1.0, 2.0, 3.0])).tolist()
+        [2.0, 3.0, 1.0]
+        """
+        came = np.empty(len(numbers), np.float64)
+        came[self.cells] = numbers
+        return came
+
+    def table(self, table: Table) -> Table:
+        """The table with its cells and relations in this order."""
+        cells, reach = self.cells, table.reach
+        return table.with_columns(
+            values=table.values[cells],
+            status=table.status[cells],
+            costs=table.costs[cells],
+            bounds=Bounds(table.bounds.low[cells], table.bounds.high[cells]),
+            reach=Reach(reach.down[cells], reach.up[cells]),
+            relations=self.relations(table.relations),
+            names=tuple(table.names[cell] for cell in cells),
+        )
+
+    def relations(self, relations: Relations) -> Relations:
+        """Relations between cells in this order, sorted; totals stand first in each."""
+        places = np.empty(len(self.cells), np.int64)
+        places[self.cells] = np.arange(len(self.cells))
+        rows = []
+        for place in range(len(relations)):
+            cells, coefs = relations.row(place)
+            rows.append(sorted(zip(coefs.tolist(), places[cells].tolist(), strict=True)))
+        return make_relations([([cell for _, cell in row], [coef for coef, _ in row]) for row in sorted(rows)])
+
+
+def order_of(table: Table) -> CellOrder:
+    """The order of a table's cells by their names, and by their values where names are the same."""
+    keys = list(zip(table.names, table.values.tolist(), strict=True))
+    return CellOrder(np.array(sorted(range(len(table)), key=keys.__getitem__), np.int64))
