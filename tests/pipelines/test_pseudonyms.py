@@ -11,6 +11,7 @@ import sfumato as sf
 from sfumato.cli.main import run
 from sfumato.errors import DataError, PlanError, UnattainableError
 from sfumato.pipelines.pseudonyms.keys import KEY_FILE, new_key
+from sfumato.texts.words import words_in
 
 SEX = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
 NAMES = [f"patient {place:03d}" for place in range(20)]
@@ -83,6 +84,15 @@ def test_a_key_of_the_house_gives_the_same_pseudonyms_again(rows: Path, tmp_path
     with pytest.raises(DataError, match="no published row"):
         sf.reveal(first, [published(first)[0], never], by="ada", reason="a test")
     assert (tmp_path / "study.key.log").read_text().count("\n") == entries
+
+
+def test_a_key_that_others_may_read_is_warned_about(rows: Path, tmp_path: Path) -> None:
+    new_key(tmp_path / "study.key", "study")
+    asked = plan_of({"kind": "keyed", "key_file": str(tmp_path / "study.key"), "domain": "study"})
+    assert not any("study.key" in remark for remark in sf.anonymize(rows, asked).report.remarks)
+    (tmp_path / "study.key").chmod(0o640)
+    remark = next(one for one in sf.anonymize(rows, asked).report.remarks if "study.key" in one)
+    assert "Others than its owner may read" in remark and "Eigentümer" in words_in("de").sentence(remark)
 
 
 def test_a_wrong_key_is_refused(rows: Path, tmp_path: Path) -> None:

@@ -10,6 +10,9 @@ from sfumato.policies.safe_harbor.columns import Setting, column_identifiers, id
 TODAY = date(2026, 6, 1)
 # Column, its values, and the kinds of identifiers that it holds.
 COLUMNS = [
+    ("dev sn", ["99812", "1"], {"device-identifiers"}),
+    ("remark", ["pump S/N 4471-20 replaced"], {"device-identifiers"}),
+    ("remark", ["serial ECG, sn unknown", "serial 12-lead"], set()),
     ("code", ["$2b$12$EixZaYVK1fsbw1ZfbX3OXePaWxn96p36WQoeG6Lruj3vjPGga31lW"], {"other-identifiers"}),
     ("code", ["$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHQ$RdescudvJCsgt3ub+b4dWRWJTmaaJObG"], {"other-identifiers"}),
     ("code", ["$6$rounds=5000$saltsalt$abcdefghijklmnopqrstuvwxyz0123456789ABCDEF"], {"other-identifiers"}),

@@ -148,6 +148,38 @@ def test_an_attack_that_takes_too_long_is_no_promise(folder, monkeypatch):
         run(folder, text + ALONE + writes(1, 2))
 
 
+def test_a_cell_that_no_table_shows_is_not_computed_either(folder):
+    """ab - a is b, where one table has ab and another a and bc."""
+    write_records(
+        folder, [*[(x, y, z, 50) for x in "acd" for y in "12" for z in "pq" for _ in "123"], ("b", 1, "p", 7)]
+    )
+    text = OPEN + specified(('"x"', "FREQ(3,10)"), ('"x""z"', "FREQ(1,10)"))
+    text += '<RECODE> 1, "x", "two.grc"\n<RECODE> 2, "x", "three.grc"\n'
+    leaky = run(folder, text + ALONE + writes(1, 2))
+    assert not leaky.holds and TOGETHER in leaky.warnings[0]
+    assert run(folder, f"{text}<SUPPRESS> MOD(0)\n{writes(1, 2)}").holds
+    first, second = published(folder, 1), published(folder, 2)
+    assert "x" in (first["ab",], second["a", "T"]) and "x" in (first["cd",], second["bc", "T"], second["d", "T"])
+
+
+def test_a_new_code_that_is_the_total_is_refused(folder):
+    (folder / "all.grc").write_text("T: a-d\n")
+    with pytest.raises(PlanError, match="a new code of x is that of its total, T"):
+        run(folder, LINE_AND_PLANE + '<RECODE> 2, "x", "all.grc"\n')
+
+
+def test_counts_that_a_file_tells_beside_its_values_are_attacked_with_others(folder):
+    write_records(folder, [(x, y, z, 50) for x in "abcd" for y in "12" for z in "pq" for _ in range(4)][:-7])
+    counts, sums = (f'<SPECIFYTABLE> "x""y"|{what}||\n<SAFETYRULE> {rule}\n' for what, rule in COUNTS_AND_SUMS)
+    text = f"{OPEN}{counts}{sums}<READMICRODATA>\n{ALONE}"
+    assert run(folder, text + writes(1, 2)).holds
+    leaky = run(folder, text + writes(1) + '<WRITETABLE> (2, 4, , "2.csv")\n')
+    assert not leaky.holds and TOGETHER in leaky.warnings[0]
+
+
+COUNTS_AND_SUMS = (("<freq>", "FREQ(3,10)"), ('"v"', "FREQ(1,10)"))
+
+
 @pytest.mark.parametrize(("rule", "needed"), [("P(10,100)", 101), ("NK(100,50)", 100), ("P(10,10)", 11)])
 def test_a_rule_about_more_contributions_than_are_kept_is_named(folder, rule, needed):
     with pytest.raises(

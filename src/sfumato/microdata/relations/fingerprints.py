@@ -16,6 +16,8 @@ from sfumato.microdata.relations.rows import FileRows, Relations
 
 Words = npt.NDArray[np.uint64]
 LANES = 2
+# Above the bits of codes stand those of the column, and of the file.
+_COLUMN_BITS, _FILE_BITS = 32, 48
 
 
 def groups_of(relations: Relations, levels: Sequence[int]) -> tuple[Counts, int]:
@@ -28,7 +30,8 @@ def groups_of(relations: Relations, levels: Sequence[int]) -> tuple[Counts, int]
     ends = np.cumsum([0, *(len(file.columns) for file in relations.files)])
     for place in reversed(range(len(relations.files))):
         file = relations.files[place]
-        own = _mixed(_labels(file, levels[ends[place] : ends[place + 1]], place) + sums[file.name])
+        # Scattered before they meet: else a label of the row would stand for a child, and the other way round.
+        own = _mixed(_labels(file, levels[ends[place] : ends[place + 1]], place) ^ _mixed(sums[file.name]))
         if file.parent is None:
             unique, groups = np.unique(own, axis=0, return_inverse=True)
             return groups.reshape(-1).astype(np.int64), len(unique)
@@ -38,11 +41,11 @@ def groups_of(relations: Relations, levels: Sequence[int]) -> tuple[Counts, int]
 
 
 def _labels(file: FileRows, levels: Sequence[int], place: int) -> Words:
-    """The labels of each row as words, with the file that it is of."""
-    words = np.full((len(file.codes), LANES), place + 1, np.uint64)
+    """The labels of each row as words, with the file that it is of: the same labels of another file are other words."""
+    words = _mixed(np.full((len(file.codes), LANES), place + 1 << _FILE_BITS, np.uint64))
     for column, (ladder, level) in enumerate(zip(file.ladders, levels, strict=True)):
         codes = ladder.codes[level][file.codes[:, column]].astype(np.uint64)
-        words = _mixed(words + codes[:, None] + np.uint64(1))
+        words = _mixed(words ^ _mixed(codes[:, None] + np.full(LANES, column + 1 << _COLUMN_BITS, np.uint64)))
     return words
 
 

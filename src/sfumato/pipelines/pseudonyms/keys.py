@@ -14,6 +14,9 @@ from sfumato.microdata.pseudonyms.key import PseudonymKey
 # The key in a release folder; only its owner may read it, and it is never handed out.
 KEY_FILE = "pseudonyms.key"
 PRIVATE = 0o600
+EXPOSED = (
+    "Others than its owner may read the key file {names}: whoever has it finds the persons. Take their rights away."
+)
 
 
 def new_key(path: Path, domain: str) -> PseudonymKey:
@@ -50,6 +53,16 @@ def read_key(path: Path) -> PseudonymKey:
     except (OSError, UnicodeDecodeError, ValueError):
         do = "Check the path, or make one: sfumato pseudonyms new FILE"
         raise PlanError(f"{path.name} is no key file of pseudonyms.", do, "key") from None
+
+
+def exposed_keys(plan: Plan) -> tuple[str, ...]:
+    """A warning where others than their owner may read the key files that a plan names."""
+    named = [operation.key_file for operation in plan.pseudonyms.values()]
+    named += [file.key_file for file in plan.files.values()]
+    paths = {plan.folder / name for name in named if name is not None}
+    # Only where rights are kept as in POSIX do they say anything.
+    exposed = sorted(path.name for path in paths if os.name == "posix" and path.stat().st_mode & 0o077)
+    return (EXPOSED.format(names=", ".join(exposed)),) if exposed else ()
 
 
 def keys_of(plan: Plan, folder: Path | None = None) -> dict[str, PseudonymKey]:

@@ -28,7 +28,7 @@ from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.recoding.recoding import ClassRecoding, Handling
 from sfumato.microdata.relations.rows import Relations
 from sfumato.microdata.relations.search import Placement, Search
-from sfumato.pipelines.pseudonyms.keys import read_key
+from sfumato.pipelines.pseudonyms.keys import exposed_keys, read_key
 from sfumato.pipelines.relations.folder import FilesRelease
 from sfumato.pipelines.relations.judging import JoinedVerdict, judge_joined
 from sfumato.pipelines.relations.reading import OpenFile, open_files, relations_of
@@ -295,7 +295,7 @@ def _figures(
         "seed": plan.seed,
         "integrity": verdict.integrity,
         "unique_rows": unique,
-        "remarks": [*order_remarks(plan), *_stable_keys(plan), *_telling(unique, verdict.rows)],
+        "remarks": [*order_remarks(plan), *_stable_keys(plan), *exposed_keys(plan), *_telling(unique, verdict.rows)],
     }
 
 

@@ -13,6 +13,7 @@ from sfumato.microdata.outcome import ClassFigures, LossFigure, Seconds, figures
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import Recoding
 from sfumato.microdata.verdict import Verdict
+from sfumato.pipelines.pseudonyms.keys import exposed_keys
 from sfumato.pipelines.release_folder import ReleaseReport
 from sfumato.pipelines.stages.counting import unnamed
 from sfumato.pipelines.stages.order import order_remarks
@@ -86,6 +87,7 @@ def report_of(plan: Plan, source: Engine, outcome: Outcome, seconds: Mapping[str
             *merged_spellings(plan, table),
             *outcome.limit_remarks,
             *(() if outcome.perturbation is None else outcome.perturbation.remarks),
+            *exposed_keys(plan),
         ),
         details={
             **result.details,

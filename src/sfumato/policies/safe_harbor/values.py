@@ -29,6 +29,8 @@ _IPV6 = re.compile(
     r"(?<![\w:])(?:[0-9a-f]{1,4}:){7}[0-9a-f]{1,4}(?![\w:])|(?<![\w:])(?:[0-9a-f]{1,4}:){1,6}:[0-9a-f:]*", re.I
 )
 _MAC = re.compile(r"(?<![\w:-])(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}(?![\w:-])", re.I)
+# The serial number of a device or implant, told as one.
+_SERIAL = re.compile(r"(?<!\w)(?:S/N|SN|serial(?: (?:no|number))?)\.?[ #:.-]*(?=[\w-]*\d{3})[\w-]{4,}", re.I)
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.I)
 # UUIDs by chance, time or a counter say so in their digits; others are hashes written that way, or made from names.
 _UUID_BY_CHANCE = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[124678][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.I)
@@ -136,7 +138,7 @@ _CHECKS: tuple[tuple[str, Check], ...] = (
     ("social-security-numbers", lambda text: bool(_SSN.search(text))),
     ("telephone-numbers", lambda text: bool(_PHONE.search(text)) or _is_local(text) or _is_called(text)),
     ("ip-addresses", lambda text: bool(_IPV4.search(text) or _IPV6.search(text))),
-    ("device-identifiers", lambda text: bool(_MAC.search(text))),
+    ("device-identifiers", lambda text: bool(_MAC.search(text) or _SERIAL.search(text))),
     ("medical-record-numbers", lambda text: bool(_MRN.search(text))),
     ("health-plan-numbers", lambda text: bool(_MBI.fullmatch(text.strip()))),
     ("vehicle-identifiers", _is_vehicle),

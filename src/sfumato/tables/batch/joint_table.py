@@ -1,6 +1,6 @@
 """Several tables of an office as one: cells that they share are one cell, and all that adds up does so together."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +14,8 @@ from sfumato.tables.office.statuses import CellStatus, choices_of, secondary_of,
 
 # Nobody is alone in a cell of which it is not known how many are in it.
 MANY = 1e6
+# What is taken over of unsafe cells that no table shows.
+COLUMNS = ("statuses", "lower", "upper", "frequency", "holdings")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +51,27 @@ def joined(tables: Sequence[OfficeTable], tolerance: float = 0.0) -> JointTable:
     shown = np.arange(len(numbers)) < size
     columns = _Columns(tables, places, len(numbers))
     relations = _relations(tables, places, ties.rows)
-    values = columns.values()
-    values = possible_values(values, shown, relations, step_of(values[shown]), tolerance)
-    return JointTable(columns.table(values, shown, relations), tuple(places), shown, sum(differing))
+    values, counted = columns.values(), sorted(ties.judged)
+    values[counted] = [table.values[cell] for table, cell in map(ties.judged.__getitem__, counted)]
+    known = shown | np.isin(np.arange(len(shown)), counted)
+    values = possible_values(values, known, relations, step_of(values[shown]), tolerance)
+    whole = _judged(columns.table(values, shown, relations), ties.judged)
+    return JointTable(whole, tuple(places), shown, sum(differing))
+
+
+def _judged(whole: OfficeTable, judged: Mapping[int, tuple[OfficeTable, int]]) -> OfficeTable:
+    """The table where cells that nobody shows, but that are unsafe, must not be computed either."""
+    columns = {name: column.copy() for name in COLUMNS if (column := getattr(whole, name)) is not None}
+    largest = tuple(column.copy() for column in whole.largest)
+    for place, (table, cell) in judged.items():
+        if not unsafe_of(table.statuses[[cell]])[0]:
+            continue
+        for name, column in columns.items():
+            if (own := getattr(table, name)) is not None:
+                column[place] = own[cell]
+        for column, own in zip(largest, table.largest, strict=False):
+            column[place] = own[cell]
+    return whole.with_columns(**columns, largest=largest)
 
 
 def _placed(

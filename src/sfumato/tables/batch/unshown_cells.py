@@ -14,24 +14,45 @@ import numpy as np
 from sfumato.errors import UnattainableError
 from sfumato.tables.batch.coverage import Cover, Coverage, Identity, variable_of
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Relations
+from sfumato.tables.cells.relations import Key
 from sfumato.tables.office.office_table import OfficeTable
+from sfumato.tables.office.statuses import unsafe_of
 from sfumato.tables.programs import Program
 
 # More cells than these are not made to tie tables together.
 MOST = 50_000
 # Seconds for numbers that they may hold.
 SECONDS = 20.0
+# What parts are called, with their place behind it.
+PART = "part "
 Row = tuple[list[int], list[float]]
 
 
 @dataclass
 class Ties:
-    """Relations between tables, cell by cell as they are tied; `places` grows by cells that no table shows."""
+    """Relations between tables, cell by cell as they are tied.
+
+    Attributes:
+        coverage: What codes stand for.
+        tables: The tables.
+        places: The number of each cell; grows by cells that no table shows.
+        rows: The relations.
+        judged: Of cells that no table shows, but records do, what is known: a table, and the place in it.
+    """
 
     coverage: Coverage
     tables: Sequence[OfficeTable]
     places: dict[Identity, int]
     rows: list[Row] = field(default_factory=list)
+    judged: dict[int, tuple[OfficeTable, int]] = field(default_factory=dict)
+
+    @property
+    def shown(self) -> int:
+        """How many cells tables have."""
+        return self._shown
+
+    def __post_init__(self) -> None:
+        self._shown = len(self.places)
 
     def tie(self, numbers: Sequence[int]) -> None:
         """Tie some of the tables together, wherever two of them have variables in common.
@@ -69,6 +90,28 @@ class Ties:
         for number in numbers:
             for covers in product(*(sorted(self.coverage.leaves[number][name], key=sorted) for name in blocks)):
                 self._divide(dict(zip(blocks, covers, strict=True)), blocks, empty)
+        for number in numbers:
+            self._judge(self.tables[number], blocks)
+
+    def _judge(self, table: OfficeTable, blocks: dict[str, list[Cover]]) -> None:
+        """Count what cells hold that no table shows; where one judges a cell unsafe, it is."""
+        if table.finer is None or all(place < self.shown for place in self.places.values()):
+            return
+        counted = table.finer(blocks)
+        unsafe = unsafe_of(counted.statuses)
+        for cell, key in enumerate(counted.keys):
+            place = self.places.get(self._of_parts(counted, key, blocks), -1)
+            if place >= self.shown and (place not in self.judged or unsafe[cell]):
+                self.judged[place] = counted, cell
+
+    def _of_parts(self, counted: OfficeTable, key: Key, blocks: dict[str, list[Cover]]) -> Identity:
+        named = zip(map(variable_of, counted.trees), (tree.root for tree in counted.trees), key, strict=True)
+        covers = [(name, code == root or not code[0].startswith(PART), code[0]) for name, root, code in named]
+        everything = self.coverage.everything
+        return self.coverage.of(
+            (name, everything[name] if whole else blocks[name][int(code.removeprefix(PART))])
+            for name, whole, code in covers
+        )
 
     def _empty(self, blocks: dict[str, list[Cover]], numbers: Sequence[int]) -> set[Identity]:
         """Parts that a table of just these parts leaves out: everyone knows that they are empty."""
@@ -101,23 +144,23 @@ class Ties:
         return self.places.setdefault(identity, len(self.places))
 
 
-def possible_values(values: Numbers, shown: Mask, relations: Relations, step: float, tolerance: float) -> Numbers:
+def possible_values(values: Numbers, known: Mask, relations: Relations, step: float, tolerance: float) -> Numbers:
     """The values of cells, with some that they may have for those that no table shows.
 
     Raises:
         UnattainableError: There are none, or the time is over.
     """
-    if shown.all():
+    if known.all():
         return values
     matrix = relations.matrix(len(values)).tocsc()
-    sides = -(matrix[:, np.flatnonzero(shown)] @ values[shown]) / step
-    rows = np.flatnonzero(np.diff(matrix[:, np.flatnonzero(~shown)].tocsr().indptr))
-    hidden = int((~shown).sum())
-    low = np.full(hidden, -np.inf if (values[shown] < 0).any() else 0.0)
+    sides = -(matrix[:, np.flatnonzero(known)] @ values[known]) / step
+    rows = np.flatnonzero(np.diff(matrix[:, np.flatnonzero(~known)].tocsr().indptr))
+    hidden = int((~known).sum())
+    low = np.full(hidden, -np.inf if (values[known] < 0).any() else 0.0)
     slack = tolerance / step + 1e-6 * max(1.0, float(np.abs(sides).max(initial=0.0)) * 1e-6)
     limits = Bounds(np.round(sides[rows], 6) - slack, np.round(sides[rows], 6) + slack)
     program = Program(
-        matrix[rows][:, np.flatnonzero(~shown)], Bounds(low, np.full(hidden, np.inf)), limits, integer=True
+        matrix[rows][:, np.flatnonzero(~known)], Bounds(low, np.full(hidden, np.inf)), limits, integer=True
     )
     point, _ = program.least(np.zeros(hidden), SECONDS)
     if point is None:
@@ -127,5 +170,5 @@ def possible_values(values: Numbers, shown: Mask, relations: Relations, step: fl
             "joint-size",
         )
     filled = values.copy()
-    filled[~shown] = np.round(point) * step
+    filled[~known] = np.round(point) * step
     return filled

@@ -17,6 +17,7 @@ OPTIONS = {
     **{"AR": False, "HI": False, "TR": False, "AO": False, "AD": False, "AC": False},
 }
 NAMES = {1: "CSV", 2: "pivot CSV", 3: "code-value", 4: "SBS", 5: "intermediate", 6: "JJ", 7: "cell key"}
+SBS = 4
 # Kinds that tell everything that is known of cells, for the next step of the work.
 HOUSE = (5, 6)
 MASK = "x"
@@ -88,6 +89,16 @@ def house_reason(done: Protected, kind: int, options: dict[str, bool]) -> str:
     flagged = kind == 4 and not (done.published is not None and done.counts)
     told = flagged or kind == 5 or (kind in (2, 3) and chosen["AS"])
     return "which cells are unsafe" if told else ""
+
+
+def shown_counts(done: Protected, kind: int) -> Protected | None:
+    """The table of respondents that a file tells beside its own: nothing but SBS does, and none of counts."""
+    table, counts = done.table, done.table.frequency
+    if kind != SBS or done.counts or counts is None:
+        return None
+    statuses = np.where(counts > 0, int(CellStatus.SAFE), int(CellStatus.EMPTY)).astype(np.int64)
+    bare = {"lower": None, "upper": None, "costs": None, "largest": (), "finer": None}
+    return Protected(table.with_columns(value="Freq", values=counts, statuses=statuses, **bare))
 
 
 def output_text(done: Protected, kind: int, options: dict[str, bool]) -> str:

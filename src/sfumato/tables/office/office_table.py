@@ -1,6 +1,6 @@
 """A table as an office's files hold it: codes, values, respondents, statuses, protection levels, hierarchies."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -13,6 +13,8 @@ from sfumato.tables.cells.relations import Key, derive, describe
 from sfumato.tables.office.statuses import CellStatus
 
 Labels = Mapping[str, Mapping[str, str]]
+# For each variable the codes of the records that become one; in the table these are called by their places.
+Finer = Callable[[Mapping[str, Sequence[frozenset[str]]]], "OfficeTable"]
 # Columns that a table need not have.
 _OPTIONAL = ("frequency", "holdings", "lower", "upper", "costs", "low", "high")
 
@@ -39,6 +41,7 @@ class OfficeTable:
         cell_keys: The key of each cell, where records have some.
         lines: The line of each cell in the file that it was read from.
         origins: For each variable that was recoded, which codes of the records each new code stands for.
+        finer: Counts the records of the table by other codes, and judges the cells by the table's rules.
     """
 
     value: str
@@ -60,6 +63,7 @@ class OfficeTable:
     cell_keys: tuple[int, ...] = ()
     lines: tuple[int, ...] = ()
     origins: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
+    finer: "Finer | None" = None
 
     def __len__(self) -> int:
         return len(self.values)

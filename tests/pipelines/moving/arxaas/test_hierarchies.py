@@ -76,6 +76,21 @@ WRONG: dict[str, tuple[dict[str, Any], list[str]]] = {
     "no format": ({"type": "dateBased", "dateFormat": "sdgsdgdf", "granularities": ["YEAR"]}, ["2020"]),
     "no granularity": ({"type": "dateBased", "dateFormat": "yyyy", "granularities": []}, ["2020"]),
     "two marks": ({"type": "redactionBased", "redactionCharacter": "**"}, ["a"]),
+    "a level that is no number": (
+        {"type": "orderBased", "levels": [{"level": "x", "groups": [{"grouping": 2}]}]},
+        ["a"],
+    ),
+    "a level that is no mapping": ({"type": "orderBased", "levels": [["a"]]}, ["a"]),
+    "levels that are no list": ({"type": "orderBased", "levels": -1}, ["a"]),
+    "a group that is no mapping": ({"type": "orderBased", "levels": [{"level": 0, "groups": [2]}]}, ["a"]),
+    "an interval that is none": ({"type": "intervalBased", "intervals": [None]}, ["1"]),
+    "an interval without width": ({"type": "intervalBased", "intervals": [{"from": 5, "to": 5}]}, ["5"]),
+    "an interval that goes back": ({"type": "intervalBased", "intervals": [{"from": 5, "to": 1}]}, ["3"]),
+    "an upper range that is none": (
+        {"type": "intervalBased", "intervals": [{"from": 0, "to": 9}], "upperRange": [1]},
+        ["3"],
+    ),
+    "a value as long as a book": ({"type": "redactionBased"}, ["x" * 100_000]),
 }
 
 
@@ -83,3 +98,12 @@ WRONG: dict[str, tuple[dict[str, Any], list[str]]] = {
 def test_what_fits_no_builder_is_refused(builder: dict[str, Any], column: list[str]) -> None:
     with pytest.raises(DataError):
         build(builder, column)
+
+
+def test_groups_of_any_size_are_added_up_at_once() -> None:
+    intervals = [{"from": 0, "to": 2}, {"from": 2, "to": 5}]
+    groups = [{"grouping": 3, "label": None}, {"grouping": 10**12, "label": "rest"}]
+    builder = {"type": "intervalBased", "intervals": intervals, "levels": [{"level": 0, "groups": groups}]}
+    upper = {"upperRange": {"bottomTopCodingFrom": 100}}
+    labels = [row[2] for row in build(builder | upper, ["1", "6", "8"])]
+    assert labels == ["[0, 7[", "[0, 7[", "rest"]

@@ -15,6 +15,8 @@ from sfumato.hierarchies.domains import Placeless, outside
 from sfumato.hierarchies.ladder import ROOT, Binding, make_ladder
 
 Rows = list[list[str]]
+# A hierarchy of more signs is not written: a short request would ask for more than a machine holds.
+MOST_SIGNS = 50_000_000
 # Letters of a date format of Java, and what stands for them here; longest first.
 LETTERS = {"yyyy": "%Y", "yy": "%y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S", "SSS": "%f"}
 GRANULARITIES: dict[str, Callable[[dt.datetime], str]] = {
@@ -70,6 +72,8 @@ def redacted(builder: Mapping[str, Any], column: Sequence[str]) -> Rows:
     if len(mark) != 1 or len(space) != 1:
         raise _refused("redactionCharacter and paddingCharacter are one character.")
     length = max(map(len, column), default=0)
+    if len(column) * length**2 > MOST_SIGNS:
+        raise _refused("the values are too long to be redacted sign by sign.")
     pad = str.ljust if builder.get("paddingOrder") == "LEFT_TO_RIGHT" else str.rjust
     from_left = builder.get("redactionOrder") == "LEFT_TO_RIGHT"
 
@@ -113,9 +117,12 @@ def _labels(members: Sequence[list[int]], groups: Sequence[Mapping[str, Any]], c
 
 def in_intervals(builder: Mapping[str, Any], column: Sequence[str]) -> Rows:
     """Intervals one beside the other, then groups of them, which repeat up to the end of the last interval."""
-    ends = [(_number(one.get("from")), _number(one.get("to")), one.get("label")) for one in _list(builder, "intervals")]
+    parts = _mappings(builder, "intervals")
+    ends = [(_number(one.get("from")), _number(one.get("to")), one.get("label")) for one in parts]
     if not ends or any(one[1] != other[0] for one, other in pairwise(ends)):
         raise _refused("intervals must stand one beside the other.")
+    if any(start >= end for start, end, _ in ends):
+        raise _refused("an interval ends after its beginning.")
     decimal = builder.get("dataType") == "DOUBLE"
     low, high = ends[0][0], _highest(builder, ends[-1][1])
     widths = [_widths(groups, [end - start for start, end, _ in ends]) for groups in _levels(builder)]
@@ -147,10 +154,12 @@ def _repeated(number: Decimal, low: Decimal, period: Sequence[tuple[Decimal, Any
 
 def _widths(groups: Sequence[Mapping[str, Any]], widths: Sequence[Decimal]) -> list[tuple[Decimal, Any]]:
     """How wide groups of intervals are, and what they are called."""
-    spans = []
-    endless = cycle(widths)
+    spans, at, whole = [], 0, sum(widths, Decimal())
     for group in groups:
-        spans.append((sum((next(endless) for _ in range(_size(group))), Decimal()), group.get("label")))
+        rounds, rest = divmod(_size(group), len(widths))
+        further = (widths[(at + step) % len(widths)] for step in range(rest))
+        spans.append((rounds * whole + sum(further, Decimal()), group.get("label")))
+        at += rest
     return spans
 
 
@@ -169,6 +178,8 @@ def _inside(text: str, low: Decimal, high: Decimal) -> Decimal:
 def _highest(builder: Mapping[str, Any], end: Decimal) -> Decimal:
     """Where the last interval ends; a range beyond it lets intervals repeat."""
     upper = builder.get("upperRange") or {}
+    if not isinstance(upper, Mapping):
+        raise _refused("upperRange must be a mapping.")
     return max(end, _number(upper.get("bottomTopCodingFrom", end)))
 
 
@@ -212,8 +223,11 @@ def _years(year: int, width: int) -> str:
 def _levels(builder: Mapping[str, Any]) -> list[list[Mapping[str, Any]]]:
     """The groups of each level; a level may stand there several times."""
     levels: dict[int, list[Mapping[str, Any]]] = {}
-    for level in builder.get("levels") or []:
-        levels.setdefault(int(level.get("level", 0)), []).extend(level.get("groups") or [])
+    for level in _mappings(builder, "levels") if builder.get("levels") else ():
+        number = level.get("level", 0)
+        if not isinstance(number, int):
+            raise _refused("a level is a number.")
+        levels.setdefault(number, []).extend(_mappings(level, "groups") if level.get("groups") else ())
     return [levels[number] for number in sorted(levels) if levels[number]]
 
 
@@ -228,6 +242,13 @@ def _list(builder: Mapping[str, Any], name: str) -> list[Any]:
     value = builder.get(name)
     if not isinstance(value, list):
         raise _refused(f"{name} must be a list.")
+    return value
+
+
+def _mappings(builder: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    value = _list(builder, name)
+    if not all(isinstance(one, Mapping) for one in value):
+        raise _refused(f"the entries of {name} must be mappings.")
     return value
 
 

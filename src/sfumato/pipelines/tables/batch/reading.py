@@ -1,5 +1,7 @@
 """Tables of a batch file read from records or cells, recoded, and judged by their safety rules."""
 
+import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,12 +11,14 @@ from sfumato.errors import DataError, PlanError
 from sfumato.pipelines.tables.batch.state import BatchState, TableJob
 from sfumato.tables.batch.crossing import FREQUENCY, Crossed, cross
 from sfumato.tables.batch.safety import with_rules
+from sfumato.tables.batch.unshown_cells import PART
 from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.formats.batch_file import Specification
 from sfumato.tables.formats.cells_file import check_totals, read_cells, tree_of
 from sfumato.tables.formats.metadata import Metadata
 from sfumato.tables.formats.recoding_file import Recoding, read_recoding
-from sfumato.tables.formats.records_file import read_records
-from sfumato.tables.office.office_table import OfficeTable
+from sfumato.tables.formats.records_file import Records, read_records
+from sfumato.tables.office.office_table import Finer, OfficeTable
 from sfumato.tables.office.totals import with_totals
 
 
@@ -50,7 +54,27 @@ def _cross(state: BatchState, job: TableJob, metadata: Metadata, scratch: Path) 
         wanted = replace(job.wanted, response=cost)
         other = cross(state.records, metadata, wanted, state.folder, own, job.recodings, weighted).table
         table = table.with_columns(costs=np.abs(other.values) ** job.wanted.exponent)
-    job.table, job.done = judged(table, job, job.crossed), None
+    judged_table = judged(table, job, job.crossed)
+    job.table, job.done = judged_table.with_columns(finer=_finer(state.records, metadata, state.folder, job)), None
+
+
+def _finer(records: Records, metadata: Metadata, folder: Path, job: TableJob) -> Finer:
+    """What counts the records of a table by other codes, and judges them by its rules."""
+    rules, by_holding = tuple(job.rules), _by_holding(job)
+
+    def finer(parts: Mapping[str, Sequence[frozenset[str]]]) -> OfficeTable:
+        names = {one.name.lower(): one.name for one in metadata.variables}
+        wanted = Specification(tuple(names[name] for name in parts), job.wanted.response)
+        recodings = {
+            name: Recoding({code: f"{PART}{place}" for place, own in enumerate(blocks) for code in own})
+            for name, blocks in parts.items()
+        }
+        with tempfile.TemporaryDirectory(prefix="sfumato-") as scratch:
+            path = Path(scratch).resolve()
+            crossed = cross(records, metadata, wanted, folder, path, recodings, job.weighted, by_holding)
+        return with_rules(crossed.table, rules, crossed.requests, crossed.missing)
+
+    return finer
 
 
 def _by_holding(job: TableJob) -> bool:
@@ -126,8 +150,20 @@ def recode(state: BatchState, scratch: Path, number: int, variable: str, recodin
     else:
         known = dict.fromkeys([*_codes(tree), *codes])
         made = read_recoding(state.folder / recoding, known, state.encoding)
+        _check_new_codes(made, one.name, tree.root[0])
     job.recodings[one.name.lower()] = made
     _cross(state, job, state.metadata, scratch)
+
+
+def _check_new_codes(recoding: Recoding, name: str, total: str) -> None:
+    """Refuse a new code that is that of the total: its cells would be their own totals.
+
+    Raises:
+        PlanError: There is one.
+    """
+    if total in recoding.codes.values():
+        what = f"a new code of {name} is that of its total, {total}."
+        raise PlanError(what, "Give it another one, or leave the variable out of the table.", "recode")
 
 
 def _codes(tree: Tree) -> list[str]:

@@ -17,7 +17,7 @@ from sfumato.tables.formats import batch_file
 from sfumato.tables.formats.apriori_file import apply_apriori
 from sfumato.tables.formats.batch_file import Command
 from sfumato.tables.formats.metadata import read_metadata
-from sfumato.tables.formats.outputs import HOUSE, Protected, house_reason, output_text
+from sfumato.tables.formats.outputs import HOUSE, Protected, house_reason, output_text, shown_counts
 from sfumato.tables.formats.rule_numbers import USED
 from sfumato.tables.office.office_table import OfficeTable
 from sfumato.tables.office.statuses import unsafe_of
@@ -205,6 +205,8 @@ def _write_table(command: Command, state: BatchState, name: str) -> None:
         state.log.append(state.notices[-1])
     if asked.kind not in HOUSE:
         state.tables.append(WrittenTable(asked.file, done, job.tolerance, job.linked))
+    if (counts := shown_counts(done, asked.kind)) is not None:
+        state.tables.append(WrittenTable(asked.file, counts, 0.0, 0))
     _write(state, str(Path(asked.file).with_suffix(".html")), table_page(done))
 
 
