@@ -45,7 +45,7 @@ class ColumnsStep:
         first = next((n for n, c in columns.items() if c["role"] == "quasi-identifier"), None)
         opened = self.workspace.column if self.workspace.column in columns else first
         if opened is not None:  # after the table, which is looked at first
-            ui.timer(0.01, lambda: self._open or self._show(opened), once=True)
+            ui.timer(0.01, lambda: self._show_first(opened), once=True)
 
     def _filter(self) -> str:
         options = "".join(f'<option value="{role}">{short_role(self.words, role)}</option>' for role in ROLES)
@@ -58,6 +58,11 @@ class ColumnsStep:
             _tell_opened(name, look=True)
         elif name in self.workspace.plan["columns"]:
             self._show(name, look=True)
+
+    def _show_first(self, name: str) -> None:
+        """The panel of a column, where nobody has opened another one since."""
+        if self._open is None:
+            self._show(name)
 
     def _show(self, name: str, look: bool = False) -> None:
         """Open the panel of a column; `look`: bring it into sight."""
