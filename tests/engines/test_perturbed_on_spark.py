@@ -73,3 +73,33 @@ def test_a_frame_keeps_its_marginals_and_groups(spark, rows) -> None:
     assert sorted(shown["region"]) == sorted(rows["region"])
     assert shown["income"].cast(float).mean() == pytest.approx(rows["income"].cast(float).mean(), rel=1e-9)
     assert set(shown["hh"]) == {"*"}
+
+
+def test_parquet_files_of_several_parts_keep_households_together(spark, tmp_path) -> None:
+    """Parts of different sizes are read in another order than that of their names, in which keys stand."""
+    households = [0] * 40 + [row // 2 for row in range(2, 90)]
+    rows = pl.DataFrame({"sex": ["m", "f"] * 64, "hh": [f"h{number}" for number in households]})
+    rows = rows.with_columns(region=pl.Series([f"r{number % 4}" for number in households]), place=pl.arange(0, 128))
+    folder = tmp_path / "rows.parquet"
+    folder.mkdir()
+    for part, (begin, length) in enumerate([(0, 4), (4, 60), (64, 10), (74, 54)]):
+        rows.slice(begin, length).write_parquet(folder / f"part-{part}.parquet")
+    columns = {
+        "sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+        "hh": {"role": "household"},
+        "place": {"role": "insensitive"},
+        "region": {"role": "insensitive", "publish": {"swap_households": 0.5}},
+    }
+    promise = {"model": "k-anonymity", "k": 2}
+    output = {"order": "keep", "format": "parquet"}
+    asked = {"version": 1, "columns": columns, "privacy": [promise], "seed": 4, "output": output}
+    shown = []
+    for engine in ("duckdb", "spark"):
+        release = anonymize(folder, asked, engine=engine)
+        release.save(tmp_path / engine)
+        release.close()
+        shown.append(pl.read_parquet(tmp_path / engine / "data.parquet").sort("place"))
+    assert shown[0].rows() == shown[1].rows()
+    together = shown[1].with_columns(hh=rows["hh"]).group_by("hh").agg(pl.col("region").n_unique())
+    assert together["region"].max() == 1
+    assert (shown[1]["region"] != rows["region"]).sum() > 20

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.counts.persons import PersonCount, all_persons
 from sfumato.microdata.recoding.recoding import Handling, Recoding
@@ -114,6 +117,10 @@ class PublishedRows(Engine, Protocol):
 
     def texts(self, column: str) -> Sequence[str | None]:
         """A column of published rows as texts, in the order of the rows; also the keys of their persons."""
+        ...
+
+    def floats(self, column: str) -> npt.NDArray[np.float64] | None:
+        """The same as numbers, NaN where one is missing; None where the rows do not hold these, but texts of them."""
         ...
 
     def replaced(self, columns: Mapping[str, Sequence[str | None]], target: Path | None) -> "PublishedRows":

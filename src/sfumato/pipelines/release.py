@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from sfumato.engines.engine import Engine, PublishedRows
 from sfumato.engines.opening import EngineName, open_engine
 from sfumato.engines.written.bounds import with_bounds
-from sfumato.errors import EngineError, InternalError
+from sfumato.errors import InternalError
 from sfumato.folders import Scratch
 from sfumato.loops.compiled import way
 from sfumato.microdata.counts.frequencies import FrequencyTable, TextCounts, typed
@@ -347,14 +347,6 @@ class _Run:
             return None
         from sfumato.pipelines.stages.perturb import perturbed
 
-        if (
-            self.plan.swaps_households
-            and target is not None
-            and (self.source.name, target.suffix) == ("spark", ".parquet")
-        ):
-            # Spark reads parts of a Parquet file in an order of its own, in which keys of households do not stand.
-            what, do = "swap_households on Spark goes with output.format: csv alone.", "Use it, or another engine."
-            raise EngineError(what, do, "spark-order")
         with self._stage("perturb"):
             perturbation = perturbed(self.plan, published, target, self.keys)
         undo.callback(perturbation.engine.close)

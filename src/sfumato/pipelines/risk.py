@@ -111,9 +111,21 @@ def risk(
     with closing(open_engine(data, resolved, "frames" if row_numbers else None, names)) as source:
         table = _table(source, resolved)
         size = _population_size(table.rows, population_size, sampling_fraction)
-        figures = survey(table, resolved.data.on_missing, size, threshold, subset_limit, with_steps=plan is not None)
+        figures = survey(
+            table,
+            resolved.data.on_missing,
+            size,
+            threshold,
+            subset_limit,
+            with_steps=plan is not None,
+            sampling_fraction=sampling_fraction,
+        )
         own = {part.name: getattr(figures, part.name) for part in fields(figures)}
-        rows = _of_rows(source, resolved, table, figures, size) if row_numbers else {}
+        rows = (
+            _of_rows(source, resolved, table, figures, sampling_fraction or _share(table.rows, size))
+            if row_numbers
+            else {}
+        )
         return RiskReport(**own | rows, language=resolved.language)
 
 
@@ -182,6 +194,11 @@ def _population_size(rows: int, size: int | None, fraction: float | None) -> int
     return size
 
 
+def _share(rows: int, size: int | None) -> float:
+    """The share of a population that rows are; all of it where its size is not known."""
+    return 1.0 if size is None else rows / size
+
+
 def _table(source: Engine, plan: Plan) -> FrequencyTable:
     """The frequency table of the quasi-identifiers."""
     from sfumato.microdata.plan.model import located
@@ -208,14 +225,16 @@ def _table(source: Engine, plan: Plan) -> FrequencyTable:
     return with_sample(plan, source, table)
 
 
-def _of_rows(
-    source: Engine, plan: Plan, table: FrequencyTable, figures: RiskSurvey, size: int | None
-) -> dict[str, Any]:
-    """Numbers of the rows that are outliers, counted from 1, and the risk of every row."""
+def _of_rows(source: Engine, plan: Plan, table: FrequencyTable, figures: RiskSurvey, fraction: float) -> dict[str, Any]:
+    """Numbers of the rows that are outliers, counted from 1, and the risk of every row.
+
+    Args:
+        fraction: The share of the population that the rows are.
+    """
     places = _combinations(source, table)
     outliers = np.isin(places, np.array(figures.outliers.combinations, np.int64))
     special = figures.special_uniques or special_uniques(table)
-    classes = raw_classes(table, 1.0 if size is None else table.rows / size)
+    classes = raw_classes(table, fraction)
     return {
         "outlier_rows": tuple((np.flatnonzero(outliers) + 1).tolist()),
         "row_risks": row_risks(classes, special, places, _households(source, plan)),

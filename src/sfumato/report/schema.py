@@ -185,7 +185,7 @@ MORE: dict[str, Schema] = {
     "lost_columns": _list({"type": "object"}, "columns lost by more than half, each with what would keep it"),
     "perturbation": _object(
         {"operations": _list({"type": "object"})},
-        {"measures": {"type": "object"}},
+        {"measures": {"type": "object"}, "unchanged": _list(TEXT, "columns in which every row has what it had")},
         "what was done to columns that are perturbed, how often rows are found again, and what analysts lose",
     ),
     "cells": {"type": "object", "description": "cells published as missing, their cost, a bound on it and the gap"},

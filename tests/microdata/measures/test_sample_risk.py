@@ -95,11 +95,33 @@ def test_wrong_weights_are_refused(weights) -> None:
 
 
 @pytest.mark.parametrize(
-    ("weight", "message"), [("51,7", "decimal mark"), ("inf", "infinite"), ("1e300", "infinite"), ("x", "above 0")]
+    ("weights", "message"),
+    [
+        (["51,7"], "1 row has a weight with a comma"),
+        (["inf", "1e300"], "2 rows have an infinite weight, or one of more persons"),
+        (["x", "7 kg"], "2 rows have a text that is no number"),
+        (["-3"], "1 row has a negative weight"),
+        (["nan", "NaN"], "2 rows have NaN"),
+        ([None], "1 row has no weight"),
+        (["0", "0.0", "0"], "3 rows have the weight 0"),
+        (["-3", "x", "0", "0"], "1 row has a text that is no number as weight; 1 row has a negative weight; 2 rows"),
+    ],
 )
-def test_what_is_wrong_with_a_weight_is_said(weight, message) -> None:
-    with pytest.raises(DataError, match=message):
-        risk(frame().with_columns(w=pl.Series(["20"] * 7 + [weight])), ["a", "b", "c"], weight="w")
+def test_what_is_wrong_with_weights_is_said_with_rows_and_no_values(weights, message) -> None:
+    with pytest.raises(DataError) as error:
+        risk(frame().with_columns(w=pl.Series([*weights, *["20"] * (8 - len(weights))])), ["a", "b", "c"], weight="w")
+    assert message in error.value.what
+    assert not any(text in error.value.what + error.value.do for text in ("51,7", "1e300", "7 kg", "-3"))
+
+
+def test_a_sampling_fraction_is_taken_as_it_is() -> None:
+    """Eight rows are a share of 0.03 of no whole number of persons."""
+    report = risk(frame(), ["a", "b", "c"], sampling_fraction=0.03)
+    unique, pairs = 3, 2
+    assert report.special_uniques.dis == pytest.approx(unique * 0.03 / (unique * 0.03 + pairs * 0.97), rel=1e-12)
+    assert report.uniqueness.sampling_fraction == 0.03
+    rows = risk(frame(), ["a", "b", "c"], sampling_fraction=0.03, row_numbers=True).row_risks
+    assert rows.risk[1] == pytest.approx(0.03 / 0.97 * np.log(1 / 0.03), rel=1e-9)
 
 
 def test_special_uniques_take_the_fraction_of_weights_as_they_are() -> None:

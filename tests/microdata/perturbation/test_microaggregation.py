@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sfumato.microdata.perturbation.blocks import blocks_of
-from sfumato.microdata.perturbation.microaggregation import groups_of, information_loss, means_of
+from sfumato.microdata.perturbation.mdav_kernels import nearest_groups
+from sfumato.microdata.perturbation.microaggregation import _sorted_places, groups_of, information_loss, means_of
 
 KNOWN = {
     "census1080": {3: (5.6922, 5.25), 5: (9.0884, 8.21), 10: (14.1559, 12.35)},
@@ -124,3 +125,19 @@ def test_blocks_of_equal_records_and_of_one_direction() -> None:
     equal = np.tile([[1.0, 2.0], [1.0, 2.0], [5.0, 9.0]], (400, 1))
     assert np.bincount(groups_of(equal, 4, block=50)).min() >= 4
     assert information_loss(equal, groups_of(equal, 4, block=50)) < 1
+
+
+def test_records_are_sorted_by_all_columns() -> None:
+    draw = np.random.default_rng(7)
+    values = draw.integers(0, 3, (500, 3)).astype(float)
+    assert (values[_sorted_places(values)] == values[np.lexsort(values.T[::-1])]).all()
+
+
+def test_the_nearest_groups_are_those_of_the_least_distances() -> None:
+    draw = np.random.default_rng(8)
+    points, means = draw.integers(0, 4, (20, 3)).astype(float), draw.integers(0, 4, (3, 30)).astype(float)
+    for one in range(len(points)):
+        rivals = np.zeros(5, np.int64)
+        nearest_groups(points, one, means, rivals, np.empty(30))
+        distances = ((means.T - points[one]) ** 2).sum(axis=1)
+        assert sorted(np.argsort(distances, kind="stable")[:5]) == rivals.tolist()

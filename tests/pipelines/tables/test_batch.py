@@ -115,8 +115,9 @@ def test_a_batch_file_with_every_command(folder, sfumato):
     (folder / "none.hst").write_text("1,nowhere,s\n")
     (folder / "all.arb").write_text(EVERY)
     ran = sfumato("protect", "--arb", folder / "all.arb", "--out", folder / "out")
-    # Tables 1 and 3 share the regions, and were protected one by one.
-    assert ran.code == 1 and "hypercube.txt" in ran.err and ran.err.count("Warning") == 1, ran.err
+    # Tables 1 and 3 share the regions, and were protected one by one; four.sbs tells respondents that others round.
+    assert ran.code == 1 and "hypercube.txt" in ran.err and ran.err.count("Warning") == 2, ran.err
+    assert "four.sbs, rounded.txt, noisy.txt: these tables were not protected together" in ran.err
     out = folder / "out"
     codes = rows_of(out / "three.txt")
     assert codes[0] == ["Size", "Region", "Var2", "Status"]

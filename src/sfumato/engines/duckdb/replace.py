@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.engines import sql
 from sfumato.engines.duckdb.apply import as_text
@@ -48,6 +49,14 @@ class ReplacesColumns:
             arrays = self._connection.execute(f"SELECT {as_text(column)} AS t FROM {table} AS s").fetchnumpy()
         values: list[str | None] = arrays["t"].tolist()  # None where a text is masked
         return values
+
+    def floats(self: Any, column: str) -> npt.NDArray[np.float64] | None:
+        """A column's numbers, where the rows hold such of double precision."""
+        if column == PERSON or self._kinds().get(column) != "DOUBLE":
+            return None
+        with self.faults(reads=True):
+            arrays = self._connection.execute(f"SELECT {sql.name(column)} AS n FROM {self.source.table}").fetchnumpy()
+        return np.ma.filled(arrays["n"], np.nan)
 
     def replaced(self: Any, columns: Mapping[str, Sequence[str | None]], target: Path | None) -> Any:
         """The same rows with other texts in some columns."""

@@ -11,10 +11,13 @@ from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.counts.packing import packing_of
 
 Codes = npt.NDArray[np.int32]
+Numbers = npt.NDArray[np.float64]
 # A column's distinct texts and, for each row, the place of its text.
 Coded = tuple[tuple[str | None, ...], Codes]
 # Types of which equal values have the same text; other values are told apart by their texts.
 SAME_TEXT = {str, int, bool, float, date, datetime}
+# Types of columns that hold numbers of double precision alone; a missing one is no number.
+FLOATS = {float, type(None)}
 
 
 def count_rows(columns: Sequence[str], coded: Sequence[Coded], keep: npt.NDArray[np.int64], rows: int) -> TextCounts:
@@ -42,6 +45,9 @@ def _occurring(texts: tuple[str | None, ...], codes: Codes, rows: npt.NDArray[np
 
 def factorize(values: list[Any], written: Callable[[Any], str | None]) -> Coded:
     """Distinct texts of a list of values, and the place of each value's text."""
+    numbers = floats_of(values)
+    if numbers is not None:
+        return _factorize_floats(numbers, written)
     places: dict[Any, int] = {}
     codes = np.fromiter(
         (places.setdefault(value, len(places)) for value in _distinguishable(values, written)), np.int32, len(values)
@@ -53,6 +59,35 @@ def factorize(values: list[Any], written: Callable[[Any], str | None]) -> Coded:
         (texts.setdefault(written(values[row]), len(texts)) for row in firsts.tolist()), np.int32, len(places)
     )
     return tuple(texts), recode[codes] if len(codes) else codes
+
+
+def _factorize_floats(numbers: Numbers, written: Callable[[Any], str | None]) -> Coded:
+    """The same of numbers, which are sorted: columns of measurements have nearly as many of them as rows."""
+    distinct, firsts, codes = np.unique(numbers, return_index=True, return_inverse=True)
+    order = np.argsort(firsts)
+    places = np.empty(len(order), np.int32)
+    places[order] = np.arange(len(order), dtype=np.int32)
+    return tuple(map(written, distinct[order].tolist())), places[codes.reshape(-1)]
+
+
+def texts_of(values: list[Any], written: Callable[[Any], str | None]) -> list[str | None]:
+    """The text of each value; that of numbers is made once for all that are the same."""
+    numbers = floats_of(values)
+    if numbers is None:
+        return list(map(written, values))
+    distinct, codes = np.unique(numbers, return_inverse=True)
+    texts: list[str | None] = np.array([*map(written, distinct.tolist())], object)[codes.reshape(-1)].tolist()
+    return texts
+
+
+def floats_of(values: list[Any]) -> Numbers | None:
+    """Numbers of double precision, NaN where one is missing; None for values of other types."""
+    return np.array(values, np.float64) if set(map(type, values)) <= FLOATS else None
+
+
+def plain_floats(numbers: Numbers) -> Numbers:
+    """The same numbers, with one sign of zero and one way of being missing, as their texts have."""
+    return np.where(np.isnan(numbers), np.nan, numbers + 0.0)
 
 
 def _distinguishable(values: list[Any], written: Callable[[Any], str | None]) -> Iterable[Any]:

@@ -162,10 +162,15 @@ class SparkEngine(CountsPersons):
         texts: list[str | None] = found.sort_by(ROW).column("t").to_pylist()
         return texts
 
+    def floats(self, _column: str) -> None:
+        """Numbers are handed over as texts."""
+
     def _with_places(self) -> Any:
         """The rows with numbers that grow in their order, kept: a second look must find the same."""
         if self._placed is None:
-            self._placed = self.source.frame.select("*", F.monotonically_increasing_id().alias(ROW)).persist()
+            # Parts of a Parquet file are read in an order of Spark's own; keys of persons stand in that of their names.
+            in_turn = self.source.frame.select("*", F.monotonically_increasing_id().alias(ROW))
+            self._placed = (in_turn if self.source.number is None else self.source.numbered()).persist()
         return self._placed
 
     def _keys_of_file(self) -> Sequence[str | None]:

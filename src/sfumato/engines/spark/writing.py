@@ -21,6 +21,9 @@ def write(frame: Any, target: Path, separator: str) -> None:
     try:
         if target.suffix == ".parquet":
             frame.write.option("compression", "zstd").parquet(str(parts))
+            # What Spark notes for itself is no part of a release; others stumble over it when they read the folder.
+            for note in (*parts.glob(".*"), *parts.glob("_*")):
+                note.unlink()
             parts.rename(target)
         else:
             _write_texts(frame, parts, separator)

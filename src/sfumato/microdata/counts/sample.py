@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isnan
 
 import numpy as np
 import numpy.typing as npt
@@ -57,40 +58,62 @@ def _millionths(text_counts: TextCounts, missing: Sequence[str]) -> Counts:
     forms, wrong = canonical(present, "decimal")
     numbers = [float(form or 0) for form in forms]
     if wrong or len(present) < len(texts) or any(not 0 < number < MOST_PERSONS for number in numbers):
-        good = {text for text, number in zip(present, numbers, strict=True) if 0 < number < MOST_PERSONS}
-        refused = np.array([text not in good for text in texts], bool)
-        wrong_rows = int(text_counts.counts[refused[text_counts.codes[:, -1]]].sum())
-        what, remedy = _fault(present)
-        name = text_counts.columns[-1]
-        raise DataError(f'column "{name}": {wrong_rows:,} rows {what}', remedy, "weight", column=name)
+        raise _fault(text_counts, missing)
     millionths = np.array([round(number * MILLIONTHS) for number in numbers], np.int64)
     if float(millionths[text_counts.codes[:, -1]] @ text_counts.counts.astype(float)) > MOST_PERSONS * MILLIONTHS:
         raise DataError("the weights add up to more persons than there are.", "Check their unit.", "weight")
     return millionths
 
 
-def _fault(texts: Sequence[str]) -> tuple[str, str]:
-    """What is wrong with weights, and what to do."""
-    if any(_COMMA.fullmatch(text.strip()) for text in texts):
-        return (
-            "have no weight above 0; some have a comma.",
-            'If it is the decimal mark, say data: {decimal: ","} (--decimal ,).',
-        )
-    if any(_is_endless(text) for text in texts):
-        what = "have no weight, an infinite one, or one of more persons than there ever were."
-        return what, "Give every row the number of persons it stands for."
-    return (
-        "have no weight above 0.",
-        "Give every row its weight; leave rows that stand for nobody (weight 0) out of the file, or take the role "
-        "weight off that column.",
+FAULTS = {
+    "missing": ("have no weight", "Give every row its weight, or leave those rows out of the file."),
+    "comma": ("have a weight with a comma", 'If it is the decimal mark, say data: {decimal: ","} (--decimal ,).'),
+    "nan": (
+        "have NaN, which is no number, as weight",
+        "Give every row its weight, or leave those rows out of the file.",
+    ),
+    "text": ("have a text that is no number as weight", "Give every row the number of persons it stands for."),
+    "negative": ("have a negative weight", "A weight says how many persons a row stands for: mend it."),
+    "zero": ("have the weight 0", "Leave rows that stand for nobody out of the file."),
+    "endless": (
+        "have an infinite weight, or one of more persons than there ever were",
+        "Give every row the number of persons it stands for.",
+    ),
+}
+
+
+def _fault(text_counts: TextCounts, missing: Sequence[str]) -> DataError:
+    """What is wrong with weights, in how many rows each, and what to do about it; no weight is told."""
+    kinds = [_kind_of_fault(text, missing) for text in text_counts.values[-1]]
+    rows = np.bincount(text_counts.codes[:, -1], text_counts.counts, len(kinds)).astype(np.int64)
+    faults = {
+        kind: sum(rows[at] for at, other in enumerate(kinds) if other == kind) for kind in FAULTS if kind in kinds
+    }
+    name = text_counts.columns[-1]
+    what = "; ".join(
+        f"{count:,} {'row has' if count == 1 else 'rows have'}{FAULTS[kind][0][4:]}" for kind, count in faults.items()
+    )
+    remedies = " ".join(dict.fromkeys(FAULTS[kind][1] for kind in faults))
+    return DataError(
+        f'column "{name}": {what}.', f"{remedies} Or take the role weight off that column.", "weight", column=name
     )
 
 
-def _is_endless(text: str) -> bool:
+def _kind_of_fault(text: str | None, missing: Sequence[str]) -> str | None:
+    """What is wrong with a weight; None where it is a number above 0."""
+    if text is None or text in missing:
+        return "missing"
     try:
-        return float(text) >= MOST_PERSONS
+        number = float(text)
     except ValueError:
-        return False
+        return "comma" if _COMMA.fullmatch(text.strip()) else "text"
+    if isnan(number):
+        return "nan"
+    if number <= 0:
+        return "negative" if number < 0 else "zero"
+    if number >= MOST_PERSONS:
+        return "endless"
+    return "text" if canonical([text], "decimal")[1] else None
 
 
 def with_households(table: FrequencyTable, text_counts: TextCounts, missing: Sequence[str]) -> FrequencyTable:

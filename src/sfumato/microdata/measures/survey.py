@@ -1,7 +1,7 @@
 """The survey of a table's risk: all measures together, for the library and the command line."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -89,17 +89,24 @@ def survey(
     subset_limit: int = LIMIT,
     *,
     with_steps: bool = True,
+    sampling_fraction: float | None = None,
 ) -> RiskSurvey:
-    """All measures of a frequency table; those of single steps only where hierarchies were given."""
+    """All measures of a frequency table; those of single steps only where hierarchies were given.
+
+    Args:
+        sampling_fraction: The share of the population that the rows are, where it is known better than by whole
+            persons.
+    """
     matches = table.counts
     weighted = table.sample is not None and table.sample.weights is not None
-    classes = raw_classes(table, 1.0 if population_size is None else table.rows / population_size)
+    if sampling_fraction is None and population_size is not None:
+        sampling_fraction = table.rows / population_size
+    classes = raw_classes(table, sampling_fraction or 1.0)
     if weighted:
         population_size = max(round(float(classes.persons.sum())), table.rows)
     sets = all_sets(table)
     # Of weights the fraction is taken as exact as they are, not by whole persons.
-    fraction = None if weighted or population_size is None else table.rows / population_size
-    special = special_uniques(table, fraction, sets=sets)
+    special = special_uniques(table, None if weighted else sampling_fraction, sets=sets)
     journalist = attacker(table.counts, classes.risks(), threshold, population_size is not None)
     return RiskSurvey(
         table.columns,
@@ -111,7 +118,7 @@ def survey(
         journalist,
         journalist,
         distribution(table.counts, matches),
-        population.uniqueness(table.counts, population_size) if population_size is not None else None,
+        _uniqueness(table, population_size, None if weighted else sampling_fraction),
         subsets(table, subset_limit, sets),
         contribution.of_columns(table),
         contribution.of_steps(table) if with_steps else (),
@@ -121,6 +128,14 @@ def survey(
         matching=prosecutor(table.counts, threshold, hiding(table, on_missing)) if on_missing == "any" else None,
         spellings=dict(_spellings(table)),
     )
+
+
+def _uniqueness(table: FrequencyTable, size: int | None, fraction: float | None) -> population.Uniqueness | None:
+    """Estimates for a population of so many persons, where that is known."""
+    if size is None:
+        return None
+    estimates = population.uniqueness(table.counts, size)
+    return estimates if fraction is None else replace(estimates, sampling_fraction=fraction)
 
 
 def _spellings(table: FrequencyTable) -> Iterator[tuple[str, int]]:

@@ -159,16 +159,34 @@ def exchange_gain(points, one, other, sums, sizes, groups):
 
 
 @compiled
-def nearest_groups(points, one, sums, sizes, rivals, out):
-    """The groups whose means are nearest to a record, into `rivals`."""
-    for group in range(len(sizes)):
-        out[group] = gap(points, one, sums, sizes, group)
-    limit = np.partition(out, len(rivals) - 1)[len(rivals) - 1]
-    found = 0
-    for group in range(len(sizes)):
-        if out[group] <= limit and found < len(rivals):
-            rivals[found] = group
-            found += 1
+def refresh(sums, sizes, group, means):
+    """Write down the mean of a group that changed; means: (columns, groups), in which many are gone through at once."""
+    share = 1.0 / sizes[group]
+    for column in range(len(means)):
+        means[column, group] = sums[group, column] * share
+
+
+@compiled
+def nearest_groups(points, one, means, rivals, out):
+    """The groups whose means are nearest to a record, into `rivals`, the first in number first; out: (groups,)."""
+    width, count = means.shape
+    out[:] = 0.0
+    for column in range(width):
+        value = points[one, column]
+        for group in range(count):
+            step = means[column, group] - value
+            out[group] += step * step
+    most, size = len(rivals), 0
+    for group in range(count):
+        if size == most and out[group] >= out[rivals[size - 1]]:
+            continue
+        place = min(size, most - 1)
+        size = place + 1
+        while place > 0 and out[rivals[place - 1]] > out[group]:
+            rivals[place] = rivals[place - 1]
+            place -= 1
+        rivals[place] = group
+    rivals.sort()
 
 
 @compiled
@@ -276,12 +294,20 @@ def refine(points: Reals2, records: Ints, k: int, count: int, near: int, passes:
     sums, sizes = np.zeros((count, points.shape[1])), np.zeros(count, np.int64)
     members, slots = np.zeros((count, room), np.int64), np.zeros(len(points), np.int64)
     rivals, out = np.zeros((len(points), min(near, count)), np.int64), np.empty(count)
+    means = np.zeros((points.shape[1], count))
     enlist(points, records, groups, sums, sizes, members, slots)
+    for group in range(count):
+        refresh(sums, sizes, group, means)
     for _ in range(passes if count > 1 else 0):
         gained = 0.0
         for one in records:
-            nearest_groups(points, one, sums, sizes, rivals[one], out)
-            gained += improve(points, one, k, rivals[one], sums, sizes, members, slots, groups)[0]
+            before = groups[one]
+            nearest_groups(points, one, means, rivals[one], out)
+            gain = improve(points, one, k, rivals[one], sums, sizes, members, slots, groups)[0]
+            if gain > 0.0:
+                gained += gain
+                refresh(sums, sizes, before, means)
+                refresh(sums, sizes, groups[one], means)
         if gained < 1e-9:
             break
     if count > 1:

@@ -36,10 +36,20 @@ def groups_of(values: Floats, k: int, refine: bool = True, block: int | None = N
     """
     if len(values) < 2 * k:
         return np.zeros(len(values), np.int64)
-    order = np.lexsort(values.T[::-1])
+    order = _sorted_places(values)
     groups = np.empty(len(values), np.int64)
     groups[order] = _groups(standardized(values[order]), k, refine, block)
     return groups
+
+
+def _sorted_places(values: Floats) -> Places:
+    """The places of records in their order: by the first column, and by the others where that is the same."""
+    order = np.argsort(values[:, 0], kind="stable")
+    first = values[order, 0]
+    same = first[1:] == first[:-1]
+    ties = np.flatnonzero(np.append(False, same) | np.append(same, False))
+    order[ties] = order[ties][np.lexsort(values[order[ties]].T[::-1])]
+    return order
 
 
 def _groups(points: Floats, k: int, refine: bool, block: int | None) -> Places:

@@ -55,9 +55,14 @@ def checked(numbers: Floats, column: str) -> Floats:
     return numbers
 
 
+def may_be_missing(missing: Sequence[str]) -> bool:
+    """Whether a number may stand for a missing value."""
+    return any(text.strip().lstrip("+-")[:1].isdigit() for text in missing)
+
+
 def _all_numbers(texts: Texts, missing: Sequence[str]) -> Floats | None:
     """The numbers of texts none of which is missing; None where some may be."""
-    if any(text.strip().lstrip("+-")[:1].isdigit() for text in missing):
+    if may_be_missing(missing):
         return None
     try:
         numbers = np.array(list(map(float, texts)))  # type: ignore[arg-type]  # a missing one is no float

@@ -8,7 +8,7 @@ is read back after writing.
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,6 @@ from sfumato.microdata.perturbation.numbers import (
     Texts,
     checked,
     noise_decimals,
-    numbers_of,
     rounded_texts,
     texts_of,
 )
@@ -46,9 +45,20 @@ from sfumato.microdata.publishing.perturbation import (
 STAR = "*"
 # The column of keys of persons beside published rows.
 PERSON_KEY = "sfumato_person"
-Reader = Callable[[str], Texts]
 Households = Callable[[], Sequence[str]]
 Codes = npt.NDArray[np.int64]
+
+
+class Reader(Protocol):
+    """What hands over columns of the rows."""
+
+    def __call__(self, column: str) -> Texts:
+        """A column as texts."""
+        ...
+
+    def numbers(self, column: str) -> Floats:
+        """A column as numbers, NaN where one is missing."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +106,7 @@ def perturb(
     """The perturbation of rows.
 
     Args:
-        read: Hands over a column of the rows as texts.
+        read: Hands over columns of the rows.
         households: Hands over the household of each row, where these are known.
         pseudonyms: What makes the pseudonyms of each column that has some.
     """
@@ -134,7 +144,7 @@ def _part(plan: Plan, names: tuple[str, ...], operation: Drawn, read: Reader, ho
         return _categories(plan, names[0], operation, read, keys[0])
     if isinstance(operation, SwapHouseholds):
         return _households(plan, names, operation, read, households, keys[0])
-    values = np.column_stack([numbers_of(read(name), name, plan.data.missing) for name in names])
+    values = np.column_stack([read.numbers(name) for name in names])
     steps = [None if (publish := plan.columns[name].published) is None else publish.round for name in names]
     if isinstance(operation, Microaggregate):
         return _microaggregated(names, values, steps, operation)

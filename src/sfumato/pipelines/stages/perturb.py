@@ -5,9 +5,10 @@ is so for the published rows.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from sfumato.errors import InternalError
 from sfumato.microdata.counts.tallies import numbers_of as combination_numbers
 from sfumato.microdata.measures.perturbed.figures import figures_of
 from sfumato.microdata.models.classes import Floats
-from sfumato.microdata.perturbation.numbers import numbers_of
+from sfumato.microdata.perturbation.numbers import checked, may_be_missing, numbers_of
 from sfumato.microdata.perturbation.perturb import Exact, Part, perturb
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.pseudonyms.key import PseudonymKey
@@ -83,7 +84,7 @@ def perturbed(
         DataError: Values are no numbers, or households are not known.
         InternalError: What was written is not what was meant.
     """
-    read = _Reader(published)
+    read = _Reader(published, plan.data.missing)
     pseudonyms = {name: pseudonyms_of(key, plan.pseudonyms[name].kind) for name, key in (keys or {}).items()}
     households = _Households(plan, read) if plan.swaps_households else None
     parts = perturb(plan, read, households, pseudonyms)
@@ -94,8 +95,9 @@ def perturbed(
     except BaseException:
         engine.close()
         raise
-    unchanged = tuple(name for name, values in texts.items() if _is_unchanged(read(name), values))
-    return Perturbed(engine, _figures(plan, parts, keys or {}), unchanged)
+    unchanged = tuple(name for name, values in texts.items() if _is_unchanged(read.first(name), values))
+    told = {"unchanged": list(unchanged)} if unchanged else {}
+    return Perturbed(engine, _figures(plan, parts, keys or {}) | told, unchanged)
 
 
 def _shortfalls(parts: Sequence[Mapping[str, Any]], unchanged: Sequence[str]) -> Iterator[str]:
@@ -132,26 +134,51 @@ class _Households:
 class _Reader:
     """Reads each column once."""
 
-    def __init__(self, engine: PublishedRows) -> None:
-        self._engine = engine
+    def __init__(self, engine: PublishedRows, missing: Sequence[str]) -> None:
+        self._engine, self._missing = engine, missing
         self._columns: dict[str, Sequence[str | None]] = {}
+        self._numbers: dict[str, Floats] = {}
 
     def __call__(self, column: str) -> Sequence[str | None]:
         if column not in self._columns:
             self._columns[column] = self._engine.texts(column)
         return self._columns[column]
 
+    def numbers(self, column: str) -> Floats:
+        if column not in self._numbers:
+            # Texts of numbers are many times as large: they are not kept beside them.
+            self._numbers[column] = _floats(
+                self._engine, column, self._missing, lambda: self._columns.get(column) or self._engine.texts(column)
+            )
+        return self._numbers[column]
+
+    def first(self, column: str) -> Iterator[str | None]:
+        """The texts of a column from the first on, those of numbers made one by one."""
+        if column in self._columns or column not in self._numbers:
+            return iter(self(column))
+        return (None if isnan(number) else repr(number) for number in self._numbers[column].tolist())
+
+
+def _floats(
+    engine: PublishedRows, column: str, missing: Sequence[str], texts: Callable[[], Sequence[str | None]]
+) -> Floats:
+    """The numbers of a column: as the rows hold them, or those of its texts."""
+    floats = None if may_be_missing(missing) else engine.floats(column)
+    if floats is None or np.isinf(floats).any():
+        return numbers_of(texts(), column, missing)
+    return checked(floats, column)
+
 
 def check(
     engine: PublishedRows, texts: Mapping[str, Sequence[str | None]], parts: Sequence[Part], missing: Sequence[str]
 ) -> None:
     """Compare what was written with what was meant, row by row, and with what must be exact."""
-    written = {name: engine.texts(name) for name in texts}
+    written = _Reader(engine, missing)
     for name, meant in texts.items():
-        if not _same(written[name], meant):
+        if not _same(written(name), meant):
             raise _differs(f'the values of "{name}"')
     for part in parts:
-        _check_exact(part.exact, written, missing)
+        _check_exact(part.exact, written)
 
 
 def _same(written: Sequence[str | None], meant: Sequence[str | None]) -> bool:
@@ -168,7 +195,7 @@ def _same(written: Sequence[str | None], meant: Sequence[str | None]) -> bool:
     )
 
 
-def _is_unchanged(before: Sequence[str | None], after: Sequence[str | None]) -> bool:
+def _is_unchanged(before: Iterator[str | None], after: Sequence[str | None]) -> bool:
     """Whether every row has what it had; the first that has not decides."""
     return all(
         one == other or (one is not None and other is not None and _number(one) == _number(other))
@@ -184,15 +211,15 @@ def _number(text: str) -> Decimal | str:
         return text
 
 
-def _check_exact(exact: Exact, written: Mapping[str, Sequence[str | None]], missing: Sequence[str]) -> None:
+def _check_exact(exact: Exact, written: _Reader) -> None:
     numeric = dict.fromkeys((*exact.means, *(name for names in exact.least for name in names)))
-    numbers_by_name = {name: numbers_of(written[name], name, missing) for name in numeric}
+    numbers_by_name = {name: written.numbers(name) for name in numeric}
     for name, mean in exact.means.items():
         numbers = numbers_by_name[name]
         if abs(float(numbers.mean()) - mean) > CLOSE * max(float(np.abs(numbers).max(initial=1.0)), 1e-300):
             raise _differs(f'the mean of "{name}"')
     for name, texts in exact.sorted_texts.items():
-        if Counter(_number(text) for text in written[name] if text is not None) != Counter(map(_number, texts)):
+        if Counter(_number(text) for text in written(name) if text is not None) != Counter(map(_number, texts)):
             raise _differs(f'the distribution of "{name}"')
     for names, least in exact.least.items():
         if least_alike([numbers_by_name[name] for name in names]) < least:

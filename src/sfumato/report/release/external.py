@@ -185,7 +185,7 @@ def _meanings(dossier: Dossier) -> str:
 
 def _what(dossier: Dossier, name: str) -> str:
     """What was done to a column, in words."""
-    told = sentences.untouched(dossier.words, _plan(dossier), name, dossier.under_promise(name))
+    told = sentences.untouched(dossier.words, _plan(dossier), name, dossier.report, dossier.under_promise(name))
     return told or _fate(dossier, name)
 
 

@@ -226,9 +226,17 @@ def _told(words: Words, operation: Perturbation) -> str:
     return words[f"perturbed.{operation.name}"].format(number=words.figure(f"{number:g}"))
 
 
-def untouched(words: Words, plan: Plan, name: str, under_promise: bool) -> str | None:
+def unchanged_columns(report: Report) -> Sequence[str]:
+    """Perturbed columns in which every row has what it had."""
+    columns: Sequence[str] = (report.details.get("perturbation") or {}).get("unchanged", ())
+    return columns
+
+
+def untouched(words: Words, plan: Plan, name: str, report: Report, under_promise: bool) -> str | None:
     """What happens to a column that is no quasi-identifier; None for one that is."""
     column = plan.columns[name]
+    if name in unchanged_columns(report):
+        return words["perturbed.unchanged"]
     if name in plan.withheld_columns:
         return words["fate.identifier"]
     if column.operations is not None:
@@ -253,6 +261,8 @@ def _coding(words: Words, publish: PublishPlan) -> Iterator[str]:
 def by_class(words: Words, report: Report, plan: Plan | None, name: str) -> str:
     """What happens to a quasi-identifier that has no level of its own."""
     column = None if plan is None else plan.columns[name]
+    if name in unchanged_columns(report):
+        return words["perturbed.unchanged"]
     if column is not None and column.perturbation is not None:
         return told(words, column.perturbation, column.published)
     if report.method != "cells":

@@ -129,7 +129,7 @@ def fate(dossier: Dossier, name: str) -> str:
     """What happened to a column, in a sentence."""
     assert dossier.plan is not None
     evidence = dossier.evidence.columns.get(name) if dossier.evidence else None
-    told = sentences.untouched(dossier.words, dossier.plan, name, dossier.under_promise(name))
+    told = sentences.untouched(dossier.words, dossier.plan, name, dossier.report, dossier.under_promise(name))
     return told or _fate(dossier, name, evidence)
 
 
