@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+import yaml
 
 from sfumato import datasets
 from sfumato.errors import PlanError, UnattainableError
@@ -228,6 +229,17 @@ def test_a_greater_k_than_the_earlier_releases_kept_is_refused(tmp_path) -> None
     with pytest.raises(UnattainableError, match="fewer than 16 persons") as refusal:
         visits(tmp_path, "second", [], ["first"], k=16)
     assert refusal.value.status.exit == 4 and not (tmp_path / "second").exists()
+
+
+def test_a_hierarchy_with_fewer_levels_is_refused(tmp_path) -> None:
+    released(tmp_path, 0, [])
+    plan = yaml.safe_load((tmp_path / "release0" / "plan.yaml").read_text())
+    level = json.loads((tmp_path / "release0" / "report.json").read_text())["levels"]["born"]
+    assert level > 1, "else this shows nothing"
+    plan["columns"]["born"]["hierarchy"] = {"type": "any"}
+    plan |= {"previous": ["release0"], "data": plan["data"] | {"source": str(tmp_path / "month0.csv")}}
+    with pytest.raises(PlanError, match=f"has born at level {level}, which its hierarchy does not have"):
+        anonymize(None, read_plan(plan, tmp_path))
 
 
 def test_all_releases_of_a_chain_are_named(tmp_path) -> None:

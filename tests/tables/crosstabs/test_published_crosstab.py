@@ -22,3 +22,20 @@ def test_a_row_of_masks_alone_tells_nothing() -> None:
 def test_words_before_numbers_are_labels() -> None:
     table = read_crosstab(["ort", "sex", "n"], [["a", "m", "12"], ["a", "f", "*"]])
     assert table.columns == ("n",)
+
+
+@pytest.mark.parametrize("total", ["Total", "Gesamt", ""])
+def test_totals_of_long_tables_give_masks_away(total) -> None:
+    """One row a cell, labels in several columns: totals stand in each of them."""
+    rows = [
+        ["A", "f", "*"],
+        ["A", "m", "20"],
+        ["A", total, "23"],
+        ["B", "f", "15"],
+        ["B", "m", "0"],
+        ["B", total, "15"],
+    ]
+    whole = [*rows, [total, "f", "18"], [total, "m", "20"], [total, total, "38"]]
+    assert derivable(read_crosstab(["region", "sex", "n"], whole), 1, 10) == ("A f, n",)
+    hidden = [[*row[:2], "*"] if row[0] != total and row[1] != total else row for row in rows]
+    assert derivable(read_crosstab(["region", "sex", "n"], hidden), 1, 10) == ()

@@ -166,6 +166,12 @@ def _labels(plan: Plan, name: str, texts: Sequence[str | None]) -> list[str | No
     if column.hierarchy is None:
         raise PlanError(f"previous: {name} has no hierarchy.", "At least {type: any}.", "previous-levels")
     ladder = column.hierarchy.bind(values).ladder
+    if column.min_level >= len(ladder.labels):
+        raise PlanError(
+            f"previous: the earlier release has {name} at level {column.min_level}, which its hierarchy does not have.",
+            "Give the column the hierarchy of the earlier plan: its levels are kept.",
+            "previous-levels",
+        )
     of_form = {form: ladder.published(form, column.min_level) for form in values if form in ladder.places}
     of_text = {text: of_form.get(form or "") for text, form in zip(present, forms, strict=True)}
     return [of_text.get(text or "") for text in texts]

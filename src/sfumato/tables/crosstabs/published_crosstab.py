@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +31,7 @@ class PublishedCrosstab:
         rates: The shares and rates shown, by column; owners: for each of these columns, the place of its counts.
         ranges: The least and the greatest count that is possible where a range stands in place of one.
         marked_rates: Which rates carry a mark, or a note in their row.
+        label_cells: What stands in the columns of labels, row by row.
     """
 
     rows: tuple[str, ...]
@@ -41,6 +42,7 @@ class PublishedCrosstab:
     ranges: tuple[tuple[float, float], ...]
     marked_rates: Mask
     labels: tuple[str, ...] = ()
+    label_cells: tuple[tuple[str, ...], ...] = ()
 
     @property
     def masked(self) -> Mask:
@@ -62,12 +64,12 @@ def read_crosstab(header: Sequence[str], cells: Sequence[Sequence[Text]]) -> Pub
     shares = [place for place in numbers if _is_share(header[place], read[place])]
     counts = [place for place in numbers if place not in shares]
     labels = [place for place in range(len(header)) if place not in numbers]
-    rows = tuple(" ".join(str(row[place] or "") for place in labels) for row in cells)
+    label_cells = tuple(tuple(str(row[place] or "").strip() for place in labels) for row in cells)
     ranges = tuple((cell.low, cell.high) for place in counts for cell in read[place] if cell.is_range)
     shown, rates = (_grid([read[place] for place in places], len(cells)) for places in (counts, shares))
     owners = tuple(_owner(header, place, counts) for place in shares)
     return PublishedCrosstab(
-        rows,
+        tuple(map(" ".join, label_cells)),
         tuple(header[place] for place in counts),
         shown,
         rates,
@@ -75,6 +77,7 @@ def read_crosstab(header: Sequence[str], cells: Sequence[Sequence[Text]]) -> Pub
         ranges,
         _marks(columns, numbers, shares),
         tuple(header[place] for place in labels),
+        label_cells,
     )
 
 
@@ -219,12 +222,38 @@ def _is_told(lower: float, upper: float) -> bool:
 def _relations(table: PublishedCrosstab) -> Relations:
     """What adds up by the labels: rows and columns that are called totals are the sums of all others."""
     places: Places = np.arange(table.counts.size).reshape(table.counts.shape)
-    relations = []
-    for cells, labels in ((places, table.rows), (places.T, table.columns)):
-        totals = [place for place, label in enumerate(labels) if is_margin(label)]
-        parts = [place for place in range(len(labels)) if place not in totals]
-        if len(totals) == 1 and parts:
-            coefs = [-1.0] + [1.0] * len(parts)
-            order = [totals[0], *parts]
-            relations += [([int(cell) for cell in cells[order, at]], coefs) for at in range(cells[0].size)]
-    return make_relations(relations)
+    sums = [(places[order], at) for order in _row_sums(table) for at in range(len(table.columns))]
+    sums += [
+        (places.T[order], at) for order in _sums(table.columns, range(len(table.columns))) for at in range(len(places))
+    ]
+    return make_relations(
+        [([int(cell) for cell in cells[:, at]], [-1.0] + [1.0] * (len(cells) - 1)) for cells, at in sums]
+    )
+
+
+def _row_sums(table: PublishedCrosstab) -> Iterator[list[int]]:
+    """Rows that add up: by each column of labels, those that have the same in all others; the total first.
+
+    >>> rows = [["A", "f", "3"], ["A", "m", "4"], ["A", "Total", "7"], ["Total", "f", "3"]]
+    >>> list(_row_sums(read_crosstab(["ward", "sex", "n"], rows)))
+    [[3, 0], [2, 0, 1]]
+    """
+    for column in range(len(table.labels)):
+        alike: dict[tuple[str, ...], list[int]] = {}
+        for place, cells in enumerate(table.label_cells):
+            alike.setdefault((*cells[:column], *cells[column + 1 :]), []).append(place)
+        own = [cells[column] for cells in table.label_cells]
+        # In tables of several columns of labels a total may have none.
+        blank = len(table.labels) > 1 and any(own)
+        names = ["Total" if blank and not label else label for label in own]
+        for places in alike.values():
+            yield from _sums(names, places)
+
+
+def _sums(labels: Sequence[str], places: Iterable[int]) -> Iterator[list[int]]:
+    """The one place that is called a total, and all others behind it; nothing where there is none, or several."""
+    chosen = list(places)
+    totals = [place for place in chosen if is_margin(labels[place])]
+    parts = [place for place in chosen if place not in totals]
+    if len(totals) == 1 and parts:
+        yield [totals[0], *parts]
