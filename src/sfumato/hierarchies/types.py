@@ -36,10 +36,13 @@ def canonical(values: Sequence[str], type_: ColumnType) -> tuple[list[str | None
     >>> canonical(["007", "39.0", "x"], "integer")
     (['7', '39', None], [2])
     """
-    if type_ in ("decimal", "amount") and are_plain_numbers(values):
+    one, is_plain = _CANONICAL[type_], _PLAIN.fullmatch
+    if type_ not in ("decimal", "amount"):
+        texts = [one(value) for value in values]
+    elif are_plain_numbers(values):
         return list(values), []
-    one = _CANONICAL[type_]
-    texts = [one(value) for value in values]
+    else:
+        texts = [value if is_plain(value) else one(value) for value in values]
     return texts, [place for place, text in enumerate(texts) if text is None]
 
 

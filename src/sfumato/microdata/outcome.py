@@ -125,7 +125,8 @@ class Report:
         The one figure by which releases compare, whatever their methods minimized; None where no column was measured.
         """
         measured = (self.utility.get("losses") or {}).get(COMPARED, {})
-        shares = self.loss.per_column if self.loss.name == COMPARED else measured.get("per_column", {})
+        minimized = self.loss.per_column if self.loss.name == COMPARED else {}
+        shares = minimized or measured.get("per_column", {})
         return sum(shares.values()) / len(shares) if shares else None
 
     def mean_of(self, objective: float) -> float | None:

@@ -20,7 +20,7 @@ def as_csv(comparison: Runs) -> str:
 
 def text(comparison: Runs) -> str:
     """The losses in plain text, and the sentence that says which method to choose."""
-    lines = [verdict(comparison)[0], ""]
+    lines = [verdict(comparison)[0], "", f"  {words_in()['compared.axis.loss']}"]
     for share in comparison.suppression:
         if len(comparison.suppression) > 1:
             lines.append(f"  suppression {share:g}")

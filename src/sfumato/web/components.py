@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from html import escape
 from itertools import zip_longest
 from pathlib import Path
@@ -30,9 +30,15 @@ _HERE = Path(__file__).parent
 
 def add_style() -> None:
     """The look of every page, and what it does in the browser by itself."""
-    ui.add_css(style("colors") + (_HERE / "pages.css").read_text(encoding="utf-8"))
-    ui.add_body_html(f"<script>{(_HERE / 'pages.js').read_text(encoding='utf-8')}</script>")
+    ui.add_css(style("colors") + _own("base.css") + _own("pages.css"))
+    ui.add_body_html(f"<script>{_own('pages.js')}</script>")
     ui.colors(primary="#37558f", secondary="#875214", accent="#875214", positive="#1d6f49", negative="#a8362f")
+
+
+@cache
+def _own(name: str) -> str:
+    """A file beside this one."""
+    return (_HERE / name).read_text(encoding="utf-8")
 
 
 _handlers: WeakKeyDictionary[Client, dict[str, Callable[[Any], Any]]] = WeakKeyDictionary()

@@ -63,6 +63,7 @@ def mount_pages(app: FastAPI, pool: Pool, door: Door) -> None:
         show_welcome_message=False,
         favicon=components.ICON,
         gzip_middleware_factory=Compression,
+        tailwind=False,
     )
 
 

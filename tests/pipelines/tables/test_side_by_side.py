@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+import sfumato as sf
 from sfumato.errors import DataError, PlanError, UnattainableError
 from sfumato.pipelines.tables.batch import side_by_side
 from sfumato.pipelines.tables.batch.run import run_batch
+from sfumato.tables.plan.plan import read_table_plan
 
 VARIABLE = '<RECODEABLE>\n<TOTCODE> "T"\n'
 ROWS = "a1p900 a2p20 a1q30 a2q25 b1p100 b2p90 b1q95 b2q80 c1p70 c2p60 c1q75 c2q85 d1p99 d2p98 d1q97 d2q78"
@@ -202,6 +204,31 @@ def test_levels_whose_digits_are_not_those_of_the_codes_are_refused(folder):
     (folder / "m.rda").write_text(f'<SEPARATOR> ";"\nx\n{VARIABLE}{tags}v\n<NUMERIC>\n')
     with pytest.raises(DataError, match="the levels of x end at 1, 4 digits, and a code has 3"):
         run(folder, OPEN + specified(('"x"', "FREQ(1,10)")))
+
+
+LINE = "x,v,st\nT,1000,s\na,300,u\nb,400,s\nc,100,s\nd,200,s\n"
+PLANE = "x,z,v,st\nT,T,1000,s\nT,p,600,s\nT,q,400,s\nP,T,700,s\nP,p,400,s\nP,q,300,s\nQ,T,300,s\nQ,p,200,s\nQ,q,100,s\n"
+
+
+def test_tables_of_a_plan_know_what_codes_are_made_of_that_others_have(folder):
+    """The second table has P alone, and its hierarchy says that P is a and b."""
+    (folder / "line.csv").write_text(LINE)
+    (folder / "plane.csv").write_text(PLANE)
+    flat, tree = {"column": "x", "total": "T"}, {"column": "x", "total": "T", "hierarchy": "x.hrc"}
+    plan = {
+        "version": 1,
+        "table": {"value": "v"},
+        "tables": [
+            {"name": "line", "source": "line.csv", "dimensions": {"x": flat}},
+            {"name": "plane", "source": "plane.csv", "dimensions": {"x": tree, "z": {"column": "z", "total": "T"}}},
+        ],
+        "primary": [{"rule": "status", "column": "st"}],
+    }
+    sf.protect(plan=read_table_plan(plan, folder)).save(folder / "out")
+    with (folder / "out" / "line" / "table-external.csv").open(encoding="utf-8", newline="") as file:
+        line = {row["x"]: row["v_published"] for row in csv.DictReader(file)}
+    # 300 = 700 - 400 otherwise.
+    assert line["a"] == line["b"] == "*"
 
 
 # Tables of random records, with codes as they come, recoded, or recoded otherwise, attacked by programs of their own.

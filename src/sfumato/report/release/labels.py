@@ -35,30 +35,30 @@ def meanings(words: Words, plan: Plan, recoding: Recoding) -> dict[str, tuple[Me
 
 
 def _column(words: Words, plan: Plan, name: str, ladder: Ladder, labels: list[str | None]) -> Iterator[Meaning]:
-    """Every label with what it stands for, in the order of the ladder; of very many, the first ones."""
+    """Every label with what it stands for, in the order of the values; of very many, the first ones."""
     if None in labels:
         yield "", words["external.missing"]
     hierarchy, rungs = plan.columns[name].hierarchy, _rungs(ladder)
-    order = {label: place for place, label in enumerate(rungs)}
     groups = _members(ladder) if isinstance(hierarchy, Tree | HierarchyFile) else {}
     # A value that is a group as well is explained: it may stand for any of its members.
     values = {value for value in ladder.values if groups.get(value or "", value) == value}
     coarse = sorted(
         (label for label in labels if label is not None and label not in values),
-        key=lambda label: (not label.strip(ROOT), order.get(label, 0)),
+        key=lambda label: (not label.strip(ROOT), rungs.get(label, (0, 0))[::-1]),
     )
     for label in coarse[:MOST_LABELS]:
-        yield label, _meaning(words, hierarchy, rungs.get(label), label, groups)
+        yield label, _meaning(words, hierarchy, rungs[label][0] if label in rungs else None, label, groups)
     if len(coarse) > MOST_LABELS:
         yield "…", words["external.more_labels"].format(count=words.count(len(coarse) - MOST_LABELS))
 
 
-def _rungs(ladder: Ladder) -> dict[str, int]:
-    """The labels of a ladder in its order, each with the lowest level that has it."""
-    rungs: dict[str, int] = {}
+def _rungs(ladder: Ladder) -> dict[str, tuple[int, int]]:
+    """The labels of a ladder, each with its lowest level, and the first value that it covers, by its place."""
+    rungs: dict[str, tuple[int, int]] = {}
     for level in range(1, ladder.height):
-        for label in ladder.labels[level]:
-            rungs.setdefault(label or "", level)
+        codes, first = np.unique(ladder.codes[level], return_index=True)
+        for code, place in zip(codes.tolist(), first.tolist(), strict=True):
+            rungs.setdefault(ladder.labels[level][code] or "", (level, place))
     return rungs
 
 

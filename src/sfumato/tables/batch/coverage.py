@@ -74,7 +74,10 @@ def coverage_of(tables: Sequence[OfficeTable]) -> Coverage:
         kept = {
             name: {code: (cover & there[name]) or cover for code, cover in codes.items()} for name, codes in own.items()
         }
-        ends = {variable_of(tree): _ends(tree, kept[variable_of(tree)], there) for tree in table.trees}
+        ends = {
+            variable_of(tree): _ends(table, tree, kept[variable_of(tree)], there[variable_of(tree)])
+            for tree in table.trees
+        }
         for tree in table.trees:
             kept[variable_of(tree)][tree.root] = frozenset().union(*ends[variable_of(tree)]) or frozenset({""})
         covers.append(kept)
@@ -96,14 +99,16 @@ def _root(table: OfficeTable, name: str) -> Code:
     return next(tree.root for tree in table.trees if variable_of(tree) == name)
 
 
-def _ends(tree: Tree, covers: Mapping[Code, Cover], there: Mapping[str, Cover]) -> frozenset[Cover]:
-    """What the codes without parts stand for, where there is something of them."""
-    inner = set(tree.parents.values())
-    return frozenset(
-        cover
-        for code, cover in covers.items()
-        if code not in inner and code != tree.root and cover <= there[variable_of(tree)]
-    )
+def _ends(table: OfficeTable, tree: Tree, covers: Mapping[Code, Cover], there: Cover) -> frozenset[Cover]:
+    """What the finest codes of a table stand for, where there is something of them; hierarchies may have finer ones."""
+    return frozenset(covers[code] for code in _finest_codes(table, tree) if covers[code] <= there)
+
+
+def _finest_codes(table: OfficeTable, tree: Tree) -> set[Code]:
+    """The codes of cells of which the table has no parts."""
+    place = table.trees.index(tree)
+    codes = {key[place] for key in table.keys} - {tree.root}
+    return codes - {tree.parents[code] for code in codes}
 
 
 def _hierarchies(tables: Sequence[OfficeTable]) -> dict[str, dict[str, tuple[str, ...]]]:
@@ -146,9 +151,8 @@ def _there(tables: Sequence[OfficeTable], covers: Sequence[Mapping[str, Mapping[
     for table, own in zip(tables, covers, strict=True):
         filled = _filled(table)
         for place, tree in enumerate(table.trees):
-            name, inner = variable_of(tree), set(tree.parents.values())
-            codes = {table.keys[cell][place] for cell in np.flatnonzero(filled)} - inner - {tree.root}
-            for code in codes:
+            name, finest = variable_of(tree), _finest_codes(table, tree)
+            for code in {table.keys[cell][place] for cell in np.flatnonzero(filled)} & finest:
                 cover = own[name][code]
                 several = len(cover) > 1 and tree.name not in table.origins
                 unsure.setdefault(name, []).append(cover) if several else sure.setdefault(name, set()).update(cover)

@@ -19,8 +19,8 @@ from sfumato.tables.office.office_table import OfficeTable
 from sfumato.tables.office.statuses import unsafe_of
 from sfumato.tables.programs import Program
 
-# More cells than these are not made to tie tables together.
-MOST = 50_000
+# More cells than these are not made to tie tables together, nor looked for.
+MOST, MOST_SHOWN = 50_000, 1_000_000
 # Seconds for numbers that they may hold.
 SECONDS = 20.0
 # What parts are called, with their place behind it.
@@ -38,6 +38,7 @@ class Ties:
         places: The number of each cell; grows by cells that no table shows.
         rows: The relations.
         judged: Of cells that no table shows, but records do, what is known: a table, and the place in it.
+        grows: Whether cells are added that no table shows; else relations with such cells are left out.
     """
 
     coverage: Coverage
@@ -45,6 +46,7 @@ class Ties:
     places: dict[Identity, int]
     rows: list[Row] = field(default_factory=list)
     judged: dict[int, tuple[OfficeTable, int]] = field(default_factory=dict)
+    grows: bool = True
 
     @property
     def shown(self) -> int:
@@ -77,7 +79,7 @@ class Ties:
         return any(not self.coverage.leaves[number][name] <= set(blocks) for number in numbers)
 
     def _tie_by(self, blocks: dict[str, list[Cover]], numbers: Sequence[int]) -> None:
-        if prod(len(own) + 1 for own in blocks.values()) > MOST:
+        if prod(len(own) + 1 for own in blocks.values()) > (MOST if self.grows else MOST_SHOWN):
             raise UnattainableError(
                 "the codes of tables differ in so many ways that nobody can tell what they give away together.",
                 "Recode a variable alike in all tables, or publish fewer of them.",
@@ -137,6 +139,8 @@ class Ties:
 
     def _relate(self, total: Identity, parts: Sequence[dict[str, Cover]], empty: set[Identity]) -> None:
         named = [self.coverage.of(part.items()) for part in parts]
+        if not self.grows and any(one not in self.places and one not in empty for one in (total, *named)):
+            return
         cells = [self._place(one) for one in (total, *(one for one in named if one not in empty))]
         self.rows.append((cells, [-1.0, *([1.0] * (len(cells) - 1))]))
 

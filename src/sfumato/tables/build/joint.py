@@ -11,13 +11,17 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.errors import DataError
+from sfumato.tables.batch.coverage import Cover, coverage_of
+from sfumato.tables.batch.unshown_cells import Ties
 from sfumato.tables.build.build import dimensions_of, heights_of
 from sfumato.tables.cells.cells import Numbers, Places, Relations, make_relations
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.dimensions import Tree
 from sfumato.tables.cells.relations import Key, derive, describe
+from sfumato.tables.office.office_table import plain_table
 from sfumato.tables.plan.plan import Dimension
 
+Row = tuple[list[int], list[float]]
 Identity = frozenset[tuple[str, tuple[str, ...]]]
 
 
@@ -83,6 +87,7 @@ def join(sheets: Sequence[Sheet], folder: Path) -> Joint:
             for place in range(len(relations))
         ]
         sections.append(Section(sheet.name, sheet.columns, trees, tuple(keys), cells))
+    rows += _ties(sections)
     unique = {frozenset(zip(cells, coefs, strict=True)): (cells, coefs) for cells, coefs in rows}
     named = [names[cells[0]] for cells, _ in unique.values()]
     return Joint(
@@ -92,6 +97,29 @@ def join(sheets: Sequence[Sheet], folder: Path) -> Joint:
         tuple(names),
         np.array(heights),
     )
+
+
+def _ties(sections: Sequence[Section]) -> list[Row]:
+    """What holds between tables whose codes of a column differ: one that has ab, and another a and b.
+
+    Levels and series have codes of their own, and are left out.
+    """
+    plain = [one for one in sections if not any(tree.levels or tree.series for tree in one.trees)]
+    if len(plain) < 2:
+        return []
+    # Of codes that are in no table nothing is said, of all others whatever they hold.
+    tables = [plain_table("", one.trees, one.keys, np.ones(len(one.keys))) for one in plain]
+    coverage = coverage_of(tables)
+    places: dict[frozenset[tuple[str, Cover]], int] = {}
+    rows: list[Row] = []
+    for number, (table, section) in enumerate(zip(tables, plain, strict=True)):
+        for row, cell in enumerate(section.cells.tolist()):
+            first = places.setdefault(coverage.identity(number, table, row), cell)
+            if first != cell:
+                rows.append(([first, cell], [-1.0, 1.0]))
+    ties = Ties(coverage, tables, places, grows=False)
+    ties.tie(range(len(tables)))
+    return rows + ties.rows
 
 
 def _identity(trees: Sequence[Tree], key: Key) -> Identity:

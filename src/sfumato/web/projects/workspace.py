@@ -53,7 +53,7 @@ class Workspace:
         jobs: Names of the jobs that were started; runs: releases that were made, the last one last.
         shown: The number of the run that is looked at; pending: the run that is being made, and its plan.
         drafts: What was entered in other areas, so that a page that is opened again shows it.
-        counted: The last count behind an estimate, and what was counted.
+        counted: The last count behind an estimate, and what was counted; drawings: of columns, by what they show.
         column: The column that is looked at; tabs: those of the browser, which hear of each other's changes.
     """
 
@@ -78,6 +78,7 @@ class Workspace:
     drafts: dict[str, Any] = field(default_factory=dict)
     column: str = ""
     counted: tuple[str, FrequencyTable] | None = None
+    drawings: dict[tuple[str, str], str] = field(default_factory=dict)
     tabs: Tabs = field(default_factory=Tabs)
     seen: float = field(default_factory=time.monotonic)
 
@@ -109,7 +110,7 @@ class Workspace:
     def adopt(self, loaded: Loaded, plan: Plan | None = None) -> None:
         """Take loaded data, and a plan for them: what is suggested unless one is given."""
         self.pool.audit.note(self.owner, "page data")
-        self.loaded, self.counted = loaded, None
+        self.loaded, self.counted, self.drawings = loaded, None, {}
         self.plan = dict(with_quoted_formulas(deepcopy(plan or loaded.suggested)))  # as the service runs it
         self.undo = Undo()
         self.undo.record(self.plan)

@@ -53,7 +53,7 @@ class Estimates:
         """
         resolved = self._resolved(plan)
         table = self._counted(resolved, plan)
-        if table is None:
+        if len(table.counts) > MOST_COMBINATIONS:
             return None
         try:
             result = search(resolved, table)
@@ -67,6 +67,14 @@ class Estimates:
         lost = tuple(name for name, level in result.levels.items() if level == tops[name] > 0)
         return Estimate(1.0 - sum(losses) / max(len(losses), 1), withheld, lost)
 
+    def count(self, plan: Mapping[str, Any]) -> FrequencyTable:
+        """The frequency table of a plan, counted once for all that is told of a goal.
+
+        Raises:
+            SfumatoError: The plan cannot be run.
+        """
+        return self._counted(self._resolved(plan), plan)
+
     def _resolved(self, plan: Mapping[str, Any]) -> Plan:
         quick = deepcopy(dict(plan))
         method = quick["method"]
@@ -78,7 +86,7 @@ class Estimates:
                 column.pop("publish", None)  # nor means of groups
         return read_plan(quick, self.workspace.place("x").parent)
 
-    def _counted(self, resolved: Plan, plan: Mapping[str, Any]) -> FrequencyTable | None:
+    def _counted(self, resolved: Plan, plan: Mapping[str, Any]) -> FrequencyTable:
         said = plan["columns"], [entry.get("column") for entry in plan["privacy"]], plan.get("data")
         key = repr((said, self.workspace.loaded.path if self.workspace.loaded else ""))
         known = self.workspace.counted
@@ -86,5 +94,4 @@ class Estimates:
             assert self.workspace.loaded is not None
             with closing(DuckDBEngine(self.workspace.loaded.path, resolved.data)) as engine:
                 known = self.workspace.counted = (key, frequency_table(resolved, engine))
-        table = known[1]
-        return None if len(table.counts) > MOST_COMBINATIONS else table
+        return known[1]

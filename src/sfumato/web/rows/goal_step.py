@@ -7,6 +7,7 @@ from typing import Any
 from nicegui import background_tasks, ui
 
 from sfumato.errors import SfumatoError
+from sfumato.microdata.models.classes import Counts
 from sfumato.microdata.plan.read import read_plan
 from sfumato.service.http.problems import RefusedError
 from sfumato.web import components
@@ -163,10 +164,17 @@ class GoalStep:
         k = max((int(entry["k"]) for entry in plan["privacy"] if entry.get("k")), default=2)
         names = tuple(name for name, column in plan["columns"].items() if column["role"] == "quasi-identifier")
         if names and names not in loaded.sizes:
-            loaded.sizes[names] = await self.workspace.aside(class_sizes, loaded.path, loaded.read, names)
+            loaded.sizes[names] = await self._sizes(plan, loaded, names)
         count = loaded.at_risk(names, k)
         share = words.percent(count / max(loaded.rows, 1))
         return words["at_risk"].format(count=words.count(count), rows=words.count(loaded.rows), share=share, k=k)
+
+    async def _sizes(self, plan: dict[str, Any], loaded: Loaded, names: tuple[str, ...]) -> Counts:
+        """The sizes of the groups now: of the count behind the estimate, where one can be made."""
+        try:
+            return (await asyncio.to_thread(self._estimates.count, plan)).counts
+        except SfumatoError:
+            return await self.workspace.aside(class_sizes, loaded.path, loaded.read, names)
 
     def _show_cost(self, estimate: Estimate | None, why: str) -> None:
         words, loaded = self.words, self.workspace.loaded

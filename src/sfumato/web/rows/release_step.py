@@ -1,12 +1,15 @@
 """The step of the release: what may leave the house and what stays, who releases for what, and the same as code."""
 
+import asyncio
 from collections.abc import Callable
+from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from nicegui import ui
 
-from sfumato.report.release.annex import markdown
+from sfumato.report.release.annex import document, markdown
 from sfumato.shapes.files import written
 from sfumato.web import components
 from sfumato.web.projects.workspace import Run
@@ -61,6 +64,8 @@ class ReleaseStep:
                 components.button(words["see_report"], lambda: self._read(run)).props("outline")
                 self._file("download_report", run.folder / "report.html", "outline")
                 self._button("download_annex", lambda: self._annex(run)).props("outline")
+                if find_spec("docx"):
+                    self._button("download_annex_word", lambda: self._annex_word(run)).props("outline")
                 self._button("download_plan", lambda: self._plan_file(run)).props("outline")
                 self._file("download_all", run.folder.parent / "result.zip", "outline")
                 for name, path in self.workspace.files(run.plan).items():
@@ -78,6 +83,12 @@ class ReleaseStep:
 
     def _annex(self, run: Run) -> None:
         ui.download.content(markdown(result_figures.dossier(run.folder, self.words)), "annex.md")
+
+    async def _annex_word(self, run: Run) -> None:
+        made = await asyncio.to_thread(document, result_figures.dossier(run.folder, self.words))
+        stream = BytesIO()
+        made.save(stream)
+        ui.download.content(stream.getvalue(), "annex.docx")
 
     def _read(self, run: Run) -> None:
         """The report in a frame that may neither run nor load anything."""

@@ -14,6 +14,8 @@ from sfumato.web.forms import is_number
 
 TOTAL = "Total"
 COUNT = "count"
+# Codes that often stand for a total, the likeliest first.
+TOTALS = ("Total", "total", "TOTAL", "All", "Insgesamt", "Gesamt", "Summe", "Sum", "0")
 # What stands in the corner of a crosstab between the names of its rows and of its columns.
 CORNER = re.compile(r"[\\\\/×|]")
 MOST_CATEGORIES = 60
@@ -54,10 +56,20 @@ def unfolded(lines: Sequence[Sequence[str]], named: str) -> list[list[str]] | No
         return None
     corner = [part.strip() for part in CORNER.split(head[0]) if part.strip()]
     names = corner if len(corner) == 2 else [head[0].strip() or "row", named]
-    return [
-        [*names, COUNT],
-        *([line[0], name, cell] for line in rest for name, cell in zip(head[1:], line[1:], strict=True)),
-    ]
+    heads = _one_total(head[1:], [line[0] for line in rest])
+    cells = ([line[0], name, cell] for line in rest for name, cell in zip(heads, line[1:], strict=True))
+    return [[*names, COUNT], *cells]
+
+
+def _one_total(heads: Sequence[str], rows: Sequence[str]) -> list[str]:
+    """The heads, their total named as that of the rows: by another name it would not be known as one.
+
+    >>> _one_total(["m", "f", "Gesamt"], ["Insgesamt", "north"])
+    ['m', 'f', 'Insgesamt']
+    """
+    total = next((name for name in rows if name in TOTALS), None)
+    sums = [name for name in heads if name in TOTALS]
+    return [total if total and [name] == sums else name for name in heads]
 
 
 def _is_cell(text: str) -> bool:

@@ -19,7 +19,7 @@ from sfumato.web.job_progress import Then, follow, start_job
 from sfumato.web.projects.loaded_data import MARKS
 from sfumato.web.shell import Shell
 from sfumato.web.tables import ways_view
-from sfumato.web.tables.crosstab import MOST_CATEGORIES, count_table, unfolded
+from sfumato.web.tables.crosstab import MOST_CATEGORIES, TOTALS, count_table, unfolded
 from sfumato.web.tables.linked_tables import LinkedTables
 from sfumato.web.tables.masking_rules import FACTS, MaskingRules
 from sfumato.web.tables.outcome import show_outcome
@@ -45,8 +45,6 @@ ENTERED = ("rules", "facts", "method", "protection", "attacker")
 CELLS = "cells.csv"
 # Numbers that are read with a decimal comma, and such that are not.
 COMMA, POINT = re.compile(r"-?\d{1,3}(\.\d{3})*,\d+|-?\d+,\d+"), re.compile(r"-?\d+\.(\d{1,2}|\d{4,})")
-# Codes that often stand for a total, the likeliest first.
-TOTALS = ("Total", "total", "TOTAL", "All", "Insgesamt", "Gesamt", "Summe", "Sum", "0")
 
 
 class TableArea:
@@ -58,6 +56,7 @@ class TableArea:
         self._releases = Releases(self.workspace)
         self._linked = LinkedTables(self.workspace, self._rules, self._releases, self._check)
         self._job: str | None = None
+        self._lines: list[list[str]] = []
 
     def build(self) -> None:
         words = self.words
@@ -121,6 +120,7 @@ class TableArea:
     def _read(self) -> None:
         """Offer the columns of the table at hand, and guess what they are."""
         lines = _fields(str(self._text.value or "").strip())
+        self._lines = lines
         names = [name for name in (lines[0] if lines else []) if name]
         value, dimensions = guessed(names, lines[1:])
         self._value.set_options(names, value=value)
@@ -165,11 +165,21 @@ class TableArea:
 
     def _dimension_plans(self, others: set[str]) -> dict[str, Any]:
         """The dimensions; a column that serves another purpose is none."""
-        total = {"total": str(self._total.value)} if self._total.value else {}
+        said = str(self._total.value or "")
+        total = {"total": said} if said else {}
         levels = list(self._levels.value or [])
         single = [name for name in self._dimensions.value or [] if name not in {*levels, *others, self._value.value}]
-        plans: dict[str, Any] = {name: {"column": name, **total} for name in single}
+        totals = {name: own_total(self._codes(name), said) for name in single}
+        plans: dict[str, Any] = {
+            name: {"column": name, **({"total": code} if code else {})} for name, code in totals.items()
+        }
         return plans | ({"levels": {"levels": levels, **total}} if levels else {})
+
+    def _codes(self, name: str) -> set[str]:
+        """The codes of a column of the table at hand."""
+        head, *lines = self._lines or [[]]
+        place = head.index(name) if name in head else len(head)
+        return {line[place] for line in lines if place < len(line)}
 
     def _check(self) -> None:
         """Say at once whether the plan can be run, and if not, why."""
@@ -268,6 +278,15 @@ def writes_commas(lines: Sequence[Sequence[str]]) -> bool:
     """
     cells = [cell for line in lines for cell in line]
     return any(COMMA.fullmatch(cell) for cell in cells) and not any(POINT.fullmatch(cell) for cell in cells)
+
+
+def own_total(codes: set[str], said: str) -> str:
+    """The total of a dimension: what is said, or its own word for it, which would be taken for a category.
+
+    >>> own_total({"Gesamt", "m", "f"}, "Insgesamt"), own_total({"m", "f"}, "Insgesamt")
+    ('Gesamt', 'Insgesamt')
+    """
+    return said if said in codes or not said else next((code for code in TOTALS[:-1] if code in codes), said)
 
 
 def total_of(lines: Sequence[Sequence[str]]) -> str:

@@ -32,7 +32,7 @@ def released(source, folder, **method):
 def test_rows_are_shown_as_they_are_published(source, tmp_path, method) -> None:
     """With the order kept, the shown rows that are not withheld are the first of the published file."""
     plan, folder = released(source, tmp_path / "out", **method)
-    shown = result_figures.published_rows(folder, load(source).preview, plan)
+    shown = result_figures.published_rows(result_figures.recoding_of(folder), load(source).preview, plan)
     expected = [after for _, after in shown if after is not None]
     with (folder / "data.csv").open(encoding="utf-8", newline="") as stream:
         published = list(csv.DictReader(stream, delimiter=";"))
@@ -60,7 +60,10 @@ def test_persons_and_numbers_are_shown_as_they_are_published(tmp_path) -> None:
         folder = release.save(tmp_path / "out")
     finally:
         release.close()
-    shown = [after for _, after in result_figures.published_rows(folder, load(rows).preview, plan)]
+    shown = [
+        after
+        for _, after in result_figures.published_rows(result_figures.recoding_of(folder), load(rows).preview, plan)
+    ]
     with (folder / "data.csv").open(encoding="utf-8", newline="") as stream:
         assert shown == list(csv.DictReader(stream))
     assert {row["person"] for row in shown} == {"*"}
@@ -87,7 +90,7 @@ def test_the_column_that_marks_a_subset_is_shown_as_it_is_published(tmp_path) ->
         folder = release.save(tmp_path / "out")
     finally:
         release.close()
-    pairs = result_figures.published_rows(folder, load(rows).preview, plan)
+    pairs = result_figures.published_rows(result_figures.recoding_of(folder), load(rows).preview, plan)
     assert [after for before, after in pairs if before["studied"] == "no"] == [None] * 3
     assert [after["studied"] for before, after in pairs if before["studied"] == "yes"] == ["*"] * 5
 
@@ -125,7 +128,7 @@ def test_it_is_known_whether_like_rows_were_divided(tmp_path, mode, expected) ->
     }
     release = anonymize(None, plan)
     try:
-        assert result_figures.divided(release.save(tmp_path / "out")) == expected
+        assert ("division" in result_figures.recoding_of(release.save(tmp_path / "out"))) == expected
     finally:
         release.close()
 

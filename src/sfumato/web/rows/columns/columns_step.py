@@ -44,8 +44,8 @@ class ColumnsStep:
         columns = self.workspace.plan["columns"]
         first = next((n for n, c in columns.items() if c["role"] == "quasi-identifier"), None)
         opened = self.workspace.column if self.workspace.column in columns else first
-        if opened is not None:
-            self._show(opened)
+        if opened is not None:  # after the table, which is looked at first
+            ui.timer(0.01, lambda: self._show_first(opened), once=True)
 
     def _filter(self) -> str:
         options = "".join(f'<option value="{role}">{short_role(self.words, role)}</option>' for role in ROLES)
@@ -53,8 +53,16 @@ class ColumnsStep:
         return f'<select class="sf-select" aria-label="{self.words["filter"]}">{every}{options}</select>'
 
     def _opened(self, event: events.GenericEventArguments) -> None:
-        if event.args in self.workspace.plan["columns"]:
-            self._show(str(event.args), look=True)
+        name = str(event.args)
+        if name == self._open:  # its panel stays, with what is being clicked or typed there
+            _tell_opened(name, look=True)
+        elif name in self.workspace.plan["columns"]:
+            self._show(name, look=True)
+
+    def _show_first(self, name: str) -> None:
+        """The panel of a column, where nobody has opened another one since."""
+        if self._open is None:
+            self._show(name)
 
     def _show(self, name: str, look: bool = False) -> None:
         """Open the panel of a column; `look`: bring it into sight."""
@@ -62,7 +70,7 @@ class ColumnsStep:
         self._room.clear()
         with self._room:
             ColumnPanel(self.workspace, name, lambda: self._redraw(name)).build()
-        ui.run_javascript(f"sfOpened({json.dumps(name)}, {json.dumps(look)})")
+        _tell_opened(name, look)
 
     def _redraw(self, name: str) -> None:
         """Draw the row of a column anew."""
@@ -95,6 +103,11 @@ class ColumnsStep:
     def _suggested(self, name: str) -> dict[str, Any]:
         suggested: dict[str, Any] = self.workspace.loaded.suggested["columns"][name] if self.workspace.loaded else {}
         return suggested
+
+
+def _tell_opened(name: str, look: bool) -> None:
+    """Mark the row of a column, and bring its panel into sight where somebody asked for it."""
+    ui.run_javascript(f"sfOpened({json.dumps(name)}, {json.dumps(look)})")
 
 
 def drop_promises(plan: dict[str, Any], column: str) -> bool:

@@ -17,11 +17,11 @@ MOST_VALUES = 20_000
 
 
 class ColumnsTable:
-    """The rows of the table; what was drawn of a ladder is kept as long as its hierarchy stays."""
+    """The rows of the table; what was drawn of a column is kept as long as its type and its hierarchy stay."""
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace, self.words = workspace, workspace.words
-        self._ladders: dict[tuple[str, str], str] = {}
+        self._drawings = workspace.drawings
 
     def html(self) -> str:
         """The whole table."""
@@ -47,7 +47,7 @@ class ColumnsTable:
         cells = [
             f'<input type="checkbox" aria-label="{escape(words["select"].format(column=column.name))}">',
             f'<button class="open">{name}</button>',
-            f"{column_figures.drawn(column, plan.get('type', 'text'))}<small>{escape(self.holds(column))}</small>",
+            f"{self._histogram(column, plan.get('type', 'text'))}<small>{escape(self.holds(column))}</small>",
             self._roles(column.name, role),
             f'<span class="why" title="{why}">{why}</span>',
             self._ladder(column, plan),
@@ -85,9 +85,15 @@ class ColumnsTable:
         if role != "quasi-identifier":
             return f'<span class="why">{escape(words[f"columns.fate.{role}"])}</span>'
         key = (column.name, repr((plan.get("hierarchy"), plan.get("type"))))
-        if key not in self._ladders:
-            self._ladders[key] = self._drawn(column, plan)
-        return self._ladders[key]
+        if key not in self._drawings:
+            self._drawings[key] = self._drawn(column, plan)
+        return self._drawings[key]
+
+    def _histogram(self, column: Column, kind: str) -> str:
+        key = (column.name, kind)
+        if key not in self._drawings:
+            self._drawings[key] = column_figures.drawn(column, kind)
+        return self._drawings[key]
 
     def _drawn(self, column: Column, plan: dict[str, Any]) -> str:
         if len(column.counts) > MOST_VALUES:

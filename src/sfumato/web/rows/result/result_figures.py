@@ -86,9 +86,16 @@ def tile_helps(words: Words) -> list[str]:
     return [words[f"tile.{name}"] for name in ("published", "suppressed", "highest", "uniques", "loss")]
 
 
-def published_rows(folder: Path, rows: Sequence[Row], plan: Mapping[str, Any]) -> list[tuple[Row, Row | None]]:
+def recoding_of(folder: Path) -> dict[str, Any]:
+    """What recoding.json holds."""
+    recoding: dict[str, Any] = json.loads((folder / "recoding.json").read_text(encoding="utf-8"))
+    return recoding
+
+
+def published_rows(
+    recoding: Mapping[str, Any], rows: Sequence[Row], plan: Mapping[str, Any]
+) -> list[tuple[Row, Row | None]]:
     """Raw rows, and what each is published as; None where it is withheld."""
-    recoding = json.loads((folder / "recoding.json").read_text(encoding="utf-8"))
     recoded = read_recoding(recoding)
     names = list(recoding["columns"])
     missing = set(plan["data"].get("missing", ()))
@@ -131,11 +138,6 @@ def _published(text: str | None, column: Mapping[str, Any]) -> str | None:
     if plan.perturbation is not None:
         return CHANGED
     return text if plan.shares else plan.publish([text])[0] or text
-
-
-def divided(folder: Path) -> bool:
-    """Whether rows that look alike were divided between classes: then what is shown of them is one of several."""
-    return "division" in json.loads((folder / "recoding.json").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True, slots=True)

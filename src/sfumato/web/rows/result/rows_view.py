@@ -41,8 +41,8 @@ class RowsView:
                 toggle = ui.toggle(kinds, value="all", on_change=lambda event: self._look_for(kind=str(event.value)))
                 toggle.classes("sf-small-toggle").props("dense no-caps")
             self._note = ui.label(words["reading"]).classes("sf-soft sf-small").props('role="status"')
-            if result_figures.divided(self.run.folder):
-                ui.label(words["divided"]).classes("sf-soft sf-small")
+            self._divided = ui.label(words["divided"]).classes("sf-soft sf-small")
+            self._divided.set_visibility(False)
             self._room = ui.column().classes("w-full")
         ui.timer(0.01, self._read, once=True)
 
@@ -54,8 +54,8 @@ class RowsView:
         except (SfumatoError, RefusedError) as error:
             self._note.text = components.error_text(error, self.words)
             return
-        published = result_figures.published_rows
-        self._pairs = await asyncio.to_thread(published, self.run.folder, rows, self.run.plan)
+        self._pairs, divided = await asyncio.to_thread(_published, self.run, rows)
+        self._divided.set_visibility(divided)
         self._show()
 
     def _look_for(self, text: str | None = None, kind: str | None = None) -> None:
@@ -71,6 +71,12 @@ class RowsView:
         self._room.clear()
         with self._room:
             _table(words["withheld"], found[:SHOWN_ROWS])
+
+
+def _published(run: Run, rows: list[Row]) -> tuple[list[RowPair], bool]:
+    """Rows with what each is published as, and whether like rows were divided; of many rows, this takes seconds."""
+    recoding = result_figures.recoding_of(run.folder)
+    return result_figures.published_rows(recoding, rows, run.plan), "division" in recoding
 
 
 def fits(pair: RowPair, text: str, kind: str) -> bool:
