@@ -31,6 +31,9 @@ SPARK = {
     "spark.sql.session.timeZone": "UTC",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "OFF",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
 }
 # Java programs of tests are short: what is compiled quickly and collected plainly costs half the time of processors.
 JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"

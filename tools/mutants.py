@@ -27,6 +27,7 @@ TARGETS = {
         "tests/pipelines/test_verify.py",
         "tests/pipelines/test_persons.py",
         "tests/pipelines/test_surveys.py",
+        "tests/pipelines/test_presence.py",
     ),
     "microdata/recoding/recoding.py": ("tests/microdata/recoding", "tests/pipelines/test_apply.py"),
     "microdata/recoding/prediction.py": ("tests/microdata/recoding", "tests/pipelines/test_readers_view.py"),

@@ -344,7 +344,7 @@ def test_the_order_is_found_by_numbers_that_were_changed(how) -> None:
     report = attack(tables[0], tables[1], control=tables[2], quasi_identifiers=["age", "wage"], attempts=20)
     order = next(one for one in report.attacks if one.name == "order")
     assert order.evidence and order.variant == "that of the raw file" and order.attack.share > 0.9
-    mixed = tables[0].sample(fraction=1, shuffle=True, seed=5)
+    mixed = tables[0].sample(fraction=1, shuffle=True, seed=987_654_321)  # one that nobody tries
     report = attack(mixed, tables[1], control=tables[2], quasi_identifiers=["age", "wage"], attempts=20)
     assert not next(one for one in report.attacks if one.name == "order").evidence
 
