@@ -38,9 +38,10 @@ def test_files_of_the_literature(shared, name, k) -> None:
     assert sizes_of(refined).min() >= k and sizes_of(refined).max() < 2 * k
 
 
-def test_the_order_of_records_does_not_matter() -> None:
+@pytest.mark.parametrize("decimals", [1, 15])
+def test_the_order_of_records_does_not_matter(decimals) -> None:
     draw = np.random.default_rng(4)
-    values = draw.lognormal(3, 1, (150, 4)).round(1)
+    values = draw.lognormal(3, 1, (150, 4)).round(decimals)
     published = means_of(values, groups_of(values, 3))
     for _ in range(4):
         order = draw.permutation(len(values))

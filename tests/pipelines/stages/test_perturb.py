@@ -2,6 +2,7 @@
 
 import json
 import re
+from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 
@@ -476,3 +477,21 @@ def test_what_was_not_changed_is_not_said_to_be(tmp_path, publish) -> None:
     for page in ("report.html", "report-external.html"):
         text = (folder / page).read_text(encoding="utf-8")
         assert text.count("Published as it is: changing it was asked for") == 1
+
+
+@pytest.mark.parametrize("kind", ["parquet", "polars", "arrow"])
+def test_decimals_beyond_doubles_stay_exact_or_are_refused(tmp_path, kind) -> None:
+    numbers = [Decimal("12345678901234567890123.45") + row for row in range(60)]
+    rows = pl.DataFrame({"sex": ["m", "f"] * 30, "x": pl.Series(numbers, dtype=pl.Decimal(38, 2))})
+    rows.write_parquet(tmp_path / "rows.parquet")
+    source = {"parquet": tmp_path / "rows.parquet", "polars": rows, "arrow": rows.to_arrow()}[kind]
+    output = {"order": "keep", "format": "parquet"}
+    release = anonymize(source, narrow({"swap": 0.2}) | {"output": output})
+    if kind == "parquet":
+        shown = pl.read_parquet(release.save(tmp_path / "out") / "data.parquet")["x"]
+    else:
+        shown = pl.DataFrame(release.data)["x"]
+    assert shown.to_list() != numbers and sorted(shown) == sorted(numbers)
+    for operation in ({"noise": 0.1}, {"microaggregate": 3}):
+        with pytest.raises(DataError, match="sixteen digits"):
+            anonymize(source, narrow(operation) | {"output": output})

@@ -12,7 +12,7 @@ from sfumato.engines.duckdb.apply import as_text
 from sfumato.engines.duckdb.sources import ROW, Source
 from sfumato.engines.duckdb.writing import copy_statement
 from sfumato.engines.order import PERSON, PERSONS_FILE
-from sfumato.engines.written.number_types import are_whole
+from sfumato.engines.written.number_types import are_decimals, are_whole
 from sfumato.errors import EngineError
 
 # Types whose values stay numbers when others stand in their place, the first of them whole ones.
@@ -31,12 +31,21 @@ def replacing(
             value = f"r.r{[*columns].index(column)}"
             kind = kinds.get(column, "").lstrip("U")
             if kind.startswith(NUMBERS):
-                whole = kind.startswith(WHOLE) and are_whole(columns[column])
-                value = f"CAST({value} AS {'BIGINT' if whole else 'DOUBLE'})"
+                value = f"CAST({value} AS {_kind_of(kind, columns[column])})"
         values.append(f"{value} AS {sql.name(column)}")
     rows = f"{source.with_numbers} AS s JOIN replacing AS r ON r.place = s.{ROW}"
     select = f"SELECT {sql.listed(values)} FROM {rows} ORDER BY s.{ROW}"
     return copy_statement(select, target, source.separator)
+
+
+def _kind_of(kind: str, texts: Sequence[str | None]) -> str:
+    """The type of a column of numbers after others stand in their place: the same where all fit, else the widest."""
+    if kind.startswith(WHOLE):
+        return "BIGINT" if are_whole(texts) else "DOUBLE"
+    if kind.startswith("DECIMAL("):
+        precision, scale = (int(part) for part in kind[len("DECIMAL(") : -1].split(","))
+        return kind if are_decimals(texts, precision, scale) else "DOUBLE"
+    return "DOUBLE"
 
 
 class ReplacesColumns:

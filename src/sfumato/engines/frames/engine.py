@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,7 +17,7 @@ from sfumato.engines.frames.sources import bare, check_kinds
 from sfumato.engines.names import check_names
 from sfumato.engines.order import PERSON, PERSONS_FILE
 from sfumato.engines.texts import as_text, no_text, short_text
-from sfumato.engines.written.number_types import are_whole
+from sfumato.engines.written.number_types import are_decimals, are_whole
 from sfumato.errors import EngineError
 from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.recoding.recoding import Handling, Recoding
@@ -76,6 +77,9 @@ class FrameEngine(CountsPersons):
             kind = self._frame.schema[name]
             if kind.is_integer() and are_whole(texts):
                 series.append(nw.new_series(name, _each(int, texts), nw.Int64, backend=backend))
+            elif isinstance(kind, nw.Decimal) and are_decimals(texts, kind.precision, kind.scale):
+                # Without a type of its own the series takes that of its numbers, which all of them fit.
+                series.append(nw.new_series(name, _each(Decimal, texts), backend=backend))
             elif kind.is_numeric():
                 series.append(nw.new_series(name, _each(float, texts), nw.Float64, backend=backend))
             else:

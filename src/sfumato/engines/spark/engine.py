@@ -18,7 +18,7 @@ from sfumato.engines.spark.count import key_of, plain_key_of, present, text_of
 from sfumato.engines.spark.session import faults, session
 from sfumato.engines.spark.sources import ROW, SparkSource, of_frame, of_path, of_published
 from sfumato.engines.spark.writing import write
-from sfumato.engines.written.number_types import are_whole
+from sfumato.engines.written.number_types import are_decimals, are_whole
 from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.counts.persons import PersonCount, added_persons
 from sfumato.microdata.data_plan import DataPlan
@@ -205,8 +205,11 @@ class SparkEngine(CountsPersons):
         if name not in columns:
             return F.col(f"s{place}").alias(f"o{place}")
         value = F.col(f"r{[*columns].index(name)}")
-        kind = str(self.source.kind(place).typeName())
-        if kind in NUMBERS:
+        own = self.source.kind(place)
+        kind = str(own.typeName())
+        if kind == "decimal" and are_decimals(columns[name], own.precision, own.scale):
+            value = value.cast(own)
+        elif kind in NUMBERS:
             value = value.cast("bigint" if kind in WHOLE and are_whole(columns[name]) else "double")
         return value.alias(f"o{place}")
 

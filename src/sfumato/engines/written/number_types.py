@@ -1,4 +1,4 @@
-"""Types of columns whose numbers are replaced: a column of whole numbers stays one where all new numbers are whole."""
+"""Types of columns whose numbers are replaced: a column stays of whole numbers or decimals where all new ones fit."""
 
 from collections.abc import Sequence
 
@@ -18,3 +18,20 @@ def are_whole(texts: Sequence[str | None]) -> bool:
 def _is_whole(text: str) -> bool:
     digits = text.removeprefix("-")
     return digits.isascii() and digits.isdigit() and int(digits) < _MOST
+
+
+def are_decimals(texts: Sequence[str | None], precision: int, scale: int) -> bool:
+    """Whether texts are numbers of at most so many digits, of which so many stand behind the point.
+
+    >>> are_decimals(["12345678901234567890.25", None], 22, 2), are_decimals(["0.125"], 22, 2)
+    (True, False)
+    """
+    return all(text is None or _is_decimal(text, precision, scale) for text in dict.fromkeys(texts))
+
+
+def _is_decimal(text: str, precision: int, scale: int) -> bool:
+    before, _, behind = text.removeprefix("-").partition(".")
+    digits = before + behind
+    return (
+        digits.isascii() and digits.isdigit() and len(behind) <= scale and len(before.lstrip("0")) <= precision - scale
+    )

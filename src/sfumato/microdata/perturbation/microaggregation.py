@@ -93,7 +93,9 @@ def _univariate(points: Floats, k: int) -> Places:
 def means_of(values: Floats, groups: Places) -> Floats:
     """The means of each record's group, the same to the last digit for all of a group."""
     sizes = np.bincount(groups)
-    columns = [_means(values[:, column], groups, sizes) for column in range(values.shape[1])]
+    # Added in the order of records, not of rows: else the last digit would tell which row came first.
+    order = _sorted_places(values)
+    columns = [_means(values[order, column], groups[order], sizes) for column in range(values.shape[1])]
     means: Floats = np.column_stack(columns)[groups]
     return means
 

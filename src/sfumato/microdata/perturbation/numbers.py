@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from decimal import Decimal
-from math import floor, log10
+from math import floor, isnan, log10
 
 import numpy as np
 
@@ -18,6 +18,8 @@ Texts = Sequence[str | None]
 NOISE_DIGITS = 12
 # The squares of larger numbers are beyond what machines count with.
 GREATEST = 1e150
+# Whole numbers from here on are not all told apart.
+EXACT_WHOLE = 2.0**53
 
 
 def numbers_of(texts: Texts, column: str, missing: Sequence[str]) -> Floats:
@@ -53,6 +55,24 @@ def checked(numbers: Floats, column: str) -> Floats:
             column=column,
         )
     return numbers
+
+
+def check_digits(numbers: Floats, texts: Texts, column: str) -> None:
+    """Refuse to reckon with numbers of which some have more digits than machines tell apart.
+
+    Raises:
+        DataError: Different numbers would be taken for the same.
+    """
+    there = [
+        text for text, number in zip(texts, numbers.tolist(), strict=True) if text is not None and not isnan(number)
+    ]
+    if len({Decimal(text.strip()) for text in there}) > len(set(numbers[~np.isnan(numbers)].tolist())):
+        raise DataError(
+            f'column "{column}": some numbers differ only beyond the sixteen digits that machines reckon with.',
+            "Count in a larger unit, swap or round them instead, or take publish off that column.",
+            "too-many-digits",
+            column=column,
+        )
 
 
 def may_be_missing(missing: Sequence[str]) -> bool:

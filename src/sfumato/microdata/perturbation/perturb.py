@@ -21,7 +21,9 @@ from sfumato.microdata.perturbation import household_swap, pram
 from sfumato.microdata.perturbation.microaggregation import groups_of, information_loss, means_of
 from sfumato.microdata.perturbation.noise import with_noise
 from sfumato.microdata.perturbation.numbers import (
+    EXACT_WHOLE,
     Texts,
+    check_digits,
     checked,
     noise_decimals,
     rounded_texts,
@@ -146,6 +148,10 @@ def _part(plan: Plan, names: tuple[str, ...], operation: Drawn, read: Reader, ho
         return _households(plan, names, operation, read, households, keys[0])
     values = np.column_stack([read.numbers(name) for name in names])
     steps = [None if (publish := plan.columns[name].published) is None else publish.round for name in names]
+    if not isinstance(operation, RankSwap):
+        for at, name in enumerate(names):
+            if (np.abs(values[:, at]) >= EXACT_WHOLE).any():
+                check_digits(values[:, at], read(name), name)
     if isinstance(operation, Microaggregate):
         return _microaggregated(names, values, steps, operation)
     if isinstance(operation, Noise):
