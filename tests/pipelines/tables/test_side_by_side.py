@@ -78,6 +78,12 @@ def test_tables_of_other_codes_are_attacked_together(folder):
     assert not leaky.holds and TOGETHER in leaky.warnings[0]
 
 
+def test_new_codes_may_be_called_like_old_ones(folder):
+    (folder / "same.grc").write_text("a:a,b\nb:c,d\n")
+    leaky = run(folder, f'{LINE_AND_PLANE}<RECODE> 2, "x", "same.grc"\n{ALONE}{writes(1, 2)}')
+    assert not leaky.holds and TOGETHER in leaky.warnings[0]
+
+
 def test_a_closed_hierarchy_is_attacked_with_the_open_one(folder):
     first = OPEN + specified(('"x"', "P(20,1)")) + "<SUPPRESS> OPT(1,1)\n" + writes(1)
     second = OPEN.replace("m.rda", "h.rda") + specified(('"x""z"', "FREQ(1,10)")) + '<RECODE> 1, "x", 1\n'

@@ -1,6 +1,6 @@
 """Tables that are published side by side: what an attacker computes who reads all of them."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.certificates import Evidence
 from sfumato.tables.attack.publication import Publication
-from sfumato.tables.batch.coverage import variable_of
+from sfumato.tables.batch.coverage import Coverage, Identity, coverage_of
 from sfumato.tables.batch.joint_table import JointTable, joined
 from sfumato.tables.batch.office_protection import office_part
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, no_bounds
@@ -20,8 +20,8 @@ from sfumato.tables.office.office_table import OfficeTable
 from sfumato.tables.office.statuses import masked_of, unsafe_of
 
 ADJUSTED = "adjustment"
-# What cells hold, by their codes, totals left out.
-Contents = dict[frozenset[tuple[str, tuple[str, ...]]], float]
+# What cells hold, by the codes of the records that they stand for.
+Contents = dict[Identity, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,33 +37,44 @@ class JointAudit:
     differing: int
 
 
-def same_records(tables: Sequence[OfficeTable]) -> list[list[int]]:
-    """Which tables are of the same records: most of what cells of the same codes hold is the same in them."""
+def same_records(tables: Sequence[OfficeTable], sources: Sequence[Hashable] = ()) -> list[list[int]]:
+    """Which tables are of the same records: most of what cells of the same codes hold is the same in them.
+
+    Args:
+        tables: The tables.
+        sources: What each was counted from, None where that is not known; those of one source are of the same records.
+    """
+    sources = sources or [None] * len(tables)
     groups = [[number] for number in range(len(tables))]
-    cells = [_contents(table) for table in tables]
     for one, two in combinations(range(len(tables)), 2):
         first, second = (next(group for group in groups if number in group) for number in (one, two))
-        if first is not second and _agree(cells[one], cells[two]):
+        counted = sources[one] is not None and sources[one] == sources[two]
+        if first is not second and (counted or _agree(tables[one], tables[two])):
             first += second
             groups.remove(second)
     return [sorted(group) for group in groups]
 
 
-def _contents(table: OfficeTable) -> Contents:
-    names = [variable_of(tree) for tree in table.trees]
-    roots = [tree.root for tree in table.trees]
+def _contents(coverage: Coverage, number: int, table: OfficeTable) -> Contents:
     return {
-        frozenset((name, code) for name, code, root in zip(names, key, roots, strict=True) if code != root): value
-        for key, value in zip(table.keys, table.values.tolist(), strict=True)
+        coverage.identity(number, table, cell): value
+        for cell, value in zip(range(len(table.keys)), table.values.tolist(), strict=True)
     }
 
 
-def _agree(one: Contents, two: Contents) -> bool:
-    """Whether cells of the same codes hold the same; small numbers, which agree by chance, count for less."""
-    shared = one.keys() & two.keys()
-    weights = {key: float(np.log2(1.0 + abs(one[key]))) for key in shared}
-    same = sum(weights[key] for key in shared if abs(one[key] - two[key]) <= 1e-9 * max(1.0, abs(one[key])))
-    return same > sum(weights.values()) / 2
+def _agree(one: OfficeTable, two: OfficeTable) -> bool:
+    """Whether cells of the same codes hold the same; small numbers, which agree by chance, count for less.
+
+    A new code may be called what an old one was called: codes are compared by what they stand for.
+    """
+    coverage = coverage_of([one, two])
+    first, second = _contents(coverage, 0, one), _contents(coverage, 1, two)
+    shared = first.keys() & second.keys()
+    weights = {key: float(np.log2(1.0 + abs(first[key]))) for key in shared}
+    same = {key for key in shared if abs(first[key] - second[key]) <= 1e-9 * max(1.0, abs(first[key]))}
+    if not any(weights.values()):
+        return bool(shared) and same == shared
+    return sum(weights[key] for key in same) > sum(weights.values()) / 2
 
 
 def audit_together(published: Sequence[Protected], deadline: Deadline, tolerance: float = 0.0) -> JointAudit:

@@ -204,9 +204,10 @@ def _write_table(command: Command, state: BatchState, name: str) -> None:
         state.notices.append(f"{asked.file} tells {reason}: it is for the house.")
         state.log.append(state.notices[-1])
     if asked.kind not in HOUSE:
-        state.tables.append(WrittenTable(asked.file, done, job.tolerance, job.linked))
+        source = state.source_of(job, done.table)
+        state.tables.append(WrittenTable(asked.file, done, job.tolerance, job.linked, source))
     if (counts := shown_counts(done, asked.kind)) is not None:
-        state.tables.append(WrittenTable(asked.file, counts, 0.0, 0))
+        state.tables.append(WrittenTable(asked.file, counts, 0.0, 0, state.source_of(job, counts.table)))
     _write(state, str(Path(asked.file).with_suffix(".html")), table_page(done))
 
 

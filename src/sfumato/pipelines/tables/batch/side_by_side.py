@@ -23,7 +23,7 @@ def audit_written(state: BatchState) -> None:
     """
     published = [one for one in state.tables if _is_protected(one)]
     distinct = list({(id(one.done.table), id(one.done.published)): one for one in published}.values())
-    for group in same_records([one.done.table for one in distinct]):
+    for group in same_records([one.done.table for one in distinct], [one.source for one in distinct]):
         own = [distinct[number] for number in group]
         alone = any(not one.linked for one in own) or len({one.linked for one in own}) > 1
         if len(own) > 1 and alone:

@@ -51,12 +51,14 @@ class WrittenTable:
         done: The table as it was written.
         tolerance: How far totals may be off.
         linked: Which time tables were masked together it was masked in; 0 where it was protected alone.
+        source: The file of records, what of them was added up, and whether weighted; None for a table of cells.
     """
 
     file: str
     done: Protected
     tolerance: float
     linked: int
+    source: tuple[Path, str, bool] | None = None
 
 
 @dataclass
@@ -102,6 +104,12 @@ class BatchState:
         if what not in self.warnings:
             self.warnings.append(what)
             self.log.append(f"Warning: {what}")
+
+    def source_of(self, job: TableJob, table: OfficeTable) -> tuple[Path, str, bool] | None:
+        """What the numbers of a table were counted from; None where it was read as cells."""
+        if self.data is None or self.tabular:
+            return None
+        return self.data.resolve(), table.value.lower(), job.weighted
 
     def clear(self) -> None:
         """Forget tables, data and metadata."""
