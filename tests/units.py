@@ -13,6 +13,7 @@ UNITS = {
     "browser": re.compile(r"^tests/web/"),
     "spark": re.compile(r"spark|test_same_release"),
     "faults": re.compile(r"test_fault"),
+    "cluster": re.compile(r"test_cluster"),
     "loops": re.compile(r"test_kernels"),
 }
 
