@@ -1,6 +1,7 @@
 """Pages are compressed, downloads are not: who loads a large file does not wait for it."""
 
-import asyncio
+from collections.abc import Callable
+from typing import Any
 
 import httpx
 from starlette.applications import Starlette
@@ -20,11 +21,11 @@ async def answers(app: Starlette, paths: list[str]) -> list[httpx.Response]:
         return [await client.get(path, headers={"accept-encoding": "gzip"}) for path in paths]
 
 
-def test_downloads_are_sent_as_they_are() -> None:
+def test_downloads_are_sent_as_they_are(complete: Callable[..., Any]) -> None:
     paths = ["/page", f"{DOWNLOADS}key/data.csv"]
     routes = [Route(path, lambda _: PlainTextResponse(TEXT)) for path in paths]
     app = Starlette(routes=routes, middleware=[Middleware(Compression)])
-    page, download = asyncio.run(answers(app, paths))
+    page, download = complete(answers(app, paths))
     assert page.headers["content-encoding"] == "gzip"
     assert "content-encoding" not in download.headers
     assert page.text == download.text == TEXT
