@@ -104,6 +104,17 @@ def test_what_is_no_number_is_refused_with_its_row() -> None:
     assert "much" not in str(caught.value)
 
 
+@pytest.mark.parametrize("engine", ["duckdb", "frames", "spark"])
+@pytest.mark.parametrize("text", ["12-14", "0x10"])
+def test_every_engine_refuses_texts_that_only_begin_as_numbers(tmp_path, engine, text, request) -> None:
+    if engine == "spark":
+        request.getfixturevalue("spark")
+    path = written(tmp_path)
+    path.write_text(path.read_text().replace("0950", text))
+    with pytest.raises(DataError, match=r'"pay": 1 values .* \(row 2\)'):
+        sf.anonymize(path, plan({"top": 0.9, "round": 100}, {"bin": 10}), engine=engine)
+
+
 def test_a_raw_value_that_slipped_in_is_seen() -> None:
     asked = plan({"round": 100}, {"bin": 10})
     frame = pl.DataFrame(ROWS[:5], schema=list(COLUMNS), orient="row")

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Sequence
 from datetime import date
 from decimal import Decimal
 from typing import Literal, get_args
+from unicodedata import category
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +17,14 @@ COLUMN_TYPES: tuple[ColumnType, ...] = get_args(ColumnType)
 _NUMERAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
 # A number with a currency before it, marks between its thousands, and a unit, a currency or a percent sign behind it.
 _AMOUNT = re.compile(
-    r"(?:[€$£¥]|[A-Z]{3}(?= )|Fr\.)?\s*([+-]?)\s*(\d{1,3}(?:[,' \u00a0\u202f]\d{3})+|\d+)(\.\d+)?"
-    r"\s*(?:[^\d\s.,]\S{0,9})?",
+    r"(?:[€$£¥]|[A-Z]{3}(?= )|Fr\.)?\s*([+-]?)\s*(\d{1,3}(?:[,'\u2019 \u00a0\u202f]\d{3})+|\d+)(\.\d+)?"
+    r"\s*([^\d\s.,]\S{0,9})?",
     re.ASCII,
 )
+# Digits behind a number are of another one (`12-14`, `12:30`, `0x10`), but for those of areas and volumes.
+_POWERS = re.compile(r"(?<=m)[23](?=/|$)|[²³](?=/|$)")
+_UNIT_SIGNS = "%‰°"
+_INSIDE_UNITS = "/.·*"
 # Most numbers are written as their canonical text, which is quickly seen.
 _PLAIN = re.compile(r"-?[1-9]\d{0,17}(?:\.\d{0,17}[1-9])?|-?0\.\d{0,17}[1-9]|0", re.ASCII)
 _PLAIN_LINES = re.compile(rf"(?:{_PLAIN.pattern})(?:\n(?:{_PLAIN.pattern}))*+", re.ASCII)
@@ -144,11 +149,31 @@ def _amount(text: str) -> str | None:
     """The number of an amount; its unit is left out, so a column must have one unit."""
     if _PLAIN.fullmatch(text):
         return text
-    match = _AMOUNT.fullmatch(text.strip())
-    if _NUMERAL.fullmatch(text) or match is None:
-        return _decimal(text)
+    bare = text.strip()
+    match = _AMOUNT.fullmatch(bare)
+    if _NUMERAL.fullmatch(bare) or match is None:
+        return _decimal(bare)
+    if match[4] is not None and not _is_unit(match[4]):
+        return None
     whole = re.sub(r"\D", "", match[2], flags=re.ASCII)
     return _decimal(f"{match[1]}{whole}{match[3] or ''}")
+
+
+def _is_unit(text: str) -> bool:
+    """Whether what stands behind a number is a unit, and neither the rest of a longer text nor half an exponent.
+
+    >>> [_is_unit(text) for text in ("%", "°C", "kg/m2", "€", "/min", "-", "/2", "e", "x10")]
+    [True, True, True, True, True, False, False, False, False]
+    """
+    letters = _POWERS.sub("", text)
+    begins = _is_unit_sign(letters[:1]) or (letters[:1] == "/" and letters[1:2].isalpha())
+    return (
+        begins and letters not in ("e", "E") and all(_is_unit_sign(sign) or sign in _INSIDE_UNITS for sign in letters)
+    )
+
+
+def _is_unit_sign(sign: str) -> bool:
+    return sign.isalpha() or (sign != "" and (sign in _UNIT_SIGNS or category(sign) == "Sc"))
 
 
 def _date(text: str) -> str | None:

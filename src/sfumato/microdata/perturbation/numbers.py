@@ -32,6 +32,8 @@ def numbers_of(texts: Texts, column: str, missing: Sequence[str]) -> Floats:
     if quick is not None:
         return checked(quick, column)
     values = [value_of(text, missing) for text in texts]
+    if not _are_numerals(values):
+        raise _no_numbers(values, column)
     try:
         numbers = np.array([np.nan if value is None else float(value) for value in values])
     except ValueError:
@@ -82,7 +84,7 @@ def may_be_missing(missing: Sequence[str]) -> bool:
 
 def _all_numbers(texts: Texts, missing: Sequence[str]) -> Floats | None:
     """The numbers of texts none of which is missing; None where some may be."""
-    if may_be_missing(missing):
+    if may_be_missing(missing) or not _are_numerals(texts):
         return None
     try:
         numbers = np.array(list(map(float, texts)))  # type: ignore[arg-type]  # a missing one is no float
@@ -91,9 +93,15 @@ def _all_numbers(texts: Texts, missing: Sequence[str]) -> Floats | None:
     return numbers if np.isfinite(numbers).all() else None
 
 
+def _are_numerals(texts: Texts) -> bool:
+    """Whether no text has signs that Python alone takes for a number's: `1_000`, digits of other scripts."""
+    signs = "".join(filter(None, texts))
+    return "_" not in signs and (signs.isascii() or not any(sign.isdecimal() and not sign.isascii() for sign in signs))
+
+
 def _no_numbers(values: Texts, column: str) -> DataError:
     present = list(dict.fromkeys(value for value in values if value is not None))
-    _, wrong = canonical(present, "decimal")
+    _, wrong = canonical([value.strip() for value in present], "decimal")
     return DataError(
         f'column "{column}": {max(len(wrong), 1)} values are no numbers.',
         "Mend the data, or take publish off that column: it is about numbers.",

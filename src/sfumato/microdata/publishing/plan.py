@@ -6,10 +6,11 @@ from decimal import Decimal
 from functools import partial
 from typing import Annotated
 
-from sfumato.hierarchies.types import canonical, numerals
+from sfumato.hierarchies.types import numerals
 from sfumato.microdata.models.classes import Floats
 from sfumato.microdata.publishing.bin import Bin
 from sfumato.microdata.publishing.bottom import Bottom
+from sfumato.microdata.publishing.numbers import read_numbers
 from sfumato.microdata.publishing.operation import Operation
 from sfumato.microdata.publishing.perturbation import (
     MICROAGGREGATE,
@@ -147,7 +148,7 @@ class PublishPlan:
         ['10', '60', '>100', None]
         """
         operations = tuple(self.operations())
-        forms, _ = canonical(texts, "amount")
+        forms = read_numbers(texts)
         present = [form for form in forms if form is not None]
         numbers = numerals(present)
         labels = publish_steps(present, numbers, self.rough_steps(numbers), partial(_published, operations))

@@ -10,8 +10,9 @@ from decimal import Decimal
 
 import numpy as np
 
-from sfumato.hierarchies.types import canonical, numerals
+from sfumato.hierarchies.types import numerals
 from sfumato.microdata.models.classes import Counts, Floats
+from sfumato.microdata.publishing.numbers import read_numbers
 from sfumato.microdata.publishing.operation import written
 from sfumato.microdata.publishing.plan import PublishPlan, limit_at
 from sfumato.microdata.recoding.grids import number_grid
@@ -37,7 +38,7 @@ def proposed_publication(counts: Mapping[str, int], k: int, most: int | None = N
     (30050.0, 36950.0, 50.0)
     >>> proposed_publication({"0": 40, "1": 60}, 5)
     """
-    forms = [form for form in canonical(list(counts), "amount")[0] if form is not None]
+    forms = [form for form in read_numbers(list(counts)) if form is not None]
     if not forms or len(forms) < len(counts):
         return None
     numbers, rows = numerals(forms), np.array([*counts.values()], np.int64)

@@ -11,10 +11,13 @@ import numpy as np
 
 from sfumato.engines.engine import Engine, Reading
 from sfumato.errors import DataError
-from sfumato.hierarchies.types import canonical
+from sfumato.hierarchies.types import numerals
+from sfumato.microdata.counts.frequencies import values_of
 from sfumato.microdata.models.classes import Counts, Floats
 from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.perturbation.numbers import check_digits
 from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.publishing.numbers import read_numbers
 from sfumato.microdata.publishing.plan import Limit, PublishPlan, number_of
 from sfumato.microdata.recoding.grids import number_grid
 
@@ -45,7 +48,7 @@ def with_limits(plan: Plan, source: Engine) -> tuple[Plan, tuple[str, ...]]:
     """The plan with limits of top and bottom coding that were shares of the rows as numbers, and remarks on them.
 
     Raises:
-        DataError: Two limits of a column leave nothing between them.
+        DataError: Two limits of a column leave nothing between them, or its numbers have too many digits.
     """
     columns, remarks = dict(plan.columns), list[str]()
     for name, column in plan.columns.items():
@@ -61,17 +64,22 @@ def with_limits(plan: Plan, source: Engine) -> tuple[Plan, tuple[str, ...]]:
 
 
 def _numbers(plan: Plan, source: Engine, name: str) -> Numbers:
+    """The numbers of a column, read as they are when published; texts that are none are refused where rows are counted.
+
+    Raises:
+        DataError: Some numbers differ beyond the digits that machines tell apart.
+    """
     text_counts = source.count((name,), Reading())
-    texts = text_counts.values[0]
-    present = [text for text in texts if text is not None and text not in plan.data.missing]
-    forms, _ = canonical(present, "decimal")
-    numbers = dict(zip(present, forms, strict=True))
+    texts = values_of(text_counts.values[0], plan.data.missing)
+    forms = read_numbers([text or "" for text in texts])
     pairs = [
-        (float(form), int(rows))
+        (form, int(rows))
         for (code,), rows in zip(text_counts.codes.tolist(), text_counts.counts.tolist(), strict=True)
-        if (form := numbers.get(texts[code] or "")) is not None
+        if (form := forms[code]) is not None
     ]
-    values, owners = np.unique(np.array([value for value, _ in pairs], float), return_inverse=True)
+    numbers = numerals([form for form, _ in pairs])
+    check_digits(numbers, [form for form, _ in pairs], name)
+    values, owners = np.unique(numbers, return_inverse=True)
     rows = np.bincount(owners.reshape(-1), weights=[rows for _, rows in pairs], minlength=len(values))
     return Numbers(values, rows.astype(np.int64))
 

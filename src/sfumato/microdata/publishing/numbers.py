@@ -1,0 +1,14 @@
+"""The one reader of numbers that are published: limits, steps and proposals are about the same numbers."""
+
+from collections.abc import Sequence
+
+from sfumato.hierarchies.types import canonical
+
+
+def read_numbers(texts: Sequence[str]) -> list[str | None]:
+    """The number in each text, without padding, unit and marks between thousands; None where a text is no number.
+
+    >>> read_numbers(["  3201", "1'000", "10 %", "12-14", "500-", "0x10"])
+    ['3201', '1000', '10', None, None, None]
+    """
+    return canonical(texts, "amount")[0]
