@@ -35,6 +35,7 @@ TARGETS = {
 }
 # Changed lines that say the same in other words, each with the reason.
 ALIKE = {
+    "np.zeros(len(self.masked), None)": "zeros are as false as False",
     "field(init=None)": "None is as false as False: no argument either way",
     "np.zeros(0, np.int64), 2)": "a histogram without entries has no value, however many there could be",
 }

@@ -426,3 +426,13 @@ def test_who_knows_other_sensitive_values_is_told_of_and_accuses_nobody() -> Non
     assert [one.details["column"] for one in more] == ["illness", "drug"]
     assert all(one.evidence and not one.counted and one.remark for one in more)
     assert "andere sensible Werte auch bekannt" in section(report.to_dict(), words_in("de"))
+
+
+def test_a_column_in_words_of_its_own_hides_no_order() -> None:
+    draw = np.random.default_rng(4)
+    chosen = {"school": ["primary", "middle", "high"], "year": range(1950, 2010), "ill": ["flu", "cold", "none"]}
+    raw, control = (pl.DataFrame({name: draw.choice(of, 300) for name, of in chosen.items()}) for _ in range(2))
+    published = raw.with_columns(pl.col("school").replace({"primary": "low", "middle": "low", "high": "upper"}))
+    report = attack(published, raw, control=control, sensitive=["ill"], attempts=100)
+    assert "order" in found(report)
+    assert "school" in report.remarks[0]

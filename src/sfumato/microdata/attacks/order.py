@@ -87,9 +87,12 @@ class _Fits:
         """For pairs of a published and a raw row, whether one fits the other."""
         holds = np.ones(len(published), bool)
         for column in self.columns:
-            holds &= column.covers[column.published[published], column.raw[raw]]
+            labels = column.published[published]
+            # A word that stands for nothing known speaks against no raw row.
+            holds &= column.covers[labels, column.raw[raw]] | column.strange_labels[labels]
         for column in self.large:
-            holds &= column.label_places[column.raw[raw]] == column.published[published]
+            labels = column.published[published]
+            holds &= (column.label_places[column.raw[raw]] == labels) | column.strange_labels[labels]
         for ranks in self.ranks:
             holds &= ranks.pairs(published, raw)
         return holds

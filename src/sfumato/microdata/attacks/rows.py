@@ -13,6 +13,8 @@ from sfumato.microdata.attacks.labels import MOST_PAIRS, Floats, Meaning, Text, 
 
 Codes = npt.NDArray[np.int32]
 Columns = Mapping[str, Sequence[Text]]
+# A column of which a greater share of rows has labels that stand for no value was recoded in words of its own.
+MOST_STRANGE = 0.5
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,20 @@ class AttackColumn:
             return self.label_places
         width = np.where(self.covers, self.covers.sum(axis=1)[:, None], np.iinfo(np.int64).max)
         return np.where(self.covers.any(axis=0), width.argmin(axis=0), -1)
+
+    @cached_property
+    def strange_labels(self) -> npt.NDArray[np.bool_]:
+        """For each label, whether it stands for no value: by its word it can be compared with nothing."""
+        if not self.is_large:
+            return ~np.asarray(self.covers.any(axis=1))
+        strange = np.ones(len(self.labels), bool)
+        strange[self.label_places[self.label_places >= 0]] = False
+        return strange
+
+    @property
+    def is_strange(self) -> bool:
+        """Whether most rows are published in words that the raw rows lack."""
+        return self.numbers is None and float(self.strange_labels[self.published].mean()) > MOST_STRANGE
 
     @cached_property
     def is_hidden(self) -> bool:

@@ -30,6 +30,7 @@ from sfumato.pipelines.stages.sealing import remark_on_siblings
 from sfumato.version import __version__
 
 ATTEMPTS = 1000
+NAME_LADDERS = "A plan with their hierarchies says what they stand for."
 HIDDEN = "nothing but stars is published."
 K = 5
 
@@ -129,13 +130,15 @@ def attack(
     attacks += _differences(target, earlier, whole, roles, absences)
     sizes = dict(zip(("published", "raw", "control"), rows.sizes, strict=True))
     return AttackReport(
-        judged_together(tuple(attacks)), tuple(absences), sizes, control is None, seed, _remarks(control, release)
+        judged_together(tuple(attacks)), tuple(absences), sizes, control is None, seed, _remarks(control, release, rows)
     )
 
 
-def _remarks(control: Any, release: Any) -> tuple[str, ...]:
+def _remarks(control: Any, release: Any, rows: AttackRows) -> tuple[str, ...]:
     siblings = remark_on_siblings(release)
-    remarks = (siblings,) if siblings else ()
+    strange = ", ".join(column.name for column in rows.shown if column.is_strange)
+    words = f"Not compared, since their labels stand for no raw value as far as is known: {strange}. {NAME_LADDERS}"
+    remarks = (*((siblings,) if siblings else ()), *((words,) if strange else ()))
     if control is not None:
         return remarks
     return (

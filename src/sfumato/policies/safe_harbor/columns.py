@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from unicodedata import normalize
 
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.words.person_names import share_of_full_names, share_of_names
@@ -55,13 +56,17 @@ def column_identifiers(profile: Profile, setting: Setting) -> Iterator[tuple[str
     >>> day = Setting(date(2026, 1, 1))
     >>> list(column_identifiers(Profile("contact", {"ada@example.org": 1}, rows=1), day))
     [('email-addresses', 'values written so')]
+    >>> list(column_identifiers(Profile("x", {"ada\uff20example.org": 1}, rows=1), day))
+    [('email-addresses', 'values written so')]
     >>> list(column_identifiers(Profile("ssn", {"***": 5}, rows=5), day))
     []
     """
     values = [value for value in profile.values if not tells_nothing(value)]
     if not values or profile.name == setting.code_column:
         return
-    written = dict.fromkeys(kind for value in values for kind in kinds_of_value(value))
+    # Letters as wide as ideographs are the same letters.
+    plain = [normalize("NFKC", value) for value in values]
+    written = dict.fromkeys(kind for value in plain for kind in kinds_of_value(value))
     if words_speak_of(profile.name, WORDS["contacts"]) and any(map(is_plain_phone, values)):
         written["telephone-numbers"] = None
     yield from ((kind, "values written so") for kind in written)
@@ -71,8 +76,8 @@ def column_identifiers(profile: Profile, setting: Setting) -> Iterator[tuple[str
         yield "names", "values are names of persons"
     for kind, fault in (
         ("geography", place_faults(profile.name, values, setting.people)),
-        ("dates", date_fault(profile.name, values)),
-        ("ages", age_fault(profile.name, values, setting.today)),
+        ("dates", date_fault(profile.name, plain)),
+        ("ages", age_fault(profile.name, plain, setting.today)),
     ):
         if fault:
             yield kind, fault

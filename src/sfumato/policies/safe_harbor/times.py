@@ -31,7 +31,7 @@ _DATE = re.compile(
     r"(?<!\d)\d{4}[- ]?(?:Q[1-4]|W\d{2})(?!\d)|(?<!\w)Q[1-4][ /-]?\d{4}(?!\d)|(?<!\d)\d{4}H[12](?!\d)|(?<!\d)\d{6}\*\*",
     re.I,
 )
-_COMPACT = re.compile(r"(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:\d{4,6})?")
+_COMPACT = re.compile(r"(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[T ]?\d{4,6}Z?)?")
 # Days without their century, in either order; and months.
 _SHORT = re.compile(
     r"\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])|(?:0[1-9]|[12]\d|3[01])(?:0[1-9]|1[0-2])\d{2}|(?:19|20)\d{2}(?:0[1-9]|1[0-2])"
@@ -60,6 +60,7 @@ _OPEN = re.compile(
 )
 _INCLUDING = re.compile(r">=|≥|at least|from|ab|mindestens", re.I)
 _OLD_WORDS = re.compile(r"ninety[ -](?:one|two|three|four|five|six|seven|eight|nine)|hundred|undneunzig|hundert", re.I)
+_WHOLE = re.compile(r"\d+")
 _COMMA = re.compile(r"(\d),(\d)")
 # A comma stands between ends in brackets alone; else it is a decimal one.
 _SPAN = re.compile(r"[\[(]?\s*(\d{1,3})\s*(?:-|–|\.\.|to|bis|(?<=[\[(]\d{2}),|(?<=[\[(]\d{3}),)\s*(\d{1,3})\s*[\])]?")
@@ -181,6 +182,8 @@ def _is_too_old(text: str) -> bool:
     [False, False, False, True, False, True, True]
     >>> [_is_too_old(text) for text in ("92,5", "über 90", "über 89", "ab 90", "ninety-two", "88,5", "older than 95")]
     [True, True, False, False, True, False, True]
+    >>> [_is_too_old(text) for text in ("91y", "91 J.", "P91Y", "ca. 91", "~102", "45y", "ca. 60")]
+    [True, True, True, True, True, False, False]
     """
     label = text.strip()
     if opened := _OPEN.fullmatch(label):
@@ -191,6 +194,9 @@ def _is_too_old(text: str) -> bool:
     if span := _SPAN.fullmatch(label):
         return int(span[2]) > OLDEST_SHOWN + (label.endswith(")") and int(span[2]) == OLDEST_SHOWN + 1)
     bounds = bounds_of(_COMMA.sub(r"\1.\2", label))
-    if bounds == NOTHING or bounds[0] is None:
+    if bounds == NOTHING:
+        # What cannot be read for sure is an age by the numbers in it.
+        return any(int(number) > OLDEST_SHOWN for number in _WHOLE.findall(label))
+    if bounds[0] is None:
         return False
     return (bounds[0] if bounds[1] is None else bounds[1]) > OLDEST_SHOWN
