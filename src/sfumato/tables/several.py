@@ -54,12 +54,18 @@ def _lines(joint: Joint, sheets: Sequence[Sheet]) -> dict[str, Places]:
 
 
 def _remembering(part: Part, history: History) -> Part:
-    """The part where published cells stay published, masked ones masked, and ranges of before are known."""
+    """The part where published cells stay published, masked ones masked, and ranges of before are known.
+
+    What was unsafe by the rules of before is unsafe: else new cells might let anyone compute it.
+    """
     table, step = part.table, part.knowledge.step
     bounds = table.bounds.within(history.ranges)
-    status = np.where(history.published, Status.PUBLISH, table.status).astype(np.int8)
+    status = np.where(history.published, Status.PUBLISH, table.status)
+    status = np.where(history.unsafe, Status.UNSAFE, status).astype(np.int8)
     unsafe = status == Status.UNSAFE
-    reach = thickened(table.values, unsafe, bounds, table.reach.at(unsafe), step)
+    own, before = table.reach.at(unsafe & table.unsafe), history.reach
+    wished = Reach(np.maximum(own.down, before.down), np.maximum(own.up, before.up))
+    reach = thickened(table.values, unsafe, bounds, wished, step)
     kept = table.with_columns(status=status, bounds=bounds, reach=reach)
     return replace(part, table=kept, public=part.public.within(history.ranges), masked_before=history.masked)
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -431,6 +432,55 @@ def test_microaggregation_of_too_few_rows_is_refused_and_blank_rows_are_told() -
     asked["columns"]["y"] = asked["columns"]["x"]
     pair = rows.with_columns(y=pl.when(pl.col("x") < 2).then(None).otherwise(pl.col("x")))
     assert any(text.startswith("2 rows have no x, y") for text in anonymize(pair, asked).report.remarks)
+
+
+@pytest.mark.parametrize("missing", [1, 2, 5, 60])
+@pytest.mark.parametrize("kind", ["frame", "file"])
+def test_missing_numbers_are_no_group(tmp_path, missing, kind) -> None:
+    numbers = [None] * missing + [7.5 * place for place in range(60 - missing)]
+    rows = pl.DataFrame({"sex": ["m", "f"] * 30, "x": pl.Series(numbers, dtype=pl.Float64)})
+    rows.write_csv(tmp_path / "rows.csv")
+    release = anonymize(rows if kind == "frame" else tmp_path / "rows.csv", narrow({"microaggregate": 5}))
+    assert verify(release.save(tmp_path / "out")).holds
+    shown = pl.read_csv(tmp_path / "out" / "data.csv")["x"]
+    assert shown.null_count() == missing
+    assert all(rows >= 5 for rows in shown.drop_nulls().value_counts()["count"])
+
+
+def test_a_group_that_is_too_small_is_seen_beside_missing_and_blank_rows() -> None:
+    alone = np.array([1.0, 1, 2, np.nan])
+    assert perturb.least_alike([alone]) == 1
+    rows = pl.DataFrame({"sex": ["m", "f"] * 30, "x": range(60)})
+    asked = narrow({"microaggregate": {"k": 5, "group": "g"}})
+    asked["columns"]["y"] = asked["columns"]["x"]
+    with pytest.raises(UnattainableError, match="there are 2 at most"):
+        anonymize(rows.with_columns(x=pl.Series([1, 1, *[None] * 58]), y=pl.lit(None, pl.Int64)), asked)
+
+
+WIDE = 2**60 + 1
+
+
+@pytest.mark.parametrize("operation", [{"microaggregate": 5}, {"swap": 0.2}, {"pram": 0.5}])
+def test_whole_numbers_of_pandas_may_be_missing(operation) -> None:
+    numbers = [None if place % 10 == 0 else place % 5 + WIDE * ("swap" in operation) for place in range(60)]
+    rows = pd.DataFrame({"sex": ["m", "f"] * 30, "x": pd.array(numbers, dtype="Int64")})
+    shown = anonymize(rows, narrow({**operation})).data["x"]
+    assert shown.dtype == "Int64" and shown.isna().sum() == 6 and {*shown.dropna()} <= {*numbers}
+
+
+def test_whole_numbers_of_pandas_are_withheld_with_their_group() -> None:
+    rows = pd.DataFrame({"sex": ["m", "f"] * 30, "x": 3, "y": [None, None, *[4.0] * 58]})
+    asked = narrow({"microaggregate": {"k": 5, "group": "g"}})
+    asked["columns"]["y"] = asked["columns"]["x"]
+    data = anonymize(rows, asked).data
+    assert data["x"].isna().sum() == data["y"].isna().sum() == 2 and {*data["x"].dropna()} == {3}
+
+
+@pytest.mark.parametrize("pram", [{"stay": 0.5}, {"stay": 0.5, "strata": ["sex"]}])
+def test_pram_leaves_a_column_that_is_missing(tmp_path, pram) -> None:
+    rows = pl.DataFrame({"sex": ["m", "f"] * 30, "x": pl.Series([None] * 60, dtype=pl.String)})
+    release = anonymize(rows, narrow({"pram": pram}))
+    assert release.data["x"].null_count() == 60 and verify(release.save(tmp_path / "out")).holds
 
 
 def test_what_was_asked_for_and_not_done_is_told(tmp_path) -> None:

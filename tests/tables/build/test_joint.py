@@ -7,6 +7,7 @@ import pytest
 from sfumato.errors import DataError, PlanError
 from sfumato.pipelines.tables.audit import audit
 from sfumato.pipelines.tables.protect import protect
+from sfumato.report.tables.report import review_lines
 from sfumato.tables.plan.plan import read_table_plan
 
 RULES = [{"rule": "p-percent", "p": 10}, {"rule": "frequency", "min": 3}]
@@ -72,6 +73,26 @@ def test_tables_protected_one_by_one_give_each_other_away(survey):
     joint = protect(None, together)
     assert audit([table.columns for table in joint.tables.values()], plan_of_tables(survey)).passed
     assert not audit(external(joint), plan_of_tables(survey)).exact
+
+
+def test_a_cell_that_one_table_masks_and_another_shows_is_computed(tmp_path):
+    (tmp_path / "A.csv").write_text("x,v\nT,100\na,*\nb,*\nc,40\n")
+    (tmp_path / "B.csv").write_text("x,z,v\nT,T,100\nT,p,100\na,T,35\na,p,35\nb,T,25\nb,p,25\nc,T,40\nc,p,40\n")
+    plans = [
+        read_table_plan(
+            {
+                "version": 1,
+                "table": {"source": f"{name}.csv", "value": "v"},
+                "dimensions": {one: {"column": one, "total": "T"} for one in columns},
+                "primary": [{"rule": "p-percent", "p": 20}],
+            },
+            tmp_path,
+        )
+        for name, columns in (("A", "x"), ("B", "xz"))
+    ]
+    found = audit([str(tmp_path / "A.csv"), str(tmp_path / "B.csv")], plans)
+    assert not found.passed and found.exact == 2
+    assert review_lines(found)[1] == "x a: exact, masked in one table and published in table 2"
 
 
 def plan_of_tables(folder):

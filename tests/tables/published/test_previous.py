@@ -58,3 +58,26 @@ def test_what_is_no_release_is_refused(folder):
         with pytest.raises(PlanError) as error:
             releases(folder, name)
         assert error.value.code == "plan.no-release"
+
+
+@pytest.mark.parametrize("method", ["optimal", "fast"])
+def test_what_was_unsafe_before_is_not_computed_with_new_cells(tmp_path, method):
+    records = {"a": [900, 60, 2, 1, 1], "b": [100, 95, 95, 90], "c": [85, 75, 70, 70], "f": [99, 98, 95]}
+    rows = [f"{code},{value}" for code, values in records.items() for value in values]
+    (tmp_path / "k.csv").write_text("\n".join(["x,v", *rows]) + "\n")
+    (tmp_path / "k.hrc").write_text("ab\n@a\n@b\ncf\n@c\n@f\n")
+    column = {"column": "x", "total": "T"}
+    plan = {"version": 1, "table": {"microdata": "k.csv", "value": "v"}, "method": method}
+    first = plan | {"dimensions": {"x": column}, "primary": [{"rule": "p-percent", "p": 20}]}
+    sf.protect(None, read_table_plan(first, tmp_path)).save(tmp_path / "first")
+    # By the new rule nothing is unsafe, but ab - b is what was masked.
+    second = plan | {"dimensions": {"x": column | {"hierarchy": "k.hrc"}}, "primary": [{"rule": "frequency", "min": 1}]}
+    done = sf.protect(None, read_table_plan(second | {"previous": ["first"]}, tmp_path))
+    (table,) = done.tables.values()
+    shown = dict(zip(table.columns.text("x"), table.columns.text("v_published"), strict=True))
+    ends = zip(table.columns.optional("v_lower"), table.columns.optional("v_upper"), strict=True)
+    low, high = list(ends)[table.columns.text("x").index("a")]
+    assert done.holds and shown["a"] == shown["ab"] == "*"
+    # As the rule of before wanted: 20 % of the largest contribution, less the others.
+    assert high - 964 >= 900 * 0.2 - 4
+    assert low <= 964 - (900 * 0.2 - 4)

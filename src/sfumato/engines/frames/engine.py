@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,6 +14,7 @@ import numpy.typing as npt
 from sfumato.engines.engine import CountsPersons, Engine, Reading
 from sfumato.engines.frames.apply import Application
 from sfumato.engines.frames.count import Coded, Numbers, count_rows, factorize, floats_of, plain_floats, texts_of
+from sfumato.engines.frames.number_series import number_series
 from sfumato.engines.frames.sources import bare, check_kinds
 from sfumato.engines.names import check_names
 from sfumato.engines.order import PERSON, PERSONS_FILE
@@ -76,7 +78,9 @@ class FrameEngine(CountsPersons):
         for name, texts in columns.items():
             kind = self._frame.schema[name]
             if kind.is_integer() and are_whole(texts):
-                series.append(nw.new_series(name, _each(int, texts), nw.Int64, backend=backend))
+                numbers = _each(int, texts)
+                make = partial(number_series if None in numbers else nw.new_series, backend=backend)
+                series.append(make(name, numbers, nw.Int64))
             elif isinstance(kind, nw.Decimal) and are_decimals(texts, kind.precision, kind.scale):
                 # Without a type of its own the series takes that of its numbers, which all of them fit.
                 series.append(nw.new_series(name, _each(Decimal, texts), backend=backend))

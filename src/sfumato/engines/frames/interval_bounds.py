@@ -7,6 +7,7 @@ import narwhals as nw
 
 from sfumato.engines.engine import Engine
 from sfumato.engines.frames.engine import FrameEngine
+from sfumato.engines.frames.number_series import number_series
 from sfumato.engines.order import PERSON
 from sfumato.hierarchies.bounds import Bounds, in_order, is_whole
 
@@ -25,7 +26,7 @@ def with_interval_bounds(
         kind = nw.Int64 if is_whole(labels[name]) else nw.Float64
         for side, column in enumerate(pair):
             numbers = [None if text is None else labels[name][text][side] for text in texts]
-            further.append(_series(column, numbers, kind, backend))
+            further.append(number_series(column, numbers, kind, backend))
         if not frame.implementation.is_pyarrow():
             further.append(_ordered(name, texts, in_order(labels[name]), backend))
     answer = FrameEngine(frame.with_columns(*further).to_native(), published.notes)
@@ -33,17 +34,6 @@ def with_interval_bounds(
     if PERSON in published._coded:
         answer._coded[PERSON] = published._coded[PERSON]
     return answer
-
-
-def _series(name: str, numbers: Sequence[float | None], kind: Any, backend: Any) -> Any:
-    """Numbers, of which some may be missing; pandas keeps whole ones whole in a type of its own."""
-    whole = kind is nw.Int64
-    values = [None if number is None else int(number) if whole else number for number in numbers]
-    if backend.__name__ == "pandas":
-        return nw.from_native(
-            backend.Series(values, name=name, dtype="Int64" if whole else "Float64"), series_only=True
-        )
-    return nw.new_series(name, values, kind, backend=backend)
 
 
 def _ordered(name: str, texts: Sequence[str | None], categories: Sequence[str], backend: Any) -> Any:

@@ -212,10 +212,10 @@ def _microaggregated(
 ) -> Part:
     """Means of groups; rows whose columns are present in too few rows are published as missing."""
     changed = np.full_like(values, np.nan)
-    loss, blank, smallest, number = 0.0, 0, len(values), 0
+    loss, blank, smallest, number, most = 0.0, 0, len(values), 0, 0
     for rows, columns in _present(values):
         if len(rows) < operation.k:
-            blank += len(rows)
+            blank, most = blank + len(rows), max(most, len(rows))
             continue
         part = values[np.ix_(rows, columns)]
         groups = groups_of(part, operation.k, operation.refine)
@@ -226,7 +226,7 @@ def _microaggregated(
     if blank and not number:
         raise UnattainableError(
             f"microaggregation with k = {operation.k} needs so many rows with the same columns of {', '.join(names)}; "
-            f"there are none.",
+            f"there are {most} at most.",
             "Ask for a smaller k, or for fewer columns in a group.",
             "rows",
         )
@@ -241,7 +241,7 @@ def _microaggregated(
     texts = {name: texts_of(changed[:, at], steps[at]) for at, name in enumerate(names)}
     whole = not blank and not np.isnan(values).any()
     means = {name: float(values[:, at].mean()) for at, name in enumerate(names) if whole and steps[at] is None}
-    least = {names: min(operation.k, len(values))} if grouped and not blank else {}
+    least = {names: operation.k} if number else {}
     return Part(operation.name, texts, Exact(means, least=least), figures, values, changed)
 
 
@@ -254,6 +254,8 @@ def _categories(plan: Plan, name: str, operation: Pram, read: Reader, key: str) 
     shown: list[str | None] = list(texts)
     transitions = {}
     for stratum, rows in _strata(plan, operation, read, present):
+        if not categories:
+            continue
         transition = (
             pram.given(categories, operation.matrix, name)
             if operation.stay is None

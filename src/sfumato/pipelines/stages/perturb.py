@@ -227,12 +227,13 @@ def _check_exact(exact: Exact, written: _Reader) -> None:
 
 
 def least_alike(columns: Sequence[Floats]) -> int:
-    """How many rows of numbers are alike at least; missing numbers are.
+    """How many rows of numbers are alike at least; missing numbers are, and rows that have no number are no group.
 
-    >>> least_alike([np.array([1.0, 1, 2, 2]), np.array([5.0, 5, 6, 6])])
+    >>> least_alike([np.array([1.0, 1, 2, 2, np.nan]), np.array([5.0, 5, np.nan, np.nan, np.nan])])
     2
     """
-    codes = np.column_stack([np.unique(column, return_inverse=True)[1] for column in columns]).astype(np.int64)
+    there = ~np.logical_and.reduce([np.isnan(column) for column in columns])
+    codes = np.column_stack([np.unique(column[there], return_inverse=True)[1] for column in columns]).astype(np.int64)
     owners, _ = combination_numbers(codes, [int(column.max(initial=0)) + 1 for column in codes.T])
     return int(np.bincount(owners).min(initial=len(codes)))
 

@@ -144,7 +144,8 @@ def review_lines(review: Audit) -> list[str]:
 def leak_line(finding: Finding) -> str:
     """One leak in words."""
     if finding.published:
-        return f"{finding.name}: exact, unsafe and published as it is"
+        why = f"masked in one table and published in {', '.join(finding.certificate)}" if finding.certificate else ""
+        return f"{finding.name}: exact, {why or 'unsafe and published as it is'}"
     insider = f" to {finding.attacker}" if finding.attacker else ""
     because = f"; given away by: {', '.join(finding.certificate[:8])}" if finding.certificate else ""
     more = f" and {len(finding.certificate) - 8} more" if len(finding.certificate) > 8 else ""

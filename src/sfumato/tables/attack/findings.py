@@ -18,7 +18,7 @@ class Finding:
     """The attacker's range of one cell, the verdict, and the published cells that give it away.
 
     `attacker` names who found it, nobody in particular where anyone can; `published` marks a cell that should be masked
-    and stands in the table as it is.
+    and stands in the table as it is; where another table masks it, the certificate names the tables that show it.
     """
 
     cell: int

@@ -7,12 +7,14 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from sfumato.errors import PlanError
+from sfumato.errors import PlanError, SfumatoError
+from sfumato.tables.build.build import build
 from sfumato.tables.build.joint import Joint, Sheet, merged
-from sfumato.tables.cells.cells import Bounds, Mask, no_bounds
-from sfumato.tables.cells.columns import read_columns
+from sfumato.tables.cells.cells import Bounds, Mask, Reach, no_bounds
+from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.plan.plan import Dimension, TablePlan, read_table_plan
 from sfumato.tables.published.reading import Reading, read_published
+from sfumato.tables.words import Case
 
 # What is unpacked of a ZIP file at most: tables, and bytes of each file.
 MOST_TABLES, MOST_BYTES = 100, 200_000_000
@@ -20,10 +22,23 @@ MOST_TABLES, MOST_BYTES = 100, 200_000_000
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """One table of a release of before, as the house keeps it, and what was published of it."""
+    """One table of a release of before, as the house keeps it, and what was published of it.
+
+    Attributes:
+        sheet: The table.
+        reading: What was published of it.
+        reach: How far its rules wanted the ranges of unsafe cells to reach; 0 where that is not known.
+    """
 
     sheet: Sheet
     reading: Reading
+    reach: Reach
+
+    @property
+    def unsafe(self) -> Mask:
+        """The rows that were masked because a rule said so; all masked ones where the file does not tell."""
+        primary = [not self.reading.cases or case in (Case.PRIMARY, Case.UNSAFE) for case in self.reading.case]
+        return np.asarray(np.isnan(self.reading.exact) & np.array(primary, bool))
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +49,15 @@ class History:
         published: Cells whose value is known for good.
         masked: Cells that were masked.
         ranges: The ranges that were published of those.
+        unsafe: Which of them were masked because a rule of before said so.
+        reach: How far those rules wanted their ranges to reach.
     """
 
     published: Mask
     masked: Mask
     ranges: Bounds
+    unsafe: Mask
+    reach: Reach
 
 
 def read_releases(plan: TablePlan) -> list[Release]:
@@ -104,7 +123,22 @@ def _release(folder: Path, beside: Path | None = None) -> Release:
         for key, dimension in plan.dimensions.items()
     }
     columns = read_columns(folder / "table.csv")
-    return Release(Sheet(folder.name, dimensions, columns), read_published(columns, plan))
+    reach = _reach(replace(plan, dimensions=dimensions), columns)
+    return Release(Sheet(folder.name, dimensions, columns), read_published(columns, plan), reach)
+
+
+def _reach(plan: TablePlan, columns: Columns) -> Reach:
+    """How far the rules of a release want the ranges of unsafe cells to reach, as far as its table still tells."""
+    reach = Reach(np.zeros(len(columns)), np.zeros(len(columns)))
+    try:
+        # Relations in a file of their own are not looked for: a plan in a ZIP file may name any file.
+        for part in build(plan, columns) if plan.table.cells is None else ():
+            own = part.table.reach.at(part.table.unsafe)
+            reach.down[part.rows], reach.up[part.rows] = own.down, own.up
+    except SfumatoError:
+        # A cell that was unsafe is still never computed exactly.
+        return Reach(np.zeros(len(columns)), np.zeros(len(columns)))
+    return reach
 
 
 def _placed(dimension: Dimension, beside: Path) -> Dimension:
@@ -121,10 +155,15 @@ def history_of(joint: Joint, releases: list[Release], step: float) -> History | 
     own = joint.sections[-len(releases) :]
     earlier = Joint(own, joint.columns, joint.relations, joint.names, joint.heights)
     exact = merged(earlier, [release.reading.exact for release in releases], step)
-    masked, ranges = np.zeros(size, bool), no_bounds(size)
+    masked, unsafe, ranges = np.zeros(size, bool), np.zeros(size, bool), no_bounds(size)
+    reach = Reach(np.zeros(size), np.zeros(size))
     for section, release in zip(own, releases, strict=True):
         masked[section.cells] = True
+        unsafe[section.cells[release.unsafe]] = True
+        np.maximum.at(reach.down, section.cells, release.reach.down)
+        np.maximum.at(reach.up, section.cells, release.reach.up)
         ranges.low[section.cells] = np.fmax(ranges.low[section.cells], release.reading.ranges.low)
         ranges.high[section.cells] = np.fmin(ranges.high[section.cells], release.reading.ranges.high)
     published = ~np.isnan(exact)
-    return History(published, masked & ~published, ranges.only(~published))
+    unsafe &= ~published
+    return History(published, masked & ~published, ranges.only(~published), unsafe, reach.at(unsafe))

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sfumato.tables.attack.findings import Audit
+from sfumato.tables.attack.findings import Audit, Finding, Verdict
 from sfumato.tables.build.joint import Joint, Sheet, join, merged
 from sfumato.tables.cells.cells import no_bounds
 from sfumato.tables.cells.relations import check
@@ -25,14 +25,33 @@ def review_several(plan: TablePlan, sheets: Sequence[Sheet], readings: Sequence[
     """
     if all(reading.valued for reading in readings):
         part, joint = joint_part(plan, sheets)
-        return audit_values(part, _together(joint, readings, part.knowledge.step))
+        reading = _together(joint, readings, part.knowledge.step)
+        return _with_shown(audit_values(part, reading), joint, readings, reading)
     joint = join(sheets, plan.folder)
     step = step_in(plan.table, np.concatenate([reading.exact for reading in readings]))
     reading = _together(joint, readings, step)
     shown = published_relations(joint.relations, reading.exact)
     check(shown, np.nan_to_num(reading.exact), plan.table.tolerance, step)
     part, unjudged = part_of(plan, joint.columns, reading.exact, joint.relations, joint.names)
-    return replace(audit_part(part, plan, reading), unjudged=tuple(sorted(unjudged)))
+    audit = replace(audit_part(part, plan, reading), unjudged=tuple(sorted(unjudged)))
+    return _with_shown(audit, joint, readings, reading)
+
+
+def _with_shown(audit: Audit, joint: Joint, readings: Sequence[Reading], together: Reading) -> Audit:
+    """The audit with the cells that one table masks and another shows: whoever reads both knows them."""
+    masked, tables = set[int](), dict[int, tuple[str, ...]]()
+    for section, reading in zip(joint.sections, readings, strict=True):
+        for cell, value in zip(section.cells.tolist(), reading.exact.tolist(), strict=True):
+            if np.isnan(value):
+                masked.add(cell)
+            else:
+                tables[cell] = (*tables.get(cell, ()), section.name)
+    values = together.exact.tolist()
+    shown = [
+        Finding(cell, joint.names[cell], values[cell], values[cell], Verdict.EXACT, tables[cell], published=True)
+        for cell in (masked & tables.keys()) - {finding.cell for finding in audit.findings}
+    ]
+    return replace(audit, findings=tuple(sorted((*audit.findings, *shown), key=lambda finding: finding.cell)))
 
 
 def _together(joint: Joint, readings: Sequence[Reading], step: float) -> Reading:
