@@ -229,7 +229,7 @@ class Told:
 
 def test_the_time_limit_ends_it_with_what_is_proved() -> None:
     told = Told()
-    optimum = k_optimize.optimize(hard_space(), 0.5, told)
+    optimum = k_optimize.optimize(hard_space(6000), 0.2, told)
     assert not optimum.proved
     assert not optimum.interrupted
     assert 0 < optimum.bound < optimum.best.cost
