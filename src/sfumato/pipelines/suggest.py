@@ -26,6 +26,7 @@ from sfumato.hierarchies.suggest.reasons import (
 from sfumato.hierarchies.suggest.selection import select, without_tells
 from sfumato.hierarchies.suggest.suggestion import Suggestion
 from sfumato.hierarchies.suggest.survey_codes import CodeBook, missing_codes, suggest_labeled
+from sfumato.hierarchies.suggest.words.codebooks import labels_of
 from sfumato.microdata.models.proposal import proposed_promise
 from sfumato.microdata.plan.building import Plan
 from sfumato.microdata.plan.read import read_plan
@@ -39,7 +40,7 @@ from sfumato.pipelines.suggesting.first_look import (
     writes_commas,
 )
 from sfumato.pipelines.suggesting.person_columns import FEW_ROWS, one_person, repeated_names
-from sfumato.pipelines.suggesting.survey_weights import with_survey_weights
+from sfumato.pipelines.suggesting.survey_weights import main_weight, with_survey_weights
 from sfumato.pipelines.suggesting.tells import tells_in
 from sfumato.pipelines.suggesting.weighing import better_withheld
 
@@ -118,7 +119,7 @@ def suggest_plan(
     rows = sum(next(iter(texts.values())).values())
     if not rows:
         raise DataError("the data have no rows.", "A plan cannot be guessed from a header alone.", "no-rows")
-    labels = book or CodeBook()
+    labels = replace(book or CodeBook(), public=labels_of(tuple(texts)))
     missing = [*_missing_words(texts), *missing_codes(texts, labels)]
     profiles = {name: _profile(name, counts, missing) for name, counts in texts.items()}
     alone = {name: suggest_labeled(profile, labels) for name, profile in profiles.items()}
@@ -259,13 +260,15 @@ def _reason(suggestion: Suggestion, profile: Profile, publication: _Publication 
 
 def _one_of_each(suggestions: Mapping[str, Suggestion]) -> dict[str, Suggestion]:
     """One column is the weight, one names the household; others are withheld, and weights where persons count."""
-    taken = {"weight"} if any(one.role == "person" for one in suggestions.values()) else set()
-    chosen = {}
-    for name, suggestion in suggestions.items():
-        again = suggestion.role in taken
-        chosen[name] = Suggestion("identifier", suggestion.reason) if again else suggestion
-        taken |= {suggestion.role} & {"weight", "household"}
-    return chosen
+    households = [name for name, one in suggestions.items() if one.role == "household"]
+    persons = any(one.role == "person" for one in suggestions.values())
+    kept = {*households[:1], *([] if persons else main_weight(suggestions))}
+    return {
+        name: Suggestion("identifier", one.reason, concept=one.concept)
+        if one.role in ("weight", "household") and name not in kept
+        else one
+        for name, one in suggestions.items()
+    }
 
 
 def _publications(

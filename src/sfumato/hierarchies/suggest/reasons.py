@@ -25,11 +25,13 @@ PHRASES = {
     "sexual_life": "tells of sexual life or orientation (GDPR, Article 9)",
     "biometry": "tells of genes or the body's marks (GDPR, Article 9)",
     "health": "tells of health (GDPR, Article 9)",
+    "need": "tells of a hard place in which somebody is helped, which is private",
     "money": "tells of money, which is private",
     "performance": "tells how somebody was judged, which is private",
     "marks": "tells of marks, which are private",
     "opinion": "tells what somebody thinks, which is private",
     "outcome": "is an outcome: what is studied, not what others know beforehand",
+    "reason": "tells why something was done or decided, which is private",
     "age": "tells of age or birth, which relatives, colleagues and registers know",
     "sex": "tells of sex, which everybody knows who knows the person",
     "place": "tells of a place, which neighbors and directories know",
@@ -48,6 +50,7 @@ REJECTED = " {count} of its values are not of this kind."
 DOUBT = "{what}, the commonest in {share} % of the rows; nothing tells what it is, so others may know it."
 REMARKS = "{word} in its name: a field for remarks. It has few texts so far, but each new one can name anyone."
 SENTENCES = "Its values are whole sentences. They are few so far, but each new one can name anyone."
+WRITTEN = "Many of its texts stand once: somebody wrote them freely, and each can name anyone."
 SAME = "It is the same for everybody, so it tells nobody apart."
 EMPTY = "It is empty."
 ROW_NUMBERS = "It numbers the rows: who knows the raw file finds a row by it."
@@ -57,7 +60,9 @@ FREE_TEXT = "It is free text, which can name anyone."
 REPEAT = " They repeat, "
 PERSON = "{why}" + REPEAT + "{count} rows each on average, so they name persons, and promises count persons."
 PERSON_KEYS = "Its codes repeat as keys of persons do, {count} rows each on average, so promises count persons."
-CODES = "Its codes repeat, {count} rows each on average. If they name persons, give it role: person."
+ADVICE = " If they name persons, give it role: person."
+CODES = "Its codes repeat, {count} rows each on average." + ADVICE
+STAFF_KEYS = "Its codes repeat, and name who serves or judges the persons, not these."
 NAMELESS = "{why} They repeat, but some rows have none, so promises count rows. Mend these, and give it role: person."
 SECOND_KEY = '{why} Another column, "{person}", names the persons that promises count.'
 NESTED_KEY = '{why} Each belongs to one of "{person}", which is coarser, so promises count those.'
@@ -95,6 +100,8 @@ ONLY = "A plan needs a quasi-identifier, and no column is a better one."
 ROUNDED = " Its numbers are published rounded, since exact ones would single out rows."
 TAILS = " Its largest or smallest numbers are published together, since they would single out rows."
 UNDECIDED = "decide yourself: "
+IN_NAME = " in its name"
+IN_CODEBOOK = " in what the codebook of {book} says of it"
 
 
 def by_name(word: str, key: str) -> str:
@@ -104,7 +111,8 @@ def by_name(word: str, key: str) -> str:
     '"diagnosis" in its name tells of health (GDPR, Article 9).'
     """
     phrase = PHRASES[key]
-    return f"{word} in its name: its values {phrase}." if phrase.startswith("are ") else f"{word} in its name {phrase}."
+    named = f"{word}{IN_NAME}"
+    return f"{named}: its values {phrase}." if phrase.startswith("are ") else f"{named} {phrase}."
 
 
 def known(what: str, words: str) -> str:
