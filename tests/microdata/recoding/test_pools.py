@@ -92,8 +92,8 @@ def test_pools_are_what_divided_combinations_connect_and_leak_where_rows_are_hid
     assert pools.differing(foretold, Tally(texts, np.array([[0, 0]]), np.array([3]))) == 1
 
 
-# Two areas are divided by illness: the rows of the first between a class that is shown and one that is suppressed, those
-# of the second between two that are shown. Where their jobs stand is drawn row by row.
+# Two areas are divided by illness: the rows of the first between a class that is shown and one that is suppressed,
+# those of the second between two that are shown. Where their jobs stand is drawn row by row.
 COLUMNS = ("area", "illness", "job")
 ROWS = [("a", "flu", "cook"), ("a", "flu", "maid"), ("a", "cold", "cook"), ("a", "cold", "judge")]
 ROWS += [("b", "flu", "maid"), ("b", "cold", "judge"), ("b", "cold", "cook"), ("c", "flu", "cook")]
@@ -117,7 +117,7 @@ def prediction_of(handling):
     """Of rows whose classes are set by hand: A; one that is suppressed; B and B2; C."""
     promises = [{"model": "l-diversity", "l": 1, "column": column} for column in ("illness", "job")]
     roles = {"area": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}}
-    roles |= dict.fromkeys(("illness", "job"), {"role": "sensitive"})
+    roles |= {"illness": {"role": "sensitive"}, "job": {"role": "sensitive"}}
     plan = read_plan({"version": 1, "columns": roles, "privacy": promises})
     table, _ = tabulate(counted(ROWS), plan)
     place = {text: code for code, text in enumerate(table.sensitive_values["illness"])}
