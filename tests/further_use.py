@@ -3,15 +3,15 @@
 from datetime import date, timedelta
 from pathlib import Path
 
-import pandas as pd
+import polars as pl
 
 import sfumato as sf
 
 
-def visits() -> pd.DataFrame:
+def visits() -> pl.DataFrame:
     """Ninety visits of thirty persons who never were."""
     towns = ("Leeds", "York", "Kent", "Dover")
-    return pd.DataFrame(
+    return pl.DataFrame(
         {
             "patient": [f"P{row // 3:03}" for row in range(90)],
             "born": [str(date(1950, 1, 1) + timedelta(days=400 * (row // 3) % 9000)) for row in range(90)],
@@ -74,7 +74,7 @@ def other_methods() -> dict[str, int]:
 
 def crosstab() -> tuple[sf.ProtectedTable, sf.Audit]:
     """From rows to a protected table, and an attack on it."""
-    cells: pd.DataFrame = sf.tabulate(visits(), ["town", "diagnosis"])
+    cells: pl.DataFrame = sf.tabulate(visits(), ["town", "diagnosis"])
     dimensions = {"town": {"column": "town"}, "diagnosis": {"column": "diagnosis"}}
     rules = [{"rule": "range", "min": 1, "max": 4}]
     done = sf.protect(cells, value="count", dimensions=dimensions, primary=rules)

@@ -60,7 +60,7 @@ def test_code_that_goes_further_runs(tmp_path):
     further = loaded(FURTHER)
     assert repr(further.plan()) == (
         "Plan(k-anonymity 3, t-closeness 0.9 of diagnosis; "
-        "2 quasi-identifiers, 1 sensitive, 1 insensitive, 1 person; optimal)"
+        "1 person, 2 quasi-identifiers, 1 sensitive, 1 insensitive; optimal)"
     )
     assert sf.read_plan(further.plan().to_dict()) == further.plan()
     returned = [further.release(tmp_path), *further.crosstab(), further.policy()]
