@@ -11,6 +11,7 @@ import numpy as np
 from sfumato.errors import PlanError
 from sfumato.hierarchies.digits import MAX_LENGTH
 from sfumato.hierarchies.intervals import Intervals
+from sfumato.hierarchies.ladder import Ladder
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.suggest import ranges
 from sfumato.hierarchies.suggest.date_formats import date_hierarchy
@@ -82,10 +83,20 @@ def _fit(profile: Profile, content: Content) -> Content | None:
     rejected = (*(profile.values[place] for place in wrong), *binding.rejected)
     if len(rejected) > len(profile.values) / 2:
         return None
-    ladder = binding.ladder
-    places = [place for text in domain if (place := ladder.places.get(text)) is not None]
-    labels = [len(places), *(int(np.count_nonzero(np.bincount(codes[places]))) for codes in ladder.codes[1:])]
+    labels = _labels(binding.ladder, domain, len(domain) - len(binding.rejected))
     return replace(content, hierarchy=_lean(content.hierarchy, labels), rejected=rejected)
+
+
+def _labels(ladder: Ladder, domain: Sequence[str], accepted: int) -> list[int]:
+    """How many labels of each rung the values of a column have, raw values first.
+
+    Args:
+        accepted: How many of the values the ladder has.
+    """
+    if ladder.size == accepted:  # it has no others
+        return [len(labels) for labels in ladder.labels]
+    places = [place for text in domain if (place := ladder.places.get(text)) is not None]
+    return [len(places), *(int(np.count_nonzero(np.bincount(codes[places]))) for codes in ladder.codes[1:])]
 
 
 def _forms(profile: Profile, type_: ColumnType) -> tuple[list[str | None], list[int]]:

@@ -5,6 +5,7 @@ least step is taken with which nearly all rows share their number with k - 1 oth
 numbers together.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
@@ -21,6 +22,7 @@ from sfumato.microdata.recoding.grids import number_grid
 SHARED = 0.98
 _TAIL = 0.01
 _STEPS = (Decimal(1), Decimal(2), Decimal(5))
+_DECIMALS = re.compile(r"\.(\d+)", re.ASCII)
 # Of fewer numbers the largest is a step of a scale, unless it lies far from all others.
 _MANY_NUMBERS = 20
 
@@ -117,7 +119,7 @@ def _plans(forms: list[str], numbers: Floats, rows: Floats) -> Iterator[PublishP
     share = (np.cumsum(rows[order]) - rows[order] / 2) / rows.sum()
     low, high = (float(number) for number in np.interp((_TAIL, 1 - _TAIL), share, numbers[order]))
     least, most = float(numbers.min()), float(numbers.max())
-    power = -max(len(form.partition(".")[2]) for form in forms)
+    power = -max(map(len, _DECIMALS.findall("\n".join(forms))), default=0)
     while low < high and Decimal(10) ** power <= Decimal(str(high - low)):
         for digit in _STEPS:
             step = digit * Decimal(10) ** power
