@@ -137,7 +137,7 @@ class Intervals(Placeless):
     def _closed(self, values: Sequence[str]) -> "Intervals":
         return self._between(numerals(values)) if self.is_open else self
 
-    def _bind(self, values: Sequence[str], further: range) -> Binding:
+    def _bind(self, values: Sequence[str], further: Sequence[int]) -> Binding:
         """The ladder of the values and of further whole numbers."""
         numbers = numerals(values)
         fits = self._fits(numbers)
@@ -174,7 +174,7 @@ class Intervals(Placeless):
         return level_of_keys(keys, lambda key: coded.get(key) or grid.label(key))
 
 
-def _domain(texts: list[str], numbers: Numbers, further: range) -> tuple[list[str], Numbers]:
+def _domain(texts: list[str], numbers: Numbers, further: Sequence[int]) -> tuple[list[str], Numbers]:
     """Texts with their numbers and those of further whole numbers, ascending; texts of one number by themselves."""
     present = set(texts)
     added = {text: number for number in further if (text := str(number)) not in present}
