@@ -1,8 +1,8 @@
 """The quick tests on every Python that is here, with the oldest and the newest dependencies: `make matrix`.
 
 The oldest are the lower ends of the ranges in pyproject.toml; of packages that are not built for that Python there, the
-newest. Each combination has an environment of its own in .matrix/, which is kept. A Python that is not installed on this
-machine is left out, and it is said whether its dependencies are there; so is what cannot be installed.
+newest. Each combination has an environment of its own in .matrix/, which is kept. It is said of a Python that is not on
+this machine whether its dependencies are there, and of others what cannot be installed.
 """
 
 import re
