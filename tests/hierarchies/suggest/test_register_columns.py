@@ -124,3 +124,31 @@ def test_names_of_public_codebooks_are_known_in_company(names, role):
     told = suggest_labeled(profile, company)
     assert (told.role, told.type) == (role, "text")
     assert "codebook of" in told.reason and "whole numbers" not in told.reason
+
+
+@pytest.mark.parametrize(
+    ("values", "concept"),
+    [
+        (("8140/3", "8500/3", "9680/3"), "health"),
+        (("0FT44ZZ", "10E0XZZ", "5A1935Z"), "health"),
+        (("A10BA02", "C09AA05", "N02BE01"), "health"),
+        (("5-470.11", "8-854.2", "1-632.0"), "health"),
+        (("I2510", "E119", "J189"), "health"),
+        (("no", "Heroina", "Cocaína"), "health"),
+        (("keine", "ver.di", "IG Metall"), "union"),
+        (("ninguno", "UGT", "CC.OO."), "union"),
+        (("catholique", "musulman", "sans religion"), "religion"),
+        (("PvdA", "VVD", "D66"), "politics"),
+        (("White British", "Pakistani", "Black African"), "origin"),
+        (("acquitted", "guilty", "dismissed"), "crime"),
+        (("condannato", "assolto", "archiviato"), "crime"),
+    ],
+)
+def test_values_tell_what_is_private_where_no_name_does(values, concept):
+    suggestion = suggest(column("c7", *values))
+    assert (suggestion.role, suggestion.concept) == ("sensitive", concept), suggestion.reason
+
+
+@pytest.mark.parametrize("values", [("A101", "A102", "A203"), ("KA12345", "KA12346", "KA12999"), ("1-2", "3-4", "5-6")])
+def test_codes_of_rooms_and_plates_are_no_illnesses(values):
+    assert suggest(column("c7", *values)).concept != "health"

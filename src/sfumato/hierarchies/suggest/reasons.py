@@ -100,8 +100,6 @@ ONLY = "A plan needs a quasi-identifier, and no column is a better one."
 ROUNDED = " Its numbers are published rounded, since exact ones would single out rows."
 TAILS = " Its largest or smallest numbers are published together, since they would single out rows."
 UNDECIDED = "decide yourself: "
-IN_NAME = " in its name"
-IN_CODEBOOK = " in what the codebook of {book} says of it"
 
 
 def by_name(word: str, key: str) -> str:
@@ -111,8 +109,7 @@ def by_name(word: str, key: str) -> str:
     '"diagnosis" in its name tells of health (GDPR, Article 9).'
     """
     phrase = PHRASES[key]
-    named = f"{word}{IN_NAME}"
-    return f"{named}: its values {phrase}." if phrase.startswith("are ") else f"{named} {phrase}."
+    return f"{word} in its name: its values {phrase}." if phrase.startswith("are ") else f"{word} in its name {phrase}."
 
 
 def known(what: str, words: str) -> str:
@@ -134,3 +131,14 @@ def by_values(share: float, key: str) -> str:
     if PHRASES[key].startswith("are "):
         return f"{percent} % of its values {PHRASES[key]}."
     return f"{percent} % of its rows hold a word that {PHRASES[key]}."
+
+
+def by_codebook(reason: str, book: str) -> str:
+    """A reason by the name that a codebook gives a column, which is not the column's own.
+
+    >>> by_codebook('"race" in its name tells of racial or ethnic origin (GDPR, Article 9).', "NHANES")
+    '"race" in what the codebook of NHANES says of it tells of racial or ethnic origin (GDPR, Article 9).'
+    """
+    if " in its name: its values " in reason:
+        return reason.replace(" in its name: its values ", f" in what the codebook of {book} says of it: its values ")
+    return reason.replace(" in its name ", f" in what the codebook of {book} says of it ")

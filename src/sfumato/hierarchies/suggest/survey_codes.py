@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from sfumato.hierarchies.suggest.profile import Profile
-from sfumato.hierarchies.suggest.reasons import IN_CODEBOOK, IN_NAME
+from sfumato.hierarchies.suggest.reasons import by_codebook
 from sfumato.hierarchies.suggest.roles import suggest as suggest_column
 from sfumato.hierarchies.suggest.suggestion import Suggestion
 from sfumato.hierarchies.suggest.words.codebooks import CodebookLabel
@@ -119,7 +119,7 @@ def _by_codebook(profile: Profile, label: CodebookLabel | None) -> Suggestion:
         told = replace(told, reason=_WHOLE_NUMBERS.sub(f"; here {len(profile.counts)} categories", told.reason))
     if told.concept is None and told.role not in ("household", "weight", "person"):
         return named
-    told = replace(told, reason=told.reason.replace(IN_NAME, IN_CODEBOOK.format(book=label.book)))
+    told = replace(told, reason=by_codebook(told.reason, label.book))
     return _of_codes(told) if label.coded and told.role in ("quasi-identifier", "sensitive") else told
 
 

@@ -41,7 +41,20 @@ def with_survey_weights(
     return told
 
 
-def main_weight(suggestions: Mapping[str, Suggestion]) -> list[str]:
+def one_of_each(suggestions: Mapping[str, Suggestion]) -> dict[str, Suggestion]:
+    """One column is the weight, one names the household; others are withheld, and weights where persons count."""
+    households = [name for name, one in suggestions.items() if one.role == "household"]
+    persons = any(one.role == "person" for one in suggestions.values())
+    kept = {*households[:1], *([] if persons else _main_weight(suggestions))}
+    return {
+        name: Suggestion("identifier", one.reason, concept=one.concept)
+        if one.role in ("weight", "household") and name not in kept
+        else one
+        for name, one in suggestions.items()
+    }
+
+
+def _main_weight(suggestions: Mapping[str, Suggestion]) -> list[str]:
     """The one column of weights, those that its number tells to be replicates left out; none where several are left."""
     weights = [name for name, one in suggestions.items() if one.role == "weight"]
     main = [name for name in weights if not _REPLICATE.fullmatch(name)] or weights
