@@ -316,10 +316,11 @@ def test_what_is_entered_in_two_tabs_is_never_lost_silently(base, open_page) -> 
     other.locator("textarea").first.fill("lost,n\nTotal,1\n")
     page.wait_for_timeout(500)
     assert page.get_by_text("What is entered here was changed in another tab.").count() == 0
-    choose(page, "Column of the values", "firms")
+    page.bring_to_front()
+    choose(page, "Column with the values", "firms")
     page.wait_for_timeout(300)
     button(other, "Load it").click()
-    other.get_by_label("Column of the values").and_(other.locator("[value=firms], input")).first.wait_for()
+    other.locator("label", has_text="Column with the values").filter(has_text="firms").wait_for()
     assert other.locator("textarea").first.input_value().startswith("ward,n,firms")
     assert other.locator("[inert]").count() == 0
     other.goto(f"{base}/app/attributes")

@@ -160,8 +160,7 @@ class MaskingRules:
             if name in PERTURBATIONS:
                 self._show_changing(name)
             else:
-                with ui.expansion(self.words["more"]).classes("w-full"):
-                    self._show_masking()
+                components.folded(self.words["more"], self._show_masking)
 
     def _show_masking(self) -> None:
         """What else is said of a method that masks."""
