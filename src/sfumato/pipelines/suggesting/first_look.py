@@ -35,6 +35,8 @@ def writes_commas(columns: Mapping[str, Mapping[str | None, int]], thousands: bo
         columns: Each column's texts with their numbers of rows.
         thousands: Whether commas may stand between thousands, as where they stand between fields, too.
     """
+    if not any("," in "\n".join(filter(None, texts)) for texts in columns.values()):
+        return False
     profiles = [Profile(name, _present(texts), sum(texts.values())) for name, texts in columns.items()]
     marks = {_mark(profile) for profile in profiles if not (thousands and _has_thousands(profile))}
     return "," in marks and "." not in marks
