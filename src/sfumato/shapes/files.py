@@ -102,7 +102,8 @@ def _loader(base: Any) -> Any:
                         None, None, f'key "{key}" stands twice', key_node.start_mark
                     )
                 seen.add(key if isinstance(key, str) else repr(key))
-            return super().construct_mapping(node, deep)
+            mapping: dict[Any, Any] = super().construct_mapping(node, deep)
+            return mapping
 
         def construct_written(self, node: Any) -> Written:
             number = Written(self.construct_yaml_float(node))
