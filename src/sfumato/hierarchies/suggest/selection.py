@@ -70,7 +70,8 @@ def crowded_out(suggestions: Mapping[str, Suggestion], waiting: Mapping[str, Sug
 
 def _placed(ranked: Sequence[str], are_twins: Callable[[str, str], bool]) -> list[str]:
     """The columns for which there is room, the best first: each has a place of its own, or that of its twin."""
-    placed, places = [], 0
+    placed: list[str] = []
+    places = 0
     for name in ranked:
         twin = places and len(placed) < MOST_WITH_TWINS and any(are_twins(other, name) for other in placed)
         if twin or (places < MAX_QUASI_IDENTIFIERS and len(placed) < MOST_WITH_TWINS):
