@@ -59,7 +59,14 @@ def parsed(text: str) -> Any:
     """The plain value in a YAML or JSON text; raises YAML's own errors."""
     import yaml
 
-    return yaml.load(text, Loader=_loader())
+    compiled = getattr(yaml, "CSafeLoader", None)
+    # The compiled loader takes tabs within texts, the other one does not: a plan is right or wrong on every machine.
+    if compiled is None or "\t" in text:
+        return yaml.load(text, Loader=_loader(yaml.SafeLoader))
+    try:
+        return yaml.load(text, Loader=_loader(compiled))
+    except yaml.YAMLError:  # the other one says better what is wrong, and where
+        return yaml.load(text, Loader=_loader(yaml.SafeLoader))
 
 
 def written(value: Any, flow: bool = False, width: int = 100) -> str:
@@ -77,11 +84,15 @@ def written(value: Any, flow: bool = False, width: int = 100) -> str:
     return str(text).strip().removesuffix("...").strip() if flow else str(text)
 
 
-def _loader() -> Any:
-    """YAML's safe loader, which here also refuses a key that is given twice instead of keeping the last."""
+def _loader(safe: Any) -> Any:
+    """YAML's safe loader, which here also refuses a key that is given twice instead of keeping the last.
+
+    Args:
+        safe: The loader, compiled or not.
+    """
     import yaml
 
-    class PlanLoader(yaml.SafeLoader):
+    class PlanLoader(safe):  # type: ignore[misc]
         def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
             seen = set()
             for key_node, _ in node.value:
