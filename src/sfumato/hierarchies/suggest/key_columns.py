@@ -16,6 +16,7 @@ KEY_SHARE = 0.1
 REPEATED, MOST_OF_ONE = 1.2, 0.1
 KEYS_OF_PERSONS = frozenset(("key", "office_number", "account", "email", "phone", "login", "plate"))
 _KEY_DIGITS = 5
+_MANY_ROWS, _ALL_ROWS = 150, 0.99
 # Numbers of so many digits count nothing that persons have.
 _LONG_NUMBER = re.compile(r"\d{8,}")
 LETTERS_AND_DIGITS = re.compile(r"(?=.*\d)(?=.*[A-Za-z])\S+")
@@ -93,6 +94,15 @@ def counts_rows(profile: Profile) -> bool:
         return False
     numbers = sorted(int(value) for value in values)
     return numbers[-1] - numbers[0] <= 1.1 * len(numbers)
+
+
+def numbers_all_rows(profile: Profile) -> bool:
+    """Whether so many rows have a number of their own that it is no accident.
+
+    >>> numbers_all_rows(Profile("stay", {str(9000 + place): 1 for place in range(150)}, rows=150))
+    True
+    """
+    return profile.present >= _MANY_ROWS and profile.distinct_share >= _ALL_ROWS
 
 
 def are_keys(profile: Profile) -> bool:

@@ -21,6 +21,7 @@ from sfumato.hierarchies.suggest.key_columns import (
     are_keys_of_persons,
     are_weights,
     counts_rows,
+    numbers_all_rows,
     repeats_as_persons_do,
     rows_each,
     spread_as_weights,
@@ -192,9 +193,11 @@ def _judge_own_values(evidence: _Evidence) -> Suggestion | None:
         return _repeating_keys(profile)
     if evidence.content.kind == "categories" or (evidence.content.kind == "codes" and not known):
         return _own_text(profile, known is not None)
-    if not known and counts_rows(profile):
+    # What is known to be something numbers rows only where hardly any number is missing or stands twice.
+    if counts_rows(profile) and (not known or numbers_all_rows(profile)):
         return Suggestion("identifier", reasons.ROW_NUMBERS)
-    if not known and evidence.content.kind == "whole" and are_keys(profile):
+    numbered = not known or {*words_of(profile.name)} & WORDS["numbering"]
+    if numbered and evidence.content.kind == "whole" and are_keys(profile):
         return Suggestion("identifier", reasons.by_values(1.0, "key"))
     return None
 
@@ -224,7 +227,8 @@ def _own_text(profile: Profile, known: bool) -> Suggestion | None:
 def _judge_privacy(evidence: _Evidence) -> Suggestion | None:
     """What GDPR protects most, what is private, what is studied."""
     named = evidence.likeliest("sensitive")
-    if evidence.content.kind == "dates" or (not named and evidence.concepts):
+    dated = evidence.content.kind == "years" and head_of(evidence.profile.name) in BY_KEY["date"].words
+    if evidence.content.kind == "dates" or dated or (not named and evidence.concepts):
         return None
     if named:
         return _sensitive(
