@@ -171,3 +171,9 @@ def test_codes_of_rooms_and_plates_are_no_illnesses(values):
 )
 def test_what_points_to_a_person_does_so_beside_a_private_word(profile, role):
     assert suggest(profile).role == role, suggest(profile).reason
+
+
+@pytest.mark.parametrize("name", ["num_dossier", "numero_prestamo", "weight_id"])
+def test_long_numbers_that_repeat_are_keys_where_the_name_numbers(name):
+    numbers = {str(100_000 + 2_999 * place): 2 for place in range(300)}
+    assert suggest(Profile(name, numbers, rows=600)).role in ("identifier", "person")

@@ -107,9 +107,14 @@ def numbers_all_rows(profile: Profile) -> bool:
 
 def are_keys(profile: Profile) -> bool:
     """Whether nearly every row has a long whole number of its own, all of about one length."""
+    return profile.distinct_share >= UNIQUE_SHARE and are_long_numbers(profile)
+
+
+def are_long_numbers(profile: Profile) -> bool:
+    """Whether many rows have one of many long numbers, all of about one length, as keys are."""
     lengths = {len(value) for value in profile.sample}
-    unique = profile.present >= 50 and profile.distinct_share >= UNIQUE_SHARE
-    return unique and min(lengths) >= _KEY_DIGITS and max(lengths) - min(lengths) <= 1
+    many = profile.present >= 50 and profile.distinct_share >= KEY_SHARE and not profile.few
+    return many and min(lengths) >= _KEY_DIGITS and max(lengths) - min(lengths) <= 1
 
 
 def are_keys_of_persons(profile: Profile) -> bool:

@@ -19,6 +19,7 @@ from sfumato.hierarchies.suggest.key_columns import (
     UNIQUE_SHARE,
     are_keys,
     are_keys_of_persons,
+    are_long_numbers,
     are_weights,
     counts_rows,
     numbers_all_rows,
@@ -116,7 +117,8 @@ def _evidence(profile: Profile) -> _Evidence:
 def _survey_weight(profile: Profile, concepts: Sequence[tuple[Concept, str]]) -> Iterator[tuple[Concept, str]]:
     """The weight of a survey, where a weight is meant that nobody has."""
     word = next((word for concept, word in concepts if concept.key == "body" and word in WORDS["weighing"]), None)
-    if word is not None and spread_as_weights(profile):
+    keys = any(concept.key == "key" for concept, _ in concepts)
+    if word is not None and not keys and spread_as_weights(profile):
         yield BY_KEY["weight"], word
 
 
@@ -196,8 +198,8 @@ def _judge_own_values(evidence: _Evidence) -> Suggestion | None:
     # What is known to be something numbers rows only where hardly any number is missing or stands twice.
     if counts_rows(profile) and (not known or numbers_all_rows(profile)):
         return Suggestion("identifier", reasons.ROW_NUMBERS)
-    numbered = not known or {*words_of(profile.name)} & WORDS["numbering"]
-    if numbered and evidence.content.kind == "whole" and are_keys(profile):
+    numbered = {*words_of(profile.name)} & WORDS["numbering"] and are_long_numbers(profile)
+    if evidence.content.kind == "whole" and (numbered or (not known and are_keys(profile))):
         return Suggestion("identifier", reasons.by_values(1.0, "key"))
     return None
 
