@@ -23,7 +23,11 @@ ROOT = Path(__file__).resolve().parent.parent
 COPY = ROOT / "mutants"
 # What is mutated, and the tests that must notice, the quickest first.
 TARGETS = {
-    "microdata/verdict.py": ("tests/microdata/test_verdict.py", "tests/pipelines/test_verify.py"),
+    "microdata/verdict.py": (
+        "tests/microdata/test_verdict.py",
+        "tests/pipelines/test_verify.py",
+        "tests/pipelines/test_persons.py",
+    ),
     "microdata/published.py": (
         "tests/microdata/test_verdict.py",
         "tests/pipelines/test_verify.py",
