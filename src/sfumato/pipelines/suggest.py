@@ -11,12 +11,14 @@ from typing import Any
 from sfumato.errors import DataError
 from sfumato.hierarchies.spellings import misspelled, surplus
 from sfumato.hierarchies.suggest.mentions import mentions
+from sfumato.hierarchies.suggest.missing_words import columns_of_code, missing_words
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.reasons import (
     COSTLY,
     ENCODING,
     MENTIONS,
     MISSPELLINGS,
+    NA_IS_A_CODE,
     ONE_SPELLING,
     ROUNDED,
     SPELLINGS,
@@ -43,23 +45,6 @@ from sfumato.pipelines.suggesting.survey_weights import with_survey_weights
 from sfumato.pipelines.suggesting.tells import tells_in
 from sfumato.pipelines.suggesting.weighing import better_withheld
 
-MISSING_WORDS = (
-    "?",
-    "NA",
-    "N/A",
-    "n/a",
-    "null",
-    "NULL",
-    "None",
-    "NaN",
-    "nan",
-    "-",
-    "--",
-    ".",
-    "k.A.",
-    "k. A.",
-    "unbekannt",
-)
 K = 5
 SUPPRESSION = 0.02
 # Of columns with more values, spellings are not looked for.
@@ -119,7 +104,7 @@ def suggest_plan(
     if not rows:
         raise DataError("the data have no rows.", "A plan cannot be guessed from a header alone.", "no-rows")
     labels = book or CodeBook()
-    missing = [*_missing_words(texts), *missing_codes(texts, labels)]
+    missing = [*missing_words(texts), *missing_codes(texts, labels)]
     profiles = {name: _profile(name, counts, missing) for name, counts in texts.items()}
     alone = {name: suggest_labeled(profile, labels) for name, profile in profiles.items()}
     first = with_survey_weights(engine, alone, profiles)
@@ -130,7 +115,9 @@ def suggest_plan(
     if rows <= FEW_ROWS:
         draft = _without_costly(engine, _without_tells(engine, draft))
     note = repeated_names(engine, draft.suggestions, profiles, K)
-    return replace(draft.plan(), notes=(note,) if note else ())
+    proposal = draft.plan()
+    reasons = proposal.reasons | {name: proposal.reasons[name] + NA_IS_A_CODE for name in columns_of_code(texts)}
+    return replace(proposal, reasons=reasons, notes=(note,) if note else ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,12 +299,6 @@ def _promises(
 
 def _differing(name: str) -> dict[str, Any]:
     return {"model": "l-diversity", "variant": "distinct", "l": 2, "column": name}
-
-
-def _missing_words(texts: Mapping[str, Mapping[str | None, int]]) -> list[str]:
-    """Words for "missing" that some column holds, blanks included: frames hold empty texts."""
-    blanks = {text for counts in texts.values() for text in counts if text is not None and (not text or text.isspace())}
-    return [word for word in MISSING_WORDS if any(word in counts for counts in texts.values())] + sorted(blanks)
 
 
 def _profile(name: str, counts: Mapping[str | None, int], missing: Collection[str]) -> Profile:
