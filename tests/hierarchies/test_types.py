@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sfumato.hierarchies.types import canonical, numbers_of
+from sfumato.hierarchies.types import canonical, numbers_of, plain_numbers_of
 
 
 @pytest.mark.parametrize(
@@ -77,3 +77,18 @@ def test_numbers():
     assert numbers_of(["0001-01-01"], "date").tolist() == [1]
     assert numbers_of(["a"], "text") is None
     assert numbers_of(["true"], "boolean") is None
+
+
+FIXED = ["1.50", "-0.00", "20", "0.10", "-7.00", "100", "0", "12.34", "-0", "999999999999999999.000000000000000001"]
+
+
+@pytest.mark.parametrize("odd", ["", "007", "+1.5", "1e3", " 2.50", ".5", "1.", "1.5\n2", "x", "1,5", "１.５"])
+@pytest.mark.parametrize("type_", ["decimal", "amount"])
+def test_texts_are_the_same_together_as_one_by_one(type_, odd):
+    for texts in (FIXED, [*FIXED, odd], [odd, *FIXED]):
+        assert canonical(texts, type_)[0] == [canonical([text, "x"], type_)[0][0] for text in texts]
+
+
+def test_numbers_with_zeros_at_their_end_are_seen_together():
+    assert plain_numbers_of(FIXED) == [canonical([text, "x"], "decimal")[0][0] for text in FIXED]
+    assert plain_numbers_of(["1.5\n2", "3"]) is None

@@ -386,6 +386,27 @@ def test_quoted_decimal_commas_are_numbers_and_commas_of_thousands_stay(tmp_path
     assert "decimal" not in suggest_for_file(path).plan["data"]
 
 
+@pytest.mark.parametrize(
+    ("form", "decimal"),
+    [
+        ("£{0},{1:03d}", None),
+        ("${0},{1:03d}", None),
+        ("{0},{1:03d},500", None),
+        ("{0},{1:03d}", ","),
+        ("€ {0},{1:03d}", ","),
+        ("£{0},{1:02d}", ","),
+    ],
+)
+def test_thousands_of_pounds_are_no_fractions_where_fields_are_divided_otherwise(tmp_path, form, decimal):
+    """£20,130 in a file with semicolons is not 20.13; a liter for 1,789 euros is."""
+    path = tmp_path / "rows.csv"
+    rows = [f"{form.format(place, place * 7 % 100)};{20 + place % 40}" for place in range(10, 200)]
+    path.write_text("\n".join(["Salary;Age", *rows]), encoding="utf-8")
+    plan = suggest_for_file(path).plan
+    assert plan["data"].get("decimal") == decimal
+    assert (plan["columns"]["Salary"]["publish"]["round"] >= 500) == (decimal is None)
+
+
 def test_what_the_shell_writes_elsewhere_finds_its_rows(tmp_path):
     (tmp_path / "plans").mkdir()
     (tmp_path / "rows.csv").write_text(messy_files.SURVEY.text(60), encoding="utf-8")

@@ -175,3 +175,7 @@ def test_every_remark_of_a_method_is_known_in_german() -> None:
     for key in (key for key in ENGLISH if key.startswith("said.note_") and "population" not in key):
         parts = [part for part in re.split(r"{\w+}|[:.;\"] ?", ENGLISH[key]) if len(part) > 12]
         assert all(part in text for part in parts), key
+
+
+def test_a_table_is_read_once_however_it_is_asked_for():
+    assert words_in() is words_in("en") is words_in(language="en")

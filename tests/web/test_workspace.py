@@ -1,9 +1,10 @@
 """Nothing is lost: reload, back, two tabs, a lost connection, undo, projects saved, opened, put away and erased."""
 
+import json
 import re
 import time
+import zipfile
 
-import pytest
 import yaml
 from walking import (
     anonymize,
@@ -221,18 +222,41 @@ def test_what_is_left_is_encrypted_and_only_its_browser_opens_it(server, open_pa
     assert all(b"secret-town" not in path.read_bytes() for path in jobs.rglob("*") if path.is_file())
 
 
-@pytest.mark.parametrize("name", ["no zip at all", "zip without a project"])
-def test_what_is_no_project_is_refused(base, open_page, tmp_path, name) -> None:
-    import zipfile
+def no_projects():
+    """Files that are no projects, by what is wrong with them; the last is too large unpacked."""
+    column = {"role": "quasi-identifier", "hierarchy": {"type": "file", "path": "/etc/passwd"}}
+    goal = {"privacy": [{"model": "k-anonymity", "k": 2}], "method": {"name": "optimal"}}
+    plan = {"version": 1, "columns": {"a": {"role": "sensitive"}}, **goal}
+    rows = {"rows.csv": "a\n" + "1\n" * 9}
+    yield "no zip at all", None, None
+    yield "no record", None, {"../rows.csv": "a\n1\n"}
+    yield "a plan for nothing", {"plan": {}, "data": "rows.csv"}, rows
+    yield "a file of the server", {"plan": {**plan, "columns": {"a": column}}, "data": "rows.csv"}, rows
+    yield "a database", {"plan": plan, "data": "rows.duckdb"}, {"rows.duckdb": "x"}
+    yield "too large", {"plan": plan, "data": "rows.csv"}, rows
 
-    path = tmp_path / "project.zip"
-    path.write_bytes(b"nothing")
-    if "without" in name:
-        with zipfile.ZipFile(path, "w") as archive:
-            archive.writestr("../rows.csv", "a\n1\n")
+
+def test_what_is_no_project_is_refused_and_the_one_at_hand_stays(base, open_page, folder, tmp_path) -> None:
     page = open_page(f"{base}/app")
-    send(page, path, -1)
-    page.get_by_role("alert").filter(has_text="This is no project of Sfumato.").wait_for()
+    load_example(page)
+    folders = len(list(folder.glob("session-*")))
+    for wrong, record, files in no_projects():
+        path = tmp_path / f"{wrong}.zip"
+        path.write_bytes(b"nothing")
+        if files:
+            with zipfile.ZipFile(path, "w") as archive:
+                for name, content in files.items():
+                    archive.writestr(name, content)
+                if record is not None:
+                    archive.writestr("project.json", json.dumps(record))
+                if wrong == "too large":  # as a file of zeros would say, without the time that packing it takes
+                    archive.infolist()[0].file_size = 2_000_000_000
+        send(page, path, 1)
+        told = "larger than this server takes" if wrong == "too large" else "This is no project of Sfumato."
+        page.get_by_role("alert").filter(has_text=told).wait_for()
+        page.reload()
+        page.get_by_text("300 rows,").wait_for()
+    assert len(list(folder.glob("session-*"))) == folders
 
 
 def test_a_project_remembers_how_its_file_is_read(base, open_page, tmp_path) -> None:
@@ -278,3 +302,33 @@ def test_tables_and_records_survive_a_reload(base, open_page) -> None:
     page.reload()
     page.get_by_text("as JSON").click()
     assert page.locator("textarea").first.input_value() == '[{"town": "Ulm"}]'
+
+
+def test_what_is_entered_in_two_tabs_is_never_lost_silently(base, open_page) -> None:
+    page = open_page(f"{base}/app/tables")
+    page.locator("textarea").first.wait_for()
+    other = page.context.new_page()
+    other.goto(f"{base}/app/tables")
+    other.locator("textarea").first.wait_for()
+    page.locator("textarea").first.fill("ward,n,firms\nTotal,30,9\na,2,4\nb,28,5\n")
+    other.get_by_text("What is entered here was changed in another tab.").wait_for()
+    other.evaluate("document.querySelector('[inert]').removeAttribute('inert')")  # what was typed meanwhile
+    other.locator("textarea").first.fill("lost,n\nTotal,1\n")
+    page.wait_for_timeout(500)
+    assert page.get_by_text("What is entered here was changed in another tab.").count() == 0
+    page.bring_to_front()
+    choose(page, "Column with the values", "firms")
+    page.wait_for_timeout(300)
+    button(other, "Load it").click()
+    other.locator("label", has_text="Column with the values").filter(has_text="firms").wait_for()
+    assert other.locator("textarea").first.input_value().startswith("ward,n,firms")
+    assert other.locator("[inert]").count() == 0
+    other.goto(f"{base}/app/attributes")
+    page.goto(f"{base}/app/attributes")
+    other.get_by_text("as JSON").click()
+    page.get_by_text("as JSON").click()
+    page.locator("textarea").first.fill('[{"town": "Ulm"}]')
+    other.get_by_text("What is entered here was changed in another tab.").wait_for()
+    button(other, "Load it").click()
+    other.get_by_text("as JSON").click()
+    assert other.locator("textarea").first.input_value() == '[{"town": "Ulm"}]'

@@ -20,7 +20,8 @@ from sfumato.version import __version__
 
 # Least memory with which releases of ordinary files are made in memory.
 LEAST_MEMORY = 2 * 10**9
-REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(?:\[[^]]*\])?[^;]*(?:;\s*extra == ['\"](?P<extra>[^'\"]+)['\"])?")
+# A name, its range, and after a semicolon when it is wanted: for an extra, perhaps on some systems alone.
+REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)[^;]*(?:;(?:.*\bextra == ['\"](?P<extra>[^'\"]+)['\"])?.*)?")
 State = Literal["fine", "absent", "fault"]
 MARKS: dict[State, str] = {"fine": "ok  ", "absent": "-   ", "fault": "FAIL"}
 

@@ -42,8 +42,9 @@ COMMANDS = (
 # Set by a shell that asks how a line may go on; the line stands in one of the others.
 COMPLETING = "_SFUMATO_COMPLETE"
 LINES = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS")
-# Modules that load leave no garbage, and looking for it after every 700 objects takes a tenth of a short command.
-ALLOCATIONS = 50_000
+# Modules that load leave no garbage, and looking for it after every 700 objects takes a tenth of a short command; so
+# many objects are more than a short command has.
+ALLOCATIONS = 250_000
 INTERRUPTED = 130
 TERMINATED = 143
 

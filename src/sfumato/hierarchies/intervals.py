@@ -125,12 +125,24 @@ class Intervals(Placeless):
 
     def bind(self, values: Sequence[str]) -> Binding:
         """The ladder of the range's whole numbers or of the data's numbers, ascending."""
+        closed = self._closed(values)
+        low, high = closed.range
+        whole = closed.whole and high - low < MAX_DOMAIN
+        return closed._bind(values, range(int(low), int(high) + 1) if whole else range(0))
+
+    def bind_alone(self, values: Sequence[str]) -> Binding:
+        """The ladder of the values alone, which tells how they fit and costs less than that of a wide range."""
+        return self._closed(values)._bind(values, range(0))
+
+    def _closed(self, values: Sequence[str]) -> "Intervals":
+        return self._between(numerals(values)) if self.is_open else self
+
+    def _bind(self, values: Sequence[str], further: Sequence[int]) -> Binding:
+        """The ladder of the values and of further whole numbers."""
         numbers = numerals(values)
-        if self.is_open:
-            return self._between(numbers).bind(values)
         fits = self._fits(numbers)
         kept = [value for value, fit in zip(values, fits, strict=True) if fit]
-        texts, ordered = self._domain(kept, numbers[fits])
+        texts, ordered = _domain(kept, numbers[fits], further)
         rejected = tuple(value for value, fit in zip(values, fits, strict=True) if not fit)
         return Binding(assemble(texts, [self._level(grid, ordered) for grid in self._grids()], ordered), rejected)
 
@@ -147,17 +159,6 @@ class Intervals(Placeless):
             fits &= numbers <= high
         return fits & (np.floor(numbers) == numbers) if self.whole else fits
 
-    def _domain(self, texts: list[str], numbers: Numbers) -> tuple[list[str], Numbers]:
-        """The texts of the domain with their numbers, ascending; texts of one number by themselves."""
-        low, high = self.range
-        if self.whole and high - low < MAX_DOMAIN:
-            present = set(texts)
-            added = [number for number in range(int(low), int(high) + 1) if str(number) not in present]
-            texts, numbers = texts + [str(number) for number in added], np.append(numbers, np.array(added, float))
-        ranks = np.argsort(np.array(sorted(range(len(texts)), key=texts.__getitem__), np.int64))
-        order = np.lexsort((ranks, numbers))
-        return [texts[place] for place in order], numbers[order]
-
     def _grids(self) -> list[Grid]:
         """The grid of each level, checked to lie within the grid below."""
         grids = [grid_of(self.range, self.limits, level, self.whole) for level in self.widths or self.bounds]
@@ -171,3 +172,15 @@ class Intervals(Placeless):
         keys[numbers < bottom], keys[numbers > top] = -1, grid.count
         coded = {-1: f"<{grid.text(bottom)}", grid.count: f">{grid.text(top)}"}
         return level_of_keys(keys, lambda key: coded.get(key) or grid.label(key))
+
+
+def _domain(texts: list[str], numbers: Numbers, further: Sequence[int]) -> tuple[list[str], Numbers]:
+    """Texts with their numbers and those of further whole numbers, ascending; texts of one number by themselves."""
+    present = set(texts)
+    added = {text: number for number in further if (text := str(number)) not in present}
+    texts, numbers = [*texts, *added], np.append(numbers, np.fromiter(added.values(), float, len(added)))
+    order = np.argsort(numbers, kind="stable")
+    if not (np.diff(numbers[order]) > 0).all():
+        ranks = np.argsort(np.array(sorted(range(len(texts)), key=texts.__getitem__), np.int64))
+        order = np.lexsort((ranks, numbers))
+    return [texts[place] for place in order.tolist()], numbers[order]

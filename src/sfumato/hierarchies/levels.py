@@ -1,6 +1,7 @@
 """Levels: the labels of one rung and each value's place among them, from texts, from keys or from the rung below."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +33,15 @@ def level_of_keys(keys: npt.NDArray[np.int64], label: Callable[[int], str]) -> L
     place = np.empty(len(order), np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
     return tuple(label(int(key)) for key in distinct[order]), place[inverse]
+
+
+def present_codes(codes: npt.NDArray[np.integer[Any]]) -> list[int]:
+    """The codes that occur, ascending; to sort them, as NumPy does, would take longer, and load more.
+
+    >>> present_codes(np.array([3, 1, 3]))
+    [1, 3]
+    """
+    return [int(code) for code in np.flatnonzero(np.bincount(codes))]
 
 
 def level_above(below: Level, label: Callable[[str], str]) -> Level:

@@ -8,7 +8,7 @@ may stand for anything.
 from collections.abc import Collection
 
 from sfumato.hierarchies.spellings import plain_text
-from sfumato.hierarchies.types import are_plain_numbers, canonical
+from sfumato.hierarchies.types import canonical, plain_numbers_of
 
 _NEGATIVES = frozenset(
     (
@@ -47,7 +47,9 @@ def negatives_of(texts: Collection[str]) -> set[str]:
     >>> negatives_of(["0", "1"]), negatives_of(["0", "1", "2", "3"]), negatives_of(["none", "flu"])
     ({'0'}, set(), {'none'})
     """
-    candidates = [text for text in texts if text == "0"] if are_plain_numbers(texts) else texts
+    numbers = plain_numbers_of(texts)
+    # Of numbers, zeros alone say so.
+    candidates = texts if numbers is None else [text for text, form in zip(texts, numbers, strict=True) if form == "0"]
     negatives = {text for text in candidates if is_negative(text)}
     zeros = {text for text in negatives if canonical([text], "amount")[0] == ["0"]}
     return negatives - zeros if zeros and _are_codes({*texts} - zeros) else negatives

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
-from sfumato.hierarchies.types import are_plain_numbers, is_plain_number, plain
+from sfumato.hierarchies.types import is_plain_number, plain, plain_numbers_of
 
 _YES = frozenset(("yes", "y", "ja", "j", "true", "t", "wahr", "w", "1", "x"))
 _NO = frozenset(("no", "n", "nein", "false", "f", "falsch", "0"))
@@ -35,8 +35,8 @@ def meanings(texts: Iterable[str]) -> dict[str, str]:
     {'N': 'n', 'S': 's'}
     """
     distinct = dict.fromkeys(texts)
-    if are_plain_numbers(distinct):
-        return {text: text for text in distinct}
+    if (numbers := plain_numbers_of(distinct)) is not None:
+        return dict(zip(distinct, numbers, strict=True))
     folded = {text: plain_text(text) for text in distinct}
     words = {*folded.values()}
     if words <= _YES | _NO and words & _YES and words & _NO and len(words) > 2:

@@ -28,6 +28,9 @@ _INSIDE_UNITS = "/.·*"
 # Most numbers are written as their canonical text, which is quickly seen.
 _PLAIN = re.compile(r"-?[1-9]\d{0,17}(?:\.\d{0,17}[1-9])?|-?0\.\d{0,17}[1-9]|0", re.ASCII)
 _PLAIN_LINES = re.compile(rf"(?:{_PLAIN.pattern})(?:\n(?:{_PLAIN.pattern}))*+", re.ASCII)
+# Others have zeros at the end, as numbers of two decimals do.
+_FIXED = r"-?(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?"
+_FIXED_LINES = re.compile(rf"{_FIXED}(?:\n{_FIXED})*+", re.ASCII)
 _WHOLE = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
 _ISO = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[ T]00:00(?::00(?:\.0+)?)?)?", re.ASCII)
 _TRUTH = {"true": "true", "1": "true", "yes": "true", "false": "false", "0": "false", "no": "false"}
@@ -44,8 +47,8 @@ def canonical(values: Sequence[str], type_: ColumnType) -> tuple[list[str | None
     one, is_plain = _CANONICAL[type_], _PLAIN.fullmatch
     if type_ not in ("decimal", "amount"):
         texts = [one(value) for value in values]
-    elif are_plain_numbers(values):
-        return list(values), []
+    elif (forms := plain_numbers_of(values)) is not None:
+        return [*forms], []
     else:
         texts = [value if is_plain(value) else one(value) for value in values]
     return texts, [place for place, text in enumerate(texts) if text is None]
@@ -97,7 +100,11 @@ def plain(number: Decimal) -> str:
     ('1.5', '100', '0')
     """
     # Not normalize(): that rounds to 28 digits, and would make one value of two.
-    text = format(number, "f")
+    return _shortened(format(number, "f"))
+
+
+def _shortened(text: str) -> str:
+    """A number without exponent, without zeros that say nothing."""
     shown = text.rstrip("0").rstrip(".") if "." in text else text
     return "0" if shown == "-0" else shown
 
@@ -129,6 +136,19 @@ def are_plain_numbers(texts: Collection[str]) -> bool:
         return False
     lines = "\n".join(texts)
     return _PLAIN_LINES.fullmatch(lines) is not None and lines.count("\n") == len(texts) - 1
+
+
+def plain_numbers_of(texts: Collection[str]) -> list[str] | None:
+    """The texts that stand for the numbers of texts, looked at together; None where some are written otherwise.
+
+    >>> plain_numbers_of(["1.50", "-0.0", "20"]), plain_numbers_of(["1.50", "007"]), plain_numbers_of(["1.5\\n2"])
+    (['1.5', '0', '20'], None, None)
+    """
+    if are_plain_numbers(texts):
+        return list(texts)
+    lines = "\n".join(texts)
+    fixed = _FIXED_LINES.fullmatch(lines) is not None and lines.count("\n") == len(texts) - 1
+    return [_shortened(text) if text[-1] == "0" else text for text in texts] if fixed else None
 
 
 def _decimal(text: str) -> str | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.hierarchies.levels import present_codes
 from sfumato.microdata.counts.frequencies import TextCounts, value_of
 from sfumato.microdata.counts.persons import PersonCount, person_histogram, places_among, value_codes
 from sfumato.microdata.counts.sample import weights_in_order
@@ -180,7 +181,7 @@ def _veiled(text_counts: TextCounts, columns: set[str], hidden: Mask) -> bool:
     """Whether the sensitive values of all suppressed rows are `*` too."""
     for name in columns:
         place = text_counts.columns.index(name)
-        if any(text_counts.values[place][code] != STAR for code in np.unique(text_counts.codes[hidden, place])):
+        if any(text_counts.values[place][code] != STAR for code in present_codes(text_counts.codes[hidden, place])):
             return False
     return True
 
@@ -201,7 +202,7 @@ def _histogram(
     """
     codes = text_counts.codes[shown, text_counts.columns.index(name)]
     values = text_counts.values[text_counts.columns.index(name)]
-    present = {code: value_of(values[code], missing) for code in np.unique(codes).tolist()}
+    present = {code: value_of(values[code], missing) for code in present_codes(codes)}
     domain = {text: code for code, text in enumerate(dict.fromkeys((*texts, *present.values())))}
     recode = np.zeros(max(len(values), 1), np.int32)
     for code, text in present.items():

@@ -16,7 +16,7 @@ from sfumato.microdata.measures.telling import Tell
 from sfumato.microdata.outcome import ClassFigures, LossFigure, Report, Seconds, figures
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.verdict import Promise
-from sfumato.pipelines.stages.sealing import check_single
+from sfumato.pipelines.stages.sealing import refuse_several
 from sfumato.report.files import text as text_of_files
 from sfumato.report.release.dossier import Dossier
 
@@ -49,7 +49,9 @@ def read_dossier(folder: Path) -> Dossier:
         DataError: It is no release folder.
         PlanError: It is one of several files.
     """
-    check_single(folder)
+    plan = read_plan(folder / "plan.yaml") if (folder / "plan.yaml").exists() else None
+    if plan is not None:
+        refuse_several(folder, plan)
     try:
         content = json.loads((folder / "report.json").read_text(encoding="utf-8"))
         report = _report(content)
@@ -59,7 +61,7 @@ def read_dossier(folder: Path) -> Dossier:
         ) from None
     day = date.fromisoformat(content["date"]) if "date" in content else None
     seals = {key: content[key] for key in SEALS if key in content}
-    return Dossier(report, read_plan(folder / "plan.yaml"), seals=seals, day=day)
+    return Dossier(report, plan or read_plan(folder / "plan.yaml"), seals=seals, day=day)
 
 
 def _report(content: Mapping[str, Any]) -> Report:

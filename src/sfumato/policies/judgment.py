@@ -65,6 +65,9 @@ class PolicyVerdict:
     remarks: tuple[str, ...] = ()
     figures: Mapping[str, Any] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        return f"PolicyVerdict({self.policy.id} {'holds' if self.holds else 'DOES NOT HOLD'}; {self.line})"
+
     def count(self, status: Status) -> int:
         """How many clauses are judged so."""
         return sum(judgment.status == status for judgment in self.clauses)

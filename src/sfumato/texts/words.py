@@ -81,13 +81,18 @@ def languages() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in _FOLDER.glob("*.yaml")))
 
 
-@cache
 def words_in(language: str = DEFAULT) -> Words:
     """The words of a language.
 
     >>> words_in()["data"]
     'Data'
     """
+    return _table(language)
+
+
+@cache
+def _table(language: str) -> Words:
+    """The table of a language, which is read once however it is asked for."""
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the compiled one, where it is there, is ten times quicker

@@ -1,16 +1,20 @@
 """The components that all pages share: style, heads, cards, tables with marks, and how an error is told."""
 
+import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
 from html import escape
+from inspect import isawaitable
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from nicegui import Client, events, ui
+from nicegui import __version__ as nicegui_version
+from nicegui.dependencies import JsComponent
 
 from sfumato.errors import SfumatoError
 from sfumato.report.page.html_parts import style
@@ -25,14 +29,26 @@ ICON = (
 )
 # What is told of files that the browser does not send: which rule each one breaks.
 REASONS = "(entries) => emit(entries.map((entry) => entry.failedPropValidation))"
+# What the steps are made of.
+FIELDS = (ui.input, ui.select, ui.upload, ui.html)
 _HERE = Path(__file__).parent
 
 
 def add_style() -> None:
     """The look of every page, and what it does in the browser by itself."""
     ui.add_css(style("colors") + _own("base.css") + _own("pages.css"))
-    ui.add_body_html(f"<script>{_own('pages.js')}</script>")
+    ui.add_body_html(f"<script>window.sfAhead = {json.dumps(_ahead())};{_own('pages.js')}</script>")
     ui.colors(primary="#37558f", secondary="#875214", accent="#875214", positive="#1d6f49", negative="#a8362f")
+
+
+@cache
+def _ahead() -> list[str]:
+    """Where the parts of fields lie that the first page has not; they are fetched before somebody waits for them."""
+    return [
+        f"{nicegui_version}/components/{kind.component.key}"
+        for kind in FIELDS
+        if isinstance(kind.component, JsComponent)
+    ]
 
 
 @cache
@@ -54,6 +70,32 @@ def listen(name: str, handle: Callable[[Any], Any]) -> None:
 
 def _dispatch(handlers: dict[str, Callable[[Any], Any]], name: str, event: Any) -> Any:
     return handlers[name](event)
+
+
+def when_seen(room: Any, run: Callable[[], Any]) -> None:
+    """Run something once the browser has shown what was built, unless its room has gone since: it can wait."""
+
+    async def once(event: Any) -> None:
+        if event.args == room.id and not room.is_deleted:
+            handled = run()
+            if isawaitable(handled):
+                await handled
+
+    listen("sf_seen", once)
+    ui.run_javascript(f"sfSeen({room.id})")
+
+
+def folded(title: str, fill: Callable[[], Any]) -> Any:
+    """A room that is folded, and filled when it is first opened: what nobody looks at costs no time."""
+    waiting = [fill]
+
+    def open_room(event: events.ValueChangeEventArguments[bool]) -> None:
+        if event.value and waiting:
+            with room:
+                waiting.pop()()
+
+    room = ui.expansion(title, on_value_change=open_room).classes("w-full")
+    return room
 
 
 @contextmanager
@@ -106,9 +148,19 @@ def tiles(figures: Iterable[tuple[str, str]], helped: Sequence[str] = ()) -> Non
     """Figures that stand out, each with a sentence that explains it, where there is one."""
     pairs = zip_longest(figures, helped)
     shown = "".join(
-        f'<div class="tile"{help_of(says)}><b>{escape(a)}</b><span>{escape(b)}</span></div>' for (a, b), says in pairs
+        f'<div class="tile"{help_of(says)}><b>{escape(joined(a))}</b><span>{escape(joined(b))}</span></div>'
+        for (a, b), says in pairs
     )
     ui.html(shown, sanitize=False).classes("tiles")
+
+
+def joined(text: str) -> str:
+    """A text whose shares are not torn apart at the end of a line.
+
+    >>> joined("2 % of all") == "2\\u00a0% of all"
+    True
+    """
+    return text.replace(" %", "\u00a0%")
 
 
 def help_of(says: str | None) -> str:

@@ -20,6 +20,14 @@
   };
   window.addEventListener('popstate', () => emitEvent('sf_back', location.hash.slice(1)));
 
+  // What can wait until a step was seen is asked for then.
+  window.sfSeen = (room) => {
+    let waits = true;
+    const tell = () => { if (waits) emitEvent('sf_seen', room); waits = false; };
+    requestAnimationFrame(() => setTimeout(tell));
+    setTimeout(tell, 300);  // in a tab that nobody looks at, nothing is drawn
+  };
+
   // The table of columns.
   const rows = () => all('.sf-columns tbody tr');
   const find = () => {
@@ -47,7 +55,8 @@
     select.dataset.help = select.selectedOptions[0].dataset.help;
   };
   ['pointerover', 'focusin', 'touchstart'].forEach((name) => document.addEventListener(name, offer, {passive: true}));
-  window.sfRow = (name, html) => {
+  window.sfRows = (fresh) => { fresh.forEach(([name, html]) => redraw(name, html)); find(); };
+  const redraw = (name, html) => {
     const row = rows().find((row) => row.dataset.column === name);
     if (!row) return;
     const focused = row.contains(document.activeElement) ? document.activeElement.tagName : null;
@@ -59,6 +68,9 @@
     fresh.setAttribute('aria-selected', selected);
     fresh.querySelector('input').checked = checked;
     if (focused) fresh.querySelector(focused.toLowerCase() === 'select' ? 'select' : '.open').focus();
+  };
+  window.sfMoreRows = (html) => {
+    document.querySelector('.sf-columns tbody')?.insertAdjacentHTML('beforeend', html);
     find();
   };
   document.addEventListener('input', (event) => {
@@ -230,6 +242,10 @@
       event.preventDefault();
     }
   });
+
+  // Parts that other steps are made of, fetched while nobody waits.
+  addEventListener('load', () => setTimeout(() =>
+    window.sfAhead.forEach((part) => import(`${window.path_prefix}/_nicegui/${part}`)), 200));
 
   const start = () => {
     document.body.append(tip);

@@ -158,3 +158,16 @@ def test_the_audit_attacks_rounded_tables(folder, sfumato):
     assert {(cell["cell"], cell["lower"]) for cell in report["cells"]} == {("Quartier 1", 2), ("Kreis 2", 2)}
     (folder / "rounded.csv").write_text(published.replace("0,0,30", "0,0,90"))
     assert sfumato("audit", folder / "rounded.csv", "--plan", folder / "plan.yaml").code == 3
+
+
+def test_changed_tables_are_not_audited_together():
+    table = pandas.DataFrame({"a": ["T", "p", "q"], "n": [9, 2, 7]})
+    plan = {
+        "version": 1,
+        "table": {"value": "n", "frequency": "n"},
+        "dimensions": {"a": {"column": "a", "total": "T"}},
+        "primary": [{"rule": "frequency", "min": 3}],
+        "method": {"name": "rounding", "base": 5},
+    }
+    with pytest.raises(PlanError, match="not audited together"):
+        sf.audit([table, table], [{**plan, "method": {"name": "optimal"}}, plan])

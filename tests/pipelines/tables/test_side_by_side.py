@@ -118,12 +118,13 @@ def test_tables_of_two_files_are_attacked_together(folder, sfumato):
 
 
 def test_tables_of_different_records_are_not_taken_for_the_same(folder):
-    other = TABLES["one"].replace("145", "155").replace("290", "310").replace("1630", "1650")
-    other = other.replace("1270", "1280").replace("360", "370").replace("930", "931").replace("975", "976")
+    other = (
+        "T;T;1656;s T;1;1282;s T;2;374;s a;T;978;u a;1;931;s a;2;47;s "
+        "b;T;367;s b;1;196;s b;2;171;s c;T;311;s c;1;155;s c;2;156;s"
+    )
     text = from_tables(folder, 1, "one", "y") + "<CLEAR>\n"
-    assert run(
-        folder, text + from_tables(folder, 2, "later", "y", other.replace("1280", "1281").replace("1650", "1651"))
-    ).holds
+    ran = run(folder, text + from_tables(folder, 2, "later", "y", other))
+    assert ran.holds and "different records" in ran.warnings[0]
 
 
 @pytest.mark.parametrize("way", ["CTA(2)", "RND(2,5,0,1)"])
@@ -286,3 +287,96 @@ def width(line, shown, sides, hidden):
 
 def codes(code):
     return GROUPS.get(code, code)
+
+
+CELLS = [[27, 40, 31], [52, 61, 70], [85, 35, 90], [24, 66, 45]]
+META = '<SEPARATOR> ";"\nr 2\n%s' + VARIABLE + "s 1\n" + VARIABLE + "v 6\n<NUMERIC>\nf 6\n<NUMERIC>\n<FREQUENCY>\n"
+
+
+def write_cells(folder, name, rows, numbers, tree=""):
+    """A table whose rows are sums of others; the first cell has one respondent."""
+    (folder / f"{name}.rda").write_text(META.replace("r 2\n%s" + VARIABLE, "r 2\n" + VARIABLE + tree))
+    lines = []
+    for code, members in rows.items():
+        sums = [round(sum(numbers[row][column] for row in members), 1) for column in range(3)]
+        single = [8 if column == 0 and 0 in members else 0 for column in range(3)]
+        many = [9 * len(members) - one for one in single]
+        for column, value, count in zip("Txyz", [round(sum(sums), 1), *sums], [sum(many), *many], strict=True):
+            lines.append(f"{code};{column};{value:g};{count}\n")
+    (folder / f"{name}.tab").write_text("".join(lines))
+
+
+ROWS_OF = {"T": (0, 1, 2, 3), "a1": (0,), "a2": (1,), "b1": (2,), "b2": (3,)}
+
+
+def two_tables(folder, *, between="<SUPPRESS> OPT(1,1)", last="<SUPPRESS> OPT(2,1)"):
+    (folder / "1.hst").write_text("a1;y;c;0.1\nb1;x;c;0.1\nb1;y;c;0.1\n")
+    (folder / "2.hst").write_text("a1;y;p\nb1;x;p\n")
+    text = ""
+    for number, way in ((1, between), (2, last)):
+        text += f'<OPENTABLEDATA> "t{number}.tab"\n<OPENMETADATA> "t{number}.rda"\n<SPECIFYTABLE> "r""s"|"v"||\n'
+        text += f'<SAFETYRULE> FREQ(3,30)\n<READTABLE> 0\n<APRIORI> "{number}.hst", {number}, ";"\n{way}\n'
+    return text + writes(1, 2)
+
+
+def test_one_table_in_other_decimals_is_attacked_with_itself(folder):
+    exact = [[value + (row - column) / 10 for column, value in enumerate(own)] for row, own in enumerate(CELLS)]
+    write_cells(folder, "t1", ROWS_OF, exact)
+    write_cells(folder, "t2", ROWS_OF, CELLS)
+    leaky = run(folder, two_tables(folder))
+    assert not leaky.holds and any(TOGETHER in one for one in leaky.warnings)
+    with pytest.raises(DataError, match="hold different values"):
+        run(folder, two_tables(folder, between="//", last="<SUPPRESS> MOD(0)"))
+
+
+@pytest.mark.parametrize("revision", [0, 3])
+def test_a_revised_cell_elsewhere_does_not_untie_tables(folder, revision):
+    revised = [*CELLS[:3], [24, 66, 45 + revision]]
+    (folder / "r.hrc").write_text("A\n@a1\n@a2\nB\n@b1\n@b2\n")
+    tree = '<HIERARCHICAL>\n<HIERCODELIST> "r.hrc"\n<HIERLEADSTRING> "@"\n'
+    write_cells(folder, "t1", {"T": (0, 1, 2, 3), "A": (0, 1), "B": (2, 3)}, revised, tree)
+    write_cells(folder, "t2", ROWS_OF, CELLS)
+    text = two_tables(folder)
+    (folder / "1.hst").write_text("A;y;c;1\n")
+    (folder / "2.hst").write_text("a2;x;p\na2;y;p\na2;z;p\n")
+    leaky = run(folder, text)
+    assert not leaky.holds and any(TOGETHER in one for one in leaky.warnings)
+
+
+def test_totals_that_do_not_add_up_are_named_with_a_remedy_of_batch_files(folder):
+    write_cells(folder, "t1", ROWS_OF, CELLS)
+    write_cells(folder, "t2", ROWS_OF, CELLS)
+    off = (folder / "t1.tab").read_text().replace("b2;T;135", "b2;T;195")
+    (folder / "t1.tab").write_text(off)
+    text = two_tables(folder, between="//", last="<SUPPRESS> MOD(0)").replace("READTABLE> 0", "READTABLE> 2", 1)
+    with pytest.raises(DataError, match=r"READTABLE> 2.*off by up to 60") as caught:
+        run(folder, text)
+    assert "tolerance" not in caught.value.do
+
+
+def test_masks_that_an_a_priori_file_takes_back_are_not_taken_for_masked_together(folder):
+    (folder / "u.hst").write_text("a;T;u\n")
+    (folder / "c.hst").write_text("b;1;c;5\n")
+    text = OPEN + specified(('"x""y"', "FREQ(1,30)"), ('"x""z"', "FREQ(1,30)|MAN(20)"))
+    text += '<APRIORI> "u.hst", 2, ";"\n<SUPPRESS> MOD(0)\n'
+    assert run(folder, text + writes(1, 2)).holds
+    leaky = run(folder, text + '<APRIORI> "c.hst", 1, ";"\n' + writes(1, 2))
+    assert not leaky.holds and TOGETHER in leaky.warnings[-1]
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [("<SAFETYRULE> P(20,1)", "was read already"), ('<RECODE> 1, "x", "two.grc"', "after an a priori file")],
+)
+def test_what_comes_too_late_to_be_heeded_is_refused(folder, line, what):
+    (folder / "u.hst").write_text("a;T;u\n")
+    text = OPEN + specified(('"x""y"', "FREQ(1,30)")) + '<APRIORI> "u.hst", 1, ";"\n'
+    with pytest.raises(PlanError, match=what):
+        run(folder, f"{text}{line}\n{writes(1)}")
+
+
+def test_reading_records_again_keeps_what_is_known_of_tables(folder):
+    (folder / "u.hst").write_text("a;T;u\n")
+    text = OPEN + specified(('"x""y"', "FREQ(1,30)")) + '<APRIORI> "u.hst", 1, ";"\n'
+    run(folder, f'{text}<SPECIFYTABLE> "x"|"v"||\n<READMICRODATA>\n<SUPPRESS> OPT(1,1)\n{writes(1)}')
+    assert published(folder, 1)["a", "T"] == "x"

@@ -20,6 +20,7 @@ from sfumato.engines.duckdb.apply import Application, as_text, filtered
 from sfumato.engines.duckdb.entry_lists import Picker, packed
 from sfumato.engines.duckdb.writing import copy_statement, keys_statement
 from sfumato.engines.order import PERSON, PERSONS_FILE
+from sfumato.hierarchies.levels import present_codes
 from sfumato.microdata.counts.frequencies import DROPPED
 from sfumato.microdata.recoding.recoding import STAR, Division, numbered
 
@@ -61,7 +62,7 @@ class Joining:
         recoding = self.application.recoding
         codes, hidden = recoding.classes[:, place], recoding.suppressed
         labels = recoding.labels[place]
-        shown = {text: None for code in np.unique(codes[~hidden]).tolist() if (text := labels[code]) is not None}
+        shown = {text: None for code in present_codes(codes[~hidden]) if (text := labels[code]) is not None}
         if self.application.stars or not shown:
             shown[STAR] = None
         places = {text: at for at, text in enumerate(shown)}

@@ -19,6 +19,7 @@ from sfumato.engines.duckdb.apply import Application, as_text, required
 from sfumato.engines.duckdb.entry_lists import MAX_TEXTS, Picker, packed
 from sfumato.engines.duckdb.writing import copy_statement, keys_statement
 from sfumato.engines.order import PERSON
+from sfumato.hierarchies.levels import present_codes
 from sfumato.microdata.counts.frequencies import DROPPED
 from sfumato.microdata.recoding.recoding import STAR, LevelRecoding
 
@@ -189,4 +190,4 @@ class Stream:
 
     def _shown(self, place: int) -> set[int]:
         """The label codes of a column that some published row has."""
-        return set(np.unique(self.recoding.classes[~self.recoding.suppressed, place]).tolist())
+        return set(present_codes(self.recoding.classes[~self.recoding.suppressed, place]))

@@ -10,6 +10,8 @@ import numpy as np
 
 from sfumato.errors import PlanError
 from sfumato.hierarchies.digits import MAX_LENGTH
+from sfumato.hierarchies.intervals import Intervals
+from sfumato.hierarchies.ladder import Ladder
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.suggest import ranges
 from sfumato.hierarchies.suggest.date_formats import date_hierarchy
@@ -66,27 +68,43 @@ def content_of(profile: Profile, concepts: Collection[str] = ()) -> Content:
     """
     for kind in _KINDS:
         content = kind(profile, concepts)
-        fitted = _fit(profile.values, content) if content else None
+        fitted = _fit(profile, content) if content else None
         if fitted:
             return fitted
     return Content("categories", f"{len(profile.counts)} categories", {"type": "any"})
 
 
-def _fit(values: Sequence[str], content: Content) -> Content | None:
+def _fit(profile: Profile, content: Content) -> Content | None:
     """A content without levels that change nothing, with the values it rejects; None where it does not suit them."""
-    texts, wrong = canonical(values, content.type)
+    texts, wrong = _forms(profile, content.type)
     domain = list(dict.fromkeys(text for text in texts if text is not None))
     try:
-        binding = read(HIERARCHY, content.hierarchy).bind(domain)
+        hierarchy = read(HIERARCHY, content.hierarchy)
+        binding = hierarchy.bind_alone(domain) if isinstance(hierarchy, Intervals) else hierarchy.bind(domain)
     except PlanError:
         return None
-    rejected = (*(values[place] for place in wrong), *binding.rejected)
-    if len(rejected) > len(values) / 2:
+    rejected = (*(profile.values[place] for place in wrong), *binding.rejected)
+    if len(rejected) > len(profile.values) / 2:
         return None
-    ladder = binding.ladder
-    places = [place for text in domain if (place := ladder.places.get(text)) is not None]
-    labels = [len(places), *(int(np.count_nonzero(np.bincount(codes[places]))) for codes in ladder.codes[1:])]
+    labels = _labels(binding.ladder, domain, len(domain) - len(binding.rejected))
     return replace(content, hierarchy=_lean(content.hierarchy, labels), rejected=rejected)
+
+
+def _labels(ladder: Ladder, domain: Sequence[str], accepted: int) -> list[int]:
+    """How many labels of each rung the values of a column have, raw values first.
+
+    Args:
+        accepted: How many of the values the ladder has.
+    """
+    if ladder.size == accepted:  # it has no others
+        return [len(labels) for labels in ladder.labels]
+    places = [place for text in domain if (place := ladder.places.get(text)) is not None]
+    return [len(places), *(int(np.count_nonzero(np.bincount(codes[places]))) for codes in ladder.codes[1:])]
+
+
+def _forms(profile: Profile, type_: ColumnType) -> tuple[list[str | None], list[int]]:
+    """The values of a column in the one text that a type has for each."""
+    return profile.decimals if type_ == "decimal" else canonical(profile.values, type_)
 
 
 def _lean(hierarchy: dict[str, Any], labels: Sequence[int]) -> dict[str, Any]:
@@ -255,12 +273,12 @@ def ages_of(profile: Profile) -> Content | None:
     inside = spread.numbers[(spread.numbers >= low) & (spread.numbers <= high)]
     aged = high - low >= _SPAN and _MIDDLE[0] <= spread.quantile(0.5) <= _MIDDLE[1]
     dense = len(inside) >= _DENSE * (high - low + 1)
-    return _fit(profile.values, Content("ages", "ages", ranges.ages(spread), "integer")) if aged and dense else None
+    return _fit(profile, Content("ages", "ages", ranges.ages(spread), "integer")) if aged and dense else None
 
 
 def _spread(profile: Profile, type_: ColumnType = "decimal") -> tuple[ranges.Spread | None, bool]:
     """The numbers of a column, and whether they are whole; nothing where it is not one of numbers."""
-    texts, _ = canonical(profile.values, type_)
+    texts, _ = _forms(profile, type_)
     fine = np.array([text is not None for text in texts], bool)
     rows = np.array(list(profile.counts.values()), float)
     # A zero before other digits is one of a code: 007 is no 7.

@@ -1,13 +1,15 @@
 """The profile of a column: its name, its distinct values with their rows, and how they spread."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 
 import numpy as np
 
 from sfumato.hierarchies.person_keys import plain_key
+from sfumato.hierarchies.types import canonical
 
 # Patterns are tried on so many values at the most: a column of millions says no more than these.
 _SAMPLE = 1000
@@ -87,15 +89,32 @@ class Profile:
         """Some of the distinct values, evenly spread over all of them."""
         return self.values[:: max(len(self.counts) // _SAMPLE, 1)]
 
+    @cached_property
+    def _sample_rows(self) -> list[int]:
+        return [self.counts[value] for value in self.sample]
+
+    @cached_property
+    def _stripped(self) -> list[str]:
+        return [value.strip() for value in self.sample]
+
+    @cached_property
+    def decimals(self) -> tuple[list[str | None], list[int]]:
+        """The values as decimal numbers, None for those that are none, and the places of these."""
+        return canonical(self.values, "decimal")
+
     def share(self, test: Callable[[str], object]) -> float:
         """The share of the sample's rows whose value passes a test.
 
         >>> Profile("x", {"a1": 3, "b": 1}, rows=4).share(re.compile("[0-9]").search)
         0.75
         """
-        rows = sum(self.counts[value] for value in self.sample)
-        return sum(self.counts[value] for value in self.sample if test(value)) / rows if rows else 0.0
+        return self._share(map(test, self.sample))
 
     def share_of(self, pattern: "re.Pattern[str]") -> float:
         """The share of the sample's rows whose whole value, without white space around it, matches a pattern."""
-        return self.share(lambda value: pattern.fullmatch(value.strip()))
+        return self._share(map(pattern.fullmatch, self._stripped))
+
+    def _share(self, passed: Iterable[object]) -> float:
+        """The share of the sample's rows that have passed a test."""
+        rows = sum(self._sample_rows)
+        return sum(compress(self._sample_rows, passed)) / rows if rows else 0.0

@@ -230,7 +230,11 @@ def _published(text_counts: TextCounts, plan: Plan) -> tuple[TextCounts, tuple[R
             continue
         place = text_counts.columns.index(name)
         present = [text for text in values_of(values[place], plan.data.missing) if text is not None]
-        labels: dict[str | None, str | None] = dict(zip(present, column.operations.publish(present), strict=True))
+        published = column.operations.publish(present)
+        if len(present) == len(values[place]) and all(published):
+            values[place] = tuple(published)
+            continue
+        labels: dict[str | None, str | None] = dict(zip(present, published, strict=True))
         wrong = tuple(str(text) for text, label in labels.items() if label is None)
         rejected += [Rejected(name, wrong)] if wrong else []
         values[place] = tuple(labels.get(text) or text for text in values[place])
@@ -295,8 +299,10 @@ def _content(
     """What each combination holds of a sensitive column; its missing values are one value of their own."""
     place = text_counts.columns.index(name)
     texts = values_of(text_counts.values[place], plan.data.missing)
-    distinct = {*texts}
-    domain: list[str | None] = [*sorted(text for text in distinct if text is not None), *({None} & distinct)]
+    # In the order in which they come, since texts mostly stand in theirs, and what is in order is sorted for nothing.
+    distinct = dict.fromkeys(texts)
+    present = sorted(text for text in distinct if text is not None)
+    domain: list[str | None] = [*present, *([None] if None in distinct else [])]
     places = {text: code for code, text in enumerate(domain)}
     recode = np.array([places[text] for text in texts], np.int32)
     values = recode[text_counts.codes[kept, place]] if texts else np.zeros(0, np.int32)

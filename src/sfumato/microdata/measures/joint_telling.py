@@ -93,7 +93,7 @@ class _Rows:
             ]
         )
         points = points[np.isfinite(points).all(axis=1)]
-        if len(points) < LEAST_FITTED or len(np.unique(points[:, 0])) < _LEAST_NUMBERS:
+        if len(points) < LEAST_FITTED or len({*points[:, 0].tolist()}) < _LEAST_NUMBERS:
             return None
         return max((share for form in _forms(points) if (share := _explained(*form)) is not None), default=None)
 

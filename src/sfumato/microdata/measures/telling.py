@@ -115,16 +115,29 @@ def right_guesses(groups: Integers, values: Integers, rows: Counts) -> float:
     total = int(rows.sum())
     if not total:
         return 0.0
-    keys, owners = np.unique(groups * (int(values.max()) + 1) + values, return_inverse=True)
-    counts = np.bincount(owners, weights=rows, minlength=len(keys))
-    first = np.ones(len(keys), bool)
-    first[1:] = np.diff(keys // (int(values.max()) + 1)) > 0
-    starts = np.flatnonzero(first)
+    size = int(values.max()) + 1
+    keys, counts = _added(groups * size + values, rows)
+    starts = _starts(keys // size)
     most = np.maximum.reduceat(counts, starts)
     at_most = np.flatnonzero(counts == np.repeat(most, np.diff(np.append(starts, len(keys)))))
     group = np.searchsorted(starts, at_most, side="right") - 1
-    counts[at_most[np.unique(group, return_index=True)[1]]] = 0
+    counts[at_most[_starts(group)]] = 0
     second = np.maximum.reduceat(counts, starts)
     certain = most - 1 > second
     tied = (most - 1 == second) & (second > 0)
     return float((most * certain).sum() + (most * tied).sum() / 2) / total
+
+
+def _added(keys: Integers, rows: Counts) -> tuple[Integers, Counts]:
+    """The distinct keys, ascending, and the rows of each."""
+    order = np.argsort(keys)
+    ordered = keys[order]
+    starts = _starts(ordered)
+    return ordered[starts], np.add.reduceat(rows[order], starts)
+
+
+def _starts(ordered: Integers) -> npt.NDArray[np.intp]:
+    """Where runs of equal numbers begin."""
+    first = np.ones(len(ordered), bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    return np.flatnonzero(first)

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
+from sfumato.hierarchies.levels import present_codes
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.methods.column_losses import column_losses
 from sfumato.microdata.methods.remedies import HALF, Remedy, Trials
@@ -72,5 +71,5 @@ def with_remedies(
 
 def _labels(recoding: Recoding, place: int) -> int:
     """Labels of a column that tell something."""
-    codes = np.unique(recoding.classes[~recoding.suppressed, place])
-    return sum(recoding.labels[place][code] != STAR for code in codes.tolist())
+    codes = present_codes(recoding.classes[~recoding.suppressed, place])
+    return sum(recoding.labels[place][code] != STAR for code in codes)

@@ -23,7 +23,6 @@ Monotone under generalization and under suppression: what a class stands for onl
 from dataclasses import dataclass, replace
 from math import ceil, exp, sqrt
 from pathlib import Path
-from statistics import NormalDist
 from typing import Annotated, ClassVar
 
 from sfumato.microdata.data_plan import DATA, DataPlan
@@ -115,6 +114,8 @@ def rows_by_estimate(mean: float, significance: float) -> int:
     (3, 10)
     """
     if mean > LARGE_MEAN:
+        from statistics import NormalDist
+
         return ceil(mean + NormalDist().inv_cdf(1 - significance) * sqrt(mean)) + 1
     rows, term = 0, exp(-mean)
     reached = 1.0

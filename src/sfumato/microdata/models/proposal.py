@@ -52,6 +52,8 @@ def _values(counts: Mapping[str, int]) -> dict[str, int]:
     if are_plain_numbers(counts):
         return dict(counts)
     spelling = one_spelling(counts)
+    if len({*spelling.values()}) == len(counts):
+        return dict(counts)
     values = dict.fromkeys(spelling.values(), 0)
     for text, rows in counts.items():
         values[spelling[text]] += rows

@@ -5,7 +5,8 @@ least step is taken with which nearly all rows share their number with k - 1 oth
 numbers together.
 """
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
 import numpy as np
@@ -21,6 +22,7 @@ from sfumato.microdata.recoding.grids import number_grid
 SHARED = 0.98
 _TAIL = 0.01
 _STEPS = (Decimal(1), Decimal(2), Decimal(5))
+_DECIMALS = re.compile(r"\.(\d+)", re.ASCII)
 # Of fewer numbers the largest is a step of a scale, unless it lies far from all others.
 _MANY_NUMBERS = 20
 
@@ -47,7 +49,7 @@ def proposed_publication(counts: Mapping[str, int], k: int, most: int | None = N
     plans = list(_plans(forms, numbers, rows.astype(float)))
     likely = (place for place, plan in enumerate(plans) if _is_enough(_rough_counts(plan, numbers, rows), k, most))
     # Whether a half is rounded up is decided by decimals: what is likely enough is looked at again.
-    exact = ((plan, published_counts(plan, counts)) for plan in plans[next(likely, len(plans)) :])
+    exact = ((plan, _published(plan, forms, counts.values())) for plan in plans[next(likely, len(plans)) :])
     enough = (plan for plan, sizes in exact if _is_enough(np.array([*sizes.values()], np.int64), k, most))
     return next(enough, plans[-1] if plans else None)
 
@@ -95,11 +97,15 @@ def _is_enough(published: Counts, k: int, most: int | None) -> bool:
 
 def published_counts(plan: PublishPlan, counts: Mapping[str, int]) -> dict[str, int]:
     """The rows of each number as it is published."""
-    labels = [label or "" for label in plan.publish([*counts])]
-    rows = dict.fromkeys(labels, 0)
-    for label, number in zip(labels, counts.values(), strict=True):
-        rows[label] += number
-    return rows
+    return _published(plan, [*counts], counts.values())
+
+
+def _published(plan: PublishPlan, texts: Sequence[str], rows: Iterable[int]) -> dict[str, int]:
+    labels = [label or "" for label in plan.publish(texts)]
+    added = dict.fromkeys(labels, 0)
+    for label, number in zip(labels, rows, strict=True):
+        added[label] += number
+    return added
 
 
 def _shared(rows: Counts, k: int) -> float:
@@ -113,7 +119,7 @@ def _plans(forms: list[str], numbers: Floats, rows: Floats) -> Iterator[PublishP
     share = (np.cumsum(rows[order]) - rows[order] / 2) / rows.sum()
     low, high = (float(number) for number in np.interp((_TAIL, 1 - _TAIL), share, numbers[order]))
     least, most = float(numbers.min()), float(numbers.max())
-    power = -max(len(form.partition(".")[2]) for form in forms)
+    power = -max(map(len, _DECIMALS.findall("\n".join(forms))), default=0)
     while low < high and Decimal(10) ** power <= Decimal(str(high - low)):
         for digit in _STEPS:
             step = digit * Decimal(10) ** power

@@ -27,6 +27,7 @@ from sfumato.pipelines.attacks.minimality import minimality
 from sfumato.pipelines.attacks.persons import compared_by_persons
 from sfumato.pipelines.attacks.published import Target, in_one_text, ladders_of, others_texts, target_of, texts_of
 from sfumato.pipelines.stages.sealing import remark_on_siblings
+from sfumato.report.attack import section
 from sfumato.version import __version__
 
 ATTEMPTS = 1000
@@ -51,6 +52,13 @@ class AttackReport:
     rerun: bool
     seed: int
     remarks: tuple[str, ...] = field(default=())
+
+    def __repr__(self) -> str:
+        reached = f"{len(self.found)} succeeded, highest risk {self.highest:.1%}" if self.found else "none succeeded"
+        return f"AttackReport({len(self.attacks)} attacks, {reached}; {len(self.absences)} not run)"
+
+    def _repr_html_(self) -> str:
+        return section(self.to_dict())
 
     @property
     def found(self) -> tuple[Attack, ...]:

@@ -34,8 +34,17 @@ def check_single(folder: Path) -> None:
     Raises:
         PlanError: It is one.
     """
-    plan = read_plan(folder / "plan.yaml") if (folder / "plan.yaml").exists() else None
-    if plan is not None and plan.files:
+    if (folder / "plan.yaml").exists():
+        refuse_several(folder, read_plan(folder / "plan.yaml"))
+
+
+def refuse_several(folder: Path, plan: Plan) -> None:
+    """Refuse the folder of a release of several files, by its plan.
+
+    Raises:
+        PlanError: It is one.
+    """
+    if plan.files:
         names = [f"{name}.{plan.output.format}" for name in plan.files]
         raise PlanError(
             f"{folder.name} is a release of several files: {', '.join(names)}.",

@@ -24,6 +24,8 @@ _WHOLE_NUMBER = re.compile(r"[+-]?\d+")
 # Points between thousands are no decimal marks.
 _THOUSANDS = re.compile(r"\D*\d{1,3}([.]\d{3})+\D*")
 _COMMA_THOUSANDS = re.compile(r"\D*\d{1,3}(,\d{3})+([.]\d+)?\D*")
+# Who writes pounds, dollars and yen divides thousands by commas, and no number has two decimal marks.
+_SURELY_THOUSANDS = re.compile(r".*[$£¥].*|\D*\d{1,3}(,\d{3}){2,}\D*")
 # A word or two, and perhaps a number: what columns are called.
 _TITLE = re.compile(r"(?i:(?:\w+ )?(?:street|strasse|straße|str|road|address|adresse|anschrift)\.?\s*\d{0,2})")
 
@@ -35,14 +37,23 @@ def writes_commas(columns: Mapping[str, Mapping[str | None, int]], thousands: bo
         columns: Each column's texts with their numbers of rows.
         thousands: Whether commas may stand between thousands, as where they stand between fields, too.
     """
+    if not any("," in "\n".join(filter(None, texts)) for texts in columns.values()):
+        return False
     profiles = [Profile(name, _present(texts), sum(texts.values())) for name, texts in columns.items()]
-    marks = {_mark(profile) for profile in profiles if not (thousands and _has_thousands(profile))}
+    marks = {_mark(profile) for profile in profiles if not _has_thousands(profile, certain=not thousands)}
     return "," in marks and "." not in marks
 
 
-def _has_thousands(profile: Profile) -> bool:
-    """Whether every comma of a column's numbers may stand between thousands: 1,234 and 12,345,678."""
-    return profile.share_of(_COMMA_THOUSANDS) >= profile.share_of(_COMMA_FRACTION)
+def _has_thousands(profile: Profile, certain: bool) -> bool:
+    """Whether every comma of a column's numbers may stand between thousands: 1,234 and 12,345,678.
+
+    Args:
+        certain: Whether some of them must.
+    """
+    grouped = profile.share_of(_COMMA_THOUSANDS)
+    if not grouped or grouped < profile.share_of(_COMMA_FRACTION):
+        return False
+    return not certain or profile.share_of(_SURELY_THOUSANDS) > 0
 
 
 def _present(texts: Mapping[str | None, int]) -> dict[str, int]:

@@ -77,6 +77,7 @@ def _several(tables: Sequence[Any], plan: Any, integer: bool | None, own_contrib
     if plan is None:
         raise PlanError("the audit needs the plan.", "Name it: it says which cells add up.", "no-plan")
     plans = [read_table_plan(one) for one in plan] if isinstance(plan, list | tuple) else [read_table_plan(plan)]
+    _check_masked(plans)
     attacked = _attacked_by(plans[0], integer, own_contribution)
     crossings = [*attacked.tables] or [Crossing(f"table {place}", one.dimensions) for place, one in enumerate(plans, 1)]
     folders = [attacked.folder] * len(crossings) if attacked.tables else [one.folder for one in plans]
@@ -92,6 +93,21 @@ def _several(tables: Sequence[Any], plan: Any, integer: bool | None, own_contrib
         for crossing, folder, own in zip(crossings, folders, columns, strict=True)
     ]
     return review_several(attacked, sheets, [read_published(own, attacked) for own in columns])
+
+
+def _check_masked(plans: Sequence[TablePlan]) -> None:
+    """Refuse plans that change numbers: what several changed tables tell together is not computed.
+
+    Raises:
+        PlanError: One does.
+    """
+    changed = [plan.perturbation.name for plan in plans if plan.perturbation is not None]
+    if changed:
+        raise PlanError(
+            f"a table whose numbers were changed ({changed[0]}) is not audited together with another.",
+            "Audit each alone, and hand out one of them only: who reads several knows more than each of them tells.",
+            "changed-together",
+        )
 
 
 def _attacked_by(plan: TablePlan, integer: bool | None, own_contribution: bool | None) -> TablePlan:

@@ -46,6 +46,12 @@ METHODS = (
 class TableComparison(TableRuns):
     """A comparison that can be written as a folder."""
 
+    def __repr__(self) -> str:
+        return f"TableComparison({len(self.runs)} ways; {self.cells:,} cells, {self.unsafe:,} unsafe)"
+
+    def _repr_html_(self) -> str:
+        return html(self)
+
     def save(self, folder: str | Path) -> None:
         """Write compare.html, compare.json and compare.txt, whole or not at all."""
         with staged(Path(folder)) as stage:

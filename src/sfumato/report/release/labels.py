@@ -9,6 +9,7 @@ from sfumato.hierarchies.dates import Dates
 from sfumato.hierarchies.digits import Digits
 from sfumato.hierarchies.file import HierarchyFile
 from sfumato.hierarchies.ladder import ROOT, Ladder
+from sfumato.hierarchies.levels import present_codes
 from sfumato.hierarchies.tree import Tree
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import Recoding
@@ -28,8 +29,8 @@ def meanings(words: Words, plan: Plan, recoding: Recoding) -> dict[str, tuple[Me
     kept = ~recoding.suppressed
     entries: dict[str, tuple[Meaning, ...]] = {}
     for place, name in enumerate(recoding.columns):
-        codes = np.unique(recoding.classes[kept, place])
-        labels = [recoding.labels[place][code] for code in codes.tolist()]
+        codes = present_codes(recoding.classes[kept, place])
+        labels = [recoding.labels[place][code] for code in codes]
         entries[name] = tuple(_column(words, plan, name, recoding.codings[place].ladder, labels))
     return entries
 

@@ -47,6 +47,10 @@ class Audit:
     unjudged: tuple[str, ...] = ()
     rounding: float = 0.0
 
+    def __repr__(self) -> str:
+        figures = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in self.counts().items())
+        return f"Audit({'passed' if self.passed else 'FAILED'}; {figures})"
+
     @property
     def checked(self) -> int:
         return sum(not finding.published for finding in self.findings)

@@ -101,10 +101,10 @@ def _root(table: OfficeTable, name: str) -> Code:
 
 def _ends(table: OfficeTable, tree: Tree, covers: Mapping[Code, Cover], there: Cover) -> frozenset[Cover]:
     """What the finest codes of a table stand for, where there is something of them; hierarchies may have finer ones."""
-    return frozenset(covers[code] for code in _finest_codes(table, tree) if covers[code] <= there)
+    return frozenset(covers[code] for code in finest_codes(table, tree) if covers[code] <= there)
 
 
-def _finest_codes(table: OfficeTable, tree: Tree) -> set[Code]:
+def finest_codes(table: OfficeTable, tree: Tree) -> set[Code]:
     """The codes of cells of which the table has no parts."""
     place = table.trees.index(tree)
     codes = {key[place] for key in table.keys} - {tree.root}
@@ -151,7 +151,7 @@ def _there(tables: Sequence[OfficeTable], covers: Sequence[Mapping[str, Mapping[
     for table, own in zip(tables, covers, strict=True):
         filled = _filled(table)
         for place, tree in enumerate(table.trees):
-            name, finest = variable_of(tree), _finest_codes(table, tree)
+            name, finest = variable_of(tree), finest_codes(table, tree)
             for code in {table.keys[cell][place] for cell in np.flatnonzero(filled)} & finest:
                 cover = own[name][code]
                 several = len(cover) > 1 and tree.name not in table.origins

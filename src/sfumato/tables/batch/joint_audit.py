@@ -9,9 +9,9 @@ import numpy as np
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.certificates import Evidence
 from sfumato.tables.attack.publication import Publication
-from sfumato.tables.batch.coverage import Coverage, Identity, coverage_of
 from sfumato.tables.batch.joint_table import JointTable, joined
 from sfumato.tables.batch.office_protection import office_part
+from sfumato.tables.batch.shared_cells import agree
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, no_bounds
 from sfumato.tables.cells.parts import Part
 from sfumato.tables.deadline import Deadline
@@ -20,8 +20,6 @@ from sfumato.tables.office.office_table import OfficeTable
 from sfumato.tables.office.statuses import masked_of, unsafe_of
 
 ADJUSTED = "adjustment"
-# What cells hold, by the codes of the records that they stand for.
-Contents = dict[Identity, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +36,7 @@ class JointAudit:
 
 
 def same_records(tables: Sequence[OfficeTable], sources: Sequence[Hashable] = ()) -> list[list[int]]:
-    """Which tables are of the same records: most of what cells of the same codes hold is the same in them.
+    """Which tables are of the same records: much of what cells of the same codes hold is the same in them.
 
     Args:
         tables: The tables.
@@ -49,32 +47,10 @@ def same_records(tables: Sequence[OfficeTable], sources: Sequence[Hashable] = ()
     for one, two in combinations(range(len(tables)), 2):
         first, second = (next(group for group in groups if number in group) for number in (one, two))
         counted = sources[one] is not None and sources[one] == sources[two]
-        if first is not second and (counted or _agree(tables[one], tables[two])):
+        if first is not second and (counted or agree(tables[one], tables[two])):
             first += second
             groups.remove(second)
     return [sorted(group) for group in groups]
-
-
-def _contents(coverage: Coverage, number: int, table: OfficeTable) -> Contents:
-    return {
-        coverage.identity(number, table, cell): value
-        for cell, value in zip(range(len(table.keys)), table.values.tolist(), strict=True)
-    }
-
-
-def _agree(one: OfficeTable, two: OfficeTable) -> bool:
-    """Whether cells of the same codes hold the same; small numbers, which agree by chance, count for less.
-
-    A new code may be called what an old one was called: codes are compared by what they stand for.
-    """
-    coverage = coverage_of([one, two])
-    first, second = _contents(coverage, 0, one), _contents(coverage, 1, two)
-    shared = first.keys() & second.keys()
-    weights = {key: float(np.log2(1.0 + abs(first[key]))) for key in shared}
-    same = {key for key in shared if abs(first[key] - second[key]) <= 1e-9 * max(1.0, abs(first[key]))}
-    if not any(weights.values()):
-        return bool(shared) and same == shared
-    return sum(weights[key] for key in same) > sum(weights.values()) / 2
 
 
 def audit_together(published: Sequence[Protected], deadline: Deadline, tolerance: float = 0.0) -> JointAudit:

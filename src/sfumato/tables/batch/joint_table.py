@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.tables.batch.coverage import Coverage, Identity, coverage_of
+from sfumato.tables.batch.coverage import coverage_of
+from sfumato.tables.batch.shared_cells import Grain, shared_cells, tied_rows
 from sfumato.tables.batch.unshown_cells import Row, Ties, possible_values
 from sfumato.tables.cells.cells import Mask, Numbers, Places, Relations, Status, make_relations
 from sfumato.tables.cells.precision import step_of
@@ -38,25 +39,38 @@ class JointTable:
 def joined(tables: Sequence[OfficeTable], tolerance: float = 0.0) -> JointTable:
     """Several tables as one.
 
-    Cells of the same codes that hold different values are two: they are of different records.
+    Cells of the same codes that hold different values are two: they were revised, or are tied by what rounding leaves
+    open where tables have other decimals.
 
     Raises:
-        UnattainableError: Codes of the tables differ in too many ways.
+        UnattainableError: Codes of the tables differ in too many ways, or values do as well.
     """
     coverage = coverage_of(tables)
-    numbers, places, differing = _placed(tables, coverage, tolerance)
-    size = len(numbers)
-    ties = Ties(coverage, tables, numbers)
-    ties.tie([number for number, many in enumerate(differing) if not many])
-    shown = np.arange(len(numbers)) < size
-    columns = _Columns(tables, places, len(numbers))
-    relations = _relations(tables, places, ties.rows)
+    shared = shared_cells(tables, coverage, tolerance)
+    size = len(shared.numbers)
+    ties = Ties(coverage, tables, shared.numbers)
+    ties.tie(range(len(tables)))
+    tied = tied_rows(shared, ties.rows)
+    off = np.arange(len(tied.off)) + len(shared.numbers)
+    shown = np.arange(len(shared.numbers) + len(off)) < size
+    columns = _Columns(tables, shared.places, len(shown), shared.grains if shared.mixed else None)
+    relations = _relations(tables, shared.places, tied.rows)
     values, counted = columns.values(), sorted(ties.judged)
     values[counted] = [table.values[cell] for table, cell in map(ties.judged.__getitem__, counted)]
-    known = shown | np.isin(np.arange(len(shown)), counted)
+    values[off] = tied.off
+    known = shown | np.isin(np.arange(len(shown)), [*counted, *off.tolist()])
     values = possible_values(values, known, relations, step_of(values[shown]), tolerance)
     whole = _judged(columns.table(values, shown, relations), ties.judged)
-    return JointTable(whole, tuple(places), shown, sum(differing))
+    return JointTable(_within(whole, off, tied.most), tuple(shared.places), shown, shared.differing)
+
+
+def _within(whole: OfficeTable, off: Places, most: Sequence[float]) -> OfficeTable:
+    """The table where what relations are off is known to be no more than rounding makes it."""
+    if whole.low is None or whole.high is None:
+        return whole
+    low, high = whole.low.copy(), whole.high.copy()
+    low[off], high[off] = -np.array(most), most
+    return whole.with_columns(low=low, high=high)
 
 
 def _judged(whole: OfficeTable, judged: Mapping[int, tuple[OfficeTable, int]]) -> OfficeTable:
@@ -72,28 +86,6 @@ def _judged(whole: OfficeTable, judged: Mapping[int, tuple[OfficeTable, int]]) -
         for column, own in zip(largest, table.largest, strict=False):
             column[place] = own[cell]
     return whole.with_columns(**columns, largest=largest)
-
-
-def _placed(
-    tables: Sequence[OfficeTable], coverage: Coverage, tolerance: float
-) -> tuple[dict[Identity, int], list[Places], list[int]]:
-    """A number for each cell, the numbers of each table's cells, and how many of these differ from others."""
-    numbers: dict[Identity, int] = {}
-    values: dict[int, float] = {}
-    places, differing = [], []
-    for number, table in enumerate(tables):
-        own, many = [], 0
-        for cell, value in enumerate(table.values.tolist()):
-            identity = coverage.identity(number, table, cell)
-            place = numbers.setdefault(identity, len(numbers))
-            if abs(values.setdefault(place, value) - value) > tolerance + 1e-9 * max(1.0, abs(value)):
-                many += 1
-                place = numbers.setdefault(identity | {("", frozenset({str(number)}))}, len(numbers))
-                values[place] = value
-            own.append(place)
-        places.append(np.array(own, np.int64))
-        differing.append(many)
-    return numbers, places, differing
 
 
 def _relations(tables: Sequence[OfficeTable], places: Sequence[Places], more: Sequence[Row]) -> Relations:
@@ -122,11 +114,12 @@ def _summed(row: Row) -> Row:
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """The columns of several tables as those of one."""
+    """The columns of several tables as those of one; with the grains of tables that have other decimals."""
 
     tables: Sequence[OfficeTable]
     places: Sequence[Places]
     size: int
+    grains: Sequence[Grain] | None = None
 
     def table(self, values: Numbers, shown: Mask, relations: Relations) -> OfficeTable:
         """The one table."""
@@ -137,10 +130,10 @@ class _Columns:
             (),
             values,
             np.where(shown, self._statuses(), int(CellStatus.SECONDARY)),
-            lower=self._most("lower"),
-            upper=self._most("upper"),
+            lower=self._levels("lower"),
+            upper=self._levels("upper"),
             costs=np.where(shown, self._costs(), 0.0),
-            low=self._end("low", np.maximum, -np.inf if (values < 0).any() else 0.0),
+            low=self._end("low", np.maximum, -np.inf if (values[shown] < 0).any() else 0.0),
             high=self._end("high", np.minimum, np.inf),
             frequency=None if frequency is None else np.where(shown, frequency, MANY),
             holdings=np.where(shown, self._most("holdings"), MANY) if self._all_have("holdings") else None,
@@ -171,6 +164,13 @@ class _Columns:
             np.zeros(len(own)) if column is None else column for column, own in zip(columns, self.places, strict=True)
         ]
         return self._gathered(filled, 0.0, np.maximum)
+
+    def _levels(self, name: str) -> Numbers:
+        """How far ranges must reach; in a table of fewer decimals at least a step of it, for else its value is told."""
+        levels = self._most(name)
+        for table, own, grain in zip(self.tables, self.places, self.grains or (), strict=False):
+            np.maximum.at(levels, own, np.where(unsafe_of(table.statuses), grain.step, 0.0))
+        return levels
 
     def _end(self, name: str, choose: np.ufunc, start: float) -> Numbers:
         """What anyone knows of cells by any of the tables."""

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sfumato.errors import PromiseError
+from sfumato.errors import DataError, PromiseError
 from sfumato.tables.batch.joint_table import joined
 from sfumato.tables.cells.cells import Bounds, Mask, Places, Reach, Table
 from sfumato.tables.cells.columns import Columns
@@ -106,10 +106,17 @@ def mask_linked(tables: Sequence[OfficeTable], method: str, deadline: Deadline) 
     """Several tables masked together: a cell that stands in several of them is one cell, masked in all or in none.
 
     Raises:
+        DataError: Cells of the same codes hold different values.
         UnattainableError: An unsafe cell cannot be protected, or codes of the tables differ in too many ways.
         PromiseError: The attacker still gets through.
     """
     joint = joined(tables)
+    if joint.differing:
+        raise DataError(
+            f"{joint.differing} cells of the same codes hold different values in these tables.",
+            "Give all tables the same values and decimals, or publish one of them alone.",
+            "tables-differ",
+        )
     masked = mask_part(office_part(joint.whole), _choice(method), "en", deadline)
     done = _protected(joint.whole, masked, joint.shown)
     return [_share(table, done, own) for table, own in zip(tables, joint.places, strict=True)]

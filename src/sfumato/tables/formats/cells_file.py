@@ -201,7 +201,9 @@ def check_totals(table: OfficeTable, name: str, do: str = "", tolerance: float =
     try:
         check(table.relations(), table.values, tolerance, step_of(table.values))
     except DataError as error:
-        more, row = f"{error.do} {do}".strip(), error.rows[0]
+        # A tolerance is a matter of plans; whoever says what to do himself has none.
+        own = "Correct the table." if do and error.code == "data.totals" else error.do
+        more, row = f"{own} {do}".strip(), error.rows[0]
         line = table.lines[row - 1] if table.lines else row
         raise wrong(name, line, 1, error.what.rstrip("."), more, error.code.partition(".")[2]) from None
 

@@ -35,6 +35,7 @@ class Protected:
         remarks: What is to be said of it.
         warnings: What must not be overlooked.
         reader: Between which values a reader knows each cell to lie by changed numbers.
+        linked: Which time tables were masked together it was masked in; 0 where it was protected alone.
     """
 
     table: OfficeTable
@@ -44,6 +45,7 @@ class Protected:
     remarks: tuple[str, ...] = field(default=())
     warnings: tuple[str, ...] = field(default=())
     reader: Bounds | None = None
+    linked: int = 0
 
     @property
     def counts(self) -> bool:

@@ -13,6 +13,7 @@ from sfumato.service.http.problems import RefusedError
 from sfumato.service.workers.frames import CrashedError
 from sfumato.web import components
 from sfumato.web.forms import is_number
+from sfumato.web.shared_room import SharedRoom
 from sfumato.web.shell import Shell
 
 RECORDS = [
@@ -29,6 +30,7 @@ CONFIGURATION = {
 OPERATIONS = ("Masking", "Generalization", "Randomization")
 TYPES = ("String", "Numeric", "Integer", "Double", "Date", "DateTime", "Boolean", "Address")
 MOST_RECORDS, MOST_BYTES, SHOWN_RECORDS = 10_000, 20_000_000, 6
+AREA = "attributes"
 Records = list[dict[str, Any]]
 
 
@@ -38,11 +40,22 @@ class AttributeArea:
     def __init__(self, shell: Shell) -> None:
         self.workspace, self.words = shell.workspace, shell.workspace.words
         self._filling, self._question = False, 0
+        self._shared = SharedRoom(self.words, "other_tab.draft", ui.navigate.reload)
 
     def build(self) -> None:
         words = self.words
         with components.head(words["attributes_area"], words["attributes_intro"]):
             components.helped(components.button(words["anonymize"], self._run), words["tip.attributes.run"])
+        with self._shared.build():
+            self._fields()
+            self._room = ui.column().classes("w-full")
+        self._restore()
+        self._read()
+        self.workspace.draft_tabs[AREA].join(self._shared.change_elsewhere)
+
+    def _fields(self) -> None:
+        """Records, what is done to each attribute, and what comes of it."""
+        words = self.words
         with components.card(words["records_file"]):
             kinds = (".csv", ".json", ".jsonl")
             components.upload(words["records_upload"], self._uploaded, MOST_BYTES, words, kinds)
@@ -57,16 +70,13 @@ class AttributeArea:
                 self._preview.props["aria-label"] = words["attribute_preview"]
                 with self._preview:
                     ui.label(words["working"]).classes("sf-soft sf-small")
-        self._room = ui.column().classes("w-full")
-        self._restore()
-        self._read()
 
     def _restore(self) -> None:
         """Show what was entered before the page was opened again."""
-        drafts = dict(self.workspace.drafts)
+        draft = self.workspace.draft(AREA)
         self._filling = True
         for name, entry in (("records", self._records), ("configuration", self._configuration)):
-            entry.value = drafts.get(name, entry.value)
+            entry.value = draft.get(name, entry.value)
         self._filling = False
 
     async def _uploaded(self, event: events.UploadEventArguments) -> None:
@@ -87,7 +97,10 @@ class AttributeArea:
 
     def _entered(self) -> tuple[Records, dict[str, Any]] | None:
         """The records and the configuration as they are written, or None where they are not JSON of their kind."""
-        self.workspace.drafts |= {"records": self._records.value, "configuration": self._configuration.value}
+        if self._filling or self._shared.stale:
+            return None
+        entered = {"records": self._records.value, "configuration": self._configuration.value}
+        self.workspace.keep_draft(AREA, entered)
         try:
             records, configuration = json.loads(self._records.value), json.loads(self._configuration.value)
         except (ValueError, TypeError, RecursionError):
@@ -98,7 +111,7 @@ class AttributeArea:
     def _read(self) -> None:
         """Build the choices anew from what is written."""
         entered = self._entered()
-        if entered is None or self._filling:
+        if entered is None:
             return
         self._choices.clear()
         with self._choices:
@@ -169,6 +182,8 @@ class AttributeArea:
             components.table(names, lines)
 
     async def _run(self) -> None:
+        if self._shared.stale:  # what was clicked was on its way
+            return
         self.workspace.touch()
         self._room.clear()
         entered = self._entered()

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict
 
+from sfumato.web.projects.unpacking import UNREADABLE, Room, extract
+
 FOLDER = "runs"
 RESULT = "result"
 REPORT = "report.json"
@@ -28,10 +30,18 @@ def archives(places: Mapping[int, Path]) -> dict[str, Path]:
     return {name: path for name, path in found.items() if path.exists()}
 
 
-def unpacked(folder: Path, records: Sequence[Any]) -> Iterator[tuple[int, dict[str, Any], Path]]:
+def unpacked(
+    folder: Path, records: Sequence[Any], room: Room | None = None
+) -> Iterator[tuple[int, dict[str, Any], Path]]:
     """The runs whose archives lie in the folder of a project: number, plan, and where the result lies now.
 
     An archive that is no result is left out: a project is more than its runs.
+
+    Args:
+        room: What may be unpacked, where anyone may have packed it.
+
+    Raises:
+        NoRoomError: A run is too large.
     """
     for record in records:
         number, plan = (record.get("number"), record.get("plan")) if isinstance(record, dict) else (None, None)
@@ -40,7 +50,7 @@ def unpacked(folder: Path, records: Sequence[Any]) -> Iterator[tuple[int, dict[s
         place = folder / FOLDER / str(number)
         place.mkdir(parents=True, exist_ok=True)
         archive = (folder / _name(number)).replace(place / f"{RESULT}.zip")
-        if _unpack(archive, place / RESULT):
+        if _unpack(archive, place / RESULT, room):
             yield number, plan, place / RESULT
 
 
@@ -48,14 +58,16 @@ def _name(number: int) -> str:
     return f"run-{number}.zip"
 
 
-def _unpack(archive: Path, target: Path) -> bool:
+def _unpack(archive: Path, target: Path, room: Room | None) -> bool:
     """Put the files of a result into a folder; whether it is one."""
     try:
         with zipfile.ZipFile(archive) as opened:
-            names = opened.namelist()
+            names = [entry.filename for entry in opened.infolist() if not entry.is_dir()]
             if any(name.startswith("/") or ".." in Path(name).parts for name in names):
                 return False
-            opened.extractall(target)
+            for name in names:
+                (target / name).parent.mkdir(parents=True, exist_ok=True)
+                extract(opened, name, target / name, room)
         return isinstance(json.loads((target / REPORT).read_text(encoding="utf-8")), dict)
-    except (zipfile.BadZipFile, OSError, ValueError):
+    except (*UNREADABLE, OSError, ValueError):
         return False

@@ -17,12 +17,15 @@ from typing import IO, Any
 from uuid import uuid4
 
 from sfumato.service.jobs.deadlines import Deadlines, bounded
+from sfumato.web.projects.unpacking import UNREADABLE, NoRoomError, Room, extract
 
 FOLDER = "projects"
 ENDING = ".sealed"
 CHUNK_BYTES = 1 << 20
 TAG_BYTES = 16
 RECORD = "project.json"
+# The record is read whole.
+MOST_RECORD_BYTES = 20_000_000
 
 
 class SealedProjects:
@@ -67,7 +70,7 @@ class SealedProjects:
                     plain.write(chunk)
                 plain.seek(0)
                 return unpack(plain, folder)
-        except (InvalidTag, zipfile.BadZipFile, ValueError, KeyError):
+        except (InvalidTag, *UNREADABLE, ValueError, KeyError):
             return None
 
     def erase(self, key: str) -> None:
@@ -92,24 +95,38 @@ def pack(stream: IO[bytes], files: Mapping[str, Path], record: Mapping[str, Any]
                 archive.write(path, name)
 
 
-def unpack(stream: IO[bytes], folder: Path) -> dict[str, Any]:
+def unpack(stream: IO[bytes], folder: Path, room: Room | None = None) -> dict[str, Any]:
     """The record of an archive, its files put into a folder; names that are no plain ones are refused.
 
+    Args:
+        room: What may be unpacked, where anyone may have packed it.
+
     Raises:
-        ValueError: It is no project.
+        ValueError, RecursionError: It is no project.
+        NoRoomError: It is too large.
     """
     with zipfile.ZipFile(stream) as archive:
         names = [name for name in archive.namelist() if name != RECORD]
-        if RECORD not in archive.namelist() or any(Path(name).name != name for name in names):
+        if RECORD not in archive.namelist() or not all(map(_is_plain, names)):
             raise ValueError("no project")
-        record = json.loads(archive.read(RECORD))
-        if not isinstance(record, dict) or not isinstance(record.get("plan"), dict):
-            raise ValueError("no project")
-        for name in names:
-            with archive.open(name) as source, (folder / name).open("wb") as target:
-                while block := source.read(CHUNK_BYTES):
-                    target.write(block)
+        if room is not None and archive.getinfo(RECORD).file_size > MOST_RECORD_BYTES:
+            raise NoRoomError
+        for name in [RECORD, *names]:
+            extract(archive, name, folder / name, room)
+    record = json.loads((folder / RECORD).read_bytes())
+    (folder / RECORD).unlink()
+    if not isinstance(record, dict) or not isinstance(record.get("plan"), dict):
+        raise ValueError("no project")
     return record
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a file of this name lies in the folder itself.
+
+    >>> _is_plain("rows.csv"), _is_plain("../rows.csv"), _is_plain(".."), _is_plain("runs/")
+    (True, False, False, False)
+    """
+    return Path(name).name == name != ".."
 
 
 def _cipher(key: str) -> Any:

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -20,10 +21,11 @@ from sfumato.service.workers.frames import Call
 from sfumato.service.workers.process import WorkerLimits
 from sfumato.service.workers.template import run_once
 from sfumato.texts.words import Words, words_in
-from sfumato.web.projects.loaded_data import Loaded
+from sfumato.web.projects.loaded_data import KINDS, Loaded
 from sfumato.web.projects.run_archives import RunRecord, archives, unpacked
 from sfumato.web.projects.tabs import Tabs
 from sfumato.web.projects.undo import Undo
+from sfumato.web.projects.unpacking import Room
 
 MOST_RUNS = 6
 Plan = dict[str, Any]
@@ -52,7 +54,8 @@ class Workspace:
         owner: The user to whom it belongs; empty where nobody signs in. user: What pages call them.
         jobs: Names of the jobs that were started; runs: releases that were made, the last one last.
         shown: The number of the run that is looked at; pending: the run that is being made, and its plan.
-        drafts: What was entered in other areas, so that a page that is opened again shows it.
+        drafts: What was entered in other areas, by their names, so that a page that is opened again shows it.
+        draft_tabs: The tabs that show each of these areas.
         counted: The last count behind an estimate, and what was counted; drawings: of columns, by what they show.
         column: The column that is looked at; tabs: those of the browser, which hear of each other's changes.
     """
@@ -75,7 +78,8 @@ class Workspace:
     asleep: bool = False
     undo: Undo = field(default_factory=Undo)
     pending: tuple[Job, Plan] | None = None
-    drafts: dict[str, Any] = field(default_factory=dict)
+    drafts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    draft_tabs: defaultdict[str, Tabs] = field(default_factory=lambda: defaultdict(Tabs))
     column: str = ""
     counted: tuple[str, FrequencyTable] | None = None
     drawings: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -87,6 +91,17 @@ class Workspace:
         self.seen = time.monotonic()
         if self.undo.record(self.plan):
             self.tabs.changed()
+
+    def draft(self, area: str) -> dict[str, Any]:
+        """What was entered in another area; what is done to it there changes nothing here."""
+        return deepcopy(self.drafts.get(area, {}))
+
+    def keep_draft(self, area: str, entered: Mapping[str, Any]) -> None:
+        """Remember what was entered in another area; the tabs that show it are told where it changed."""
+        if self.drafts.get(area) == entered:
+            return
+        self.drafts[area] = deepcopy(dict(entered))
+        self.draft_tabs[area].changed()
 
     @property
     def idle_seconds(self) -> float:
@@ -215,23 +230,38 @@ class Workspace:
         files = {path.name: path for path in own if path.is_file()}
         return files | archives({run.number: run.folder.parent for run in self.runs})
 
-    def data_of(self, record: Mapping[str, Any]) -> Path:
-        """Where the data of a project lie, whose files are in the folder already.
+    def restore(self, record: Mapping[str, Any], loaded: Loaded, room: Room | None = None) -> None:
+        """Take a project, its data loaded.
 
         Raises:
-            ValueError: They are not there.
+            NoRoomError: Its runs are too large; the project is not taken.
         """
-        data = record.get("data")
-        if not isinstance(data, str) or self.folder is None or not self.place(data).exists():
-            raise ValueError("no data")
-        return self.place(data)
-
-    def restore(self, record: Mapping[str, Any], loaded: Loaded) -> None:
-        """Take a project, its data loaded."""
+        folder = loaded.path.parent
+        runs = [Run(number, plan, place, "") for number, plan, place in unpacked(folder, _runs_of(record), room)]
+        if folder != self.folder:
+            self.close()
+        self.folder = folder
         self.adopt(loaded, dict(record["plan"]))
-        files = [path for path in loaded.path.parent.iterdir() if path.is_file() and path != loaded.path]
-        found = unpacked(loaded.path.parent, record.get("runs") or [])
-        self.runs = [Run(number, plan, folder, "") for number, plan, folder in found]
-        self.extra = {path.name: path for path in files if path.exists()}
+        files = [path for path in folder.iterdir() if path.is_file() and path != loaded.path]
+        self.runs, self.extra = runs, {path.name: path for path in files}
         self.step, self.column = str(record.get("step", "columns")), str(record.get("column", ""))
-        self.shown = int(record.get("shown", 0))
+        shown = record.get("shown")
+        self.shown = shown if isinstance(shown, int) else 0
+
+
+def data_of(record: Mapping[str, Any], folder: Path) -> Path:
+    """Where the data of a project lie, whose files are in a folder already; they are of a kind that can be sent.
+
+    Raises:
+        ValueError: They are not there.
+    """
+    data = record.get("data")
+    fits = isinstance(data, str) and NAME.fullmatch(data) and data.lower().endswith(KINDS)
+    if not fits or not (folder / str(data)).is_file():
+        raise ValueError("no data")
+    return folder / str(data)
+
+
+def _runs_of(record: Mapping[str, Any]) -> list[Any]:
+    runs = record.get("runs")
+    return runs[-MOST_RUNS:] if isinstance(runs, list) else []

@@ -8,7 +8,7 @@ from sfumato.errors import SfumatoError
 from sfumato.service.jobs.pool import Pool
 from sfumato.web.projects.loaded_data import load
 from sfumato.web.projects.sealed_projects import SealedProjects
-from sfumato.web.projects.workspace import Workspace
+from sfumato.web.projects.workspace import Workspace, data_of
 
 _log = logging.getLogger("sfumato.web")
 
@@ -42,7 +42,7 @@ class Workspaces:
             workspace.close()
             return workspace
         try:
-            workspace.restore(record, load(workspace.data_of(record), record["plan"].get("data")))
+            workspace.restore(record, load(data_of(record, folder), record["plan"].get("data")))
         except (SfumatoError, ValueError, KeyError):
             _log.warning("a project that was left could not be opened again")
             workspace.close()
@@ -55,6 +55,7 @@ class Workspaces:
             self._sealed.erase(key)
         if workspace is not None:
             workspace.close()
+            workspace.drafts.clear()
 
     def seal_idle(self, seconds: float) -> None:
         """Encrypt what nobody used for so long, and erase it from memory; erase what lies too long."""

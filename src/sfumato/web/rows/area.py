@@ -11,7 +11,11 @@ class Area(Protocol):
 
     workspace: Workspace
     shell: Shell
-    stale: bool
+
+    @property
+    def stale(self) -> bool:
+        """Whether another tab changed the project."""
+        ...
 
     def go(self, step: str) -> None:
         """Enter a step."""

@@ -17,6 +17,7 @@ from sfumato.microdata.methods.search import search
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.stages.counting import frequency_table
+from sfumato.service.jobs.plans import check_paths
 from sfumato.web.projects.workspace import Workspace
 
 # Tables of more combinations than this are not searched while somebody waits.
@@ -76,6 +77,7 @@ class Estimates:
         return self._counted(self._resolved(plan), plan)
 
     def _resolved(self, plan: Mapping[str, Any]) -> Plan:
+        check_paths(plan, self.workspace.files(dict(plan)))  # before any file that it names is read
         quick = deepcopy(dict(plan))
         method = quick["method"]
         suppression = method.get("suppression", 0.0) if method["name"] != "k-optimize" else 0.0

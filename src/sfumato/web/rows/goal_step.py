@@ -55,7 +55,7 @@ class GoalStep:
                 self._cost = ui.column().classes("w-full").props('role="status" aria-live="polite"')
                 self._verdict = ui.column().classes("w-full gap-1").props('role="status" aria-live="polite"')
         self._check()
-        ui.timer(0.05, self._tell, once=True)
+        components.when_seen(self._cost, self._tell)
 
     def _purposes(self) -> None:
         """Presets by purpose, each with what it means."""

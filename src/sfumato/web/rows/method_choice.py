@@ -84,8 +84,7 @@ class MethodChoice:
                 self._slider()
             if self.method["name"] == "cells":
                 CellCosts(self.words, quasi_identifiers(self.workspace.plan), self._touched).build()
-            with ui.expansion(self.words["more"]).classes("w-full"):
-                self._form().build()
+            components.folded(self.words["more"], lambda: self._form().build())
 
     def _slider(self) -> None:
         words, most = self.words, MOST_PERCENT.get(self.method["name"], 20)
@@ -95,7 +94,8 @@ class MethodChoice:
         components.helped(slider, words["tip.suppression"]).props("label")
 
         def tell() -> None:
-            label.text = words["suppression"].format(share=words.figure(f"{100 * self._share():g} %"))
+            share = words.figure(f"{100 * self._share():g} %")
+            label.text = components.joined(words["suppression"].format(share=share))
 
         def suppress(percent: float) -> None:
             self.workspace.touch()

@@ -1,20 +1,23 @@
 """Projects: open and save one, open a plan for the data at hand, and erase all that lies on the server."""
 
 import asyncio
-from io import BytesIO
+from collections.abc import Container
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 from nicegui import events, ui
 
 from sfumato.errors import PlanError, SfumatoError
 from sfumato.microdata.plan.read import read_plan
 from sfumato.service.http.problems import RefusedError
+from sfumato.service.jobs.folders import erase
 from sfumato.service.jobs.plans import check_paths, read_plan_text
 from sfumato.web import components
 from sfumato.web.projects.loaded_data import load
+from sfumato.web.projects.plan_shape import can_be_shown
 from sfumato.web.projects.sealed_projects import pack, unpack
+from sfumato.web.projects.unpacking import UNREADABLE, NoRoomError, Room, room_in
+from sfumato.web.projects.workspace import data_of
 from sfumato.web.rows.area import Area
 
 MOST_PLAN_BYTES = 1_000_000
@@ -45,22 +48,42 @@ class ProjectCard:
                     components.button(words["erase_project"], self._ask).props("flat")
 
     async def _open(self, event: events.UploadEventArguments) -> None:
-        content = await event.file.read()
+        """Open a project beside the one at hand, which stays where there is none in the file."""
+        folder = self.workspace.pool.folders.private("session")
         try:
-            record = await asyncio.to_thread(self._unpack, content)
-            path = self.workspace.data_of(record)
-            loaded = await self.workspace.aside(load, path, record["plan"].get("data"))
-            self.workspace.restore(record, loaded)
-        except (SfumatoError, RefusedError, ValueError, KeyError, BadZipFile):
-            await asyncio.to_thread(self.workspace.close)
-            components.alarm(self.words["no_project"])
-        self.area.go(
-            "columns" if self.workspace.loaded and self.workspace.step in ("data", "release") else self.workspace.step
-        )
+            await self._take(event, folder)
+        except NoRoomError:
+            await self._refuse(folder, self.words["project_too_large"])
+            return
+        except (SfumatoError, RefusedError, *UNREADABLE, ValueError, KeyError, OSError):
+            await self._refuse(folder, self.words["no_project"])
+            return
+        self.area.go(self.workspace.step if self.workspace.step in ("goal", "result") else "columns")
 
-    def _unpack(self, content: bytes) -> dict[str, Any]:
-        self.workspace.close()
-        return unpack(BytesIO(content), self.workspace.place("x").parent)
+    async def _take(self, event: events.UploadEventArguments, folder: Path) -> None:
+        """Unpack a project into a folder, and take it once all of it is there.
+
+        Raises:
+            NoRoomError: It is too large.
+            ValueError, SfumatoError, RefusedError: It is no project.
+        """
+        room = room_in(folder, self.workspace.pool.settings)
+        archive = _saved_in(folder)
+        await event.file.save(archive)
+        record = await asyncio.to_thread(_unpacked, archive, folder, room)
+        plan = record["plan"]
+        said = plan.get("data")
+        loaded = await self.workspace.aside(load, data_of(record, folder), said if isinstance(said, dict) else None)
+        if not can_be_shown(plan, {column.name for column in loaded.columns}):
+            raise ValueError("no plan")
+        _check_files(plan, {path.name for path in folder.iterdir()})
+        plan["data"] = {**(said or {}), "source": loaded.path.name}
+        await asyncio.to_thread(self.workspace.restore, record, loaded, room)
+        self.workspace.tabs.changed()
+
+    async def _refuse(self, folder: Path, why: str) -> None:
+        await asyncio.to_thread(erase, folder)
+        components.alarm(why)
 
     async def _open_plan(self, event: events.UploadEventArguments) -> None:
         text = (await event.file.read()).decode("utf-8-sig", "replace")
@@ -90,18 +113,17 @@ class ProjectCard:
             raise PlanError(self.words["other_columns"].format(columns=", ".join(others[:5])))
         plan["data"] = {**(plan.get("data") or {}), "source": self.workspace.loaded.path.name}
         plan.setdefault("method", dict(self.workspace.loaded.suggested["method"]))
-        check_paths({"columns": plan["columns"], "privacy": plan.get("privacy")}, self.workspace.extra)
+        _check_files(plan, self.workspace.extra)
         read_plan(plan)
         return plan
 
     async def _save(self) -> None:
         """The project as an archive, written beside it and read from there."""
-        target = self.workspace.place("x").parent / SAVED / "project.sfumato.zip"
+        target = _saved_in(self.workspace.place("x").parent)
         await asyncio.to_thread(self._pack, target)
         ui.download.file(target)
 
     def _pack(self, target: Path) -> None:
-        target.parent.mkdir(exist_ok=True)
         with target.open("wb") as stream:
             pack(stream, self.workspace.parts(), self.workspace.record())
 
@@ -118,3 +140,22 @@ class ProjectCard:
         await asyncio.to_thread(self.area.shell.erase)
         self.workspace.tabs.changed()
         self.area.go("data")
+
+
+def _saved_in(folder: Path) -> Path:
+    """Where the archive of a project lies while it is sent or fetched."""
+    place = folder / SAVED
+    place.mkdir(exist_ok=True)
+    return place / "project.sfumato.zip"
+
+
+def _unpacked(archive: Path, folder: Path, room: Room) -> dict[str, Any]:
+    with archive.open("rb") as stream:
+        record = unpack(stream, folder, room)
+    archive.unlink()
+    return record
+
+
+def _check_files(plan: dict[str, Any], files: Container[str]) -> None:
+    """Refuse a plan whose hierarchies or populations are files that did not come with it."""
+    check_paths({"columns": plan["columns"], "privacy": plan.get("privacy")}, files)

@@ -13,6 +13,7 @@ from sfumato.web.rows.data_step import DataStep
 from sfumato.web.rows.goal_step import GoalStep
 from sfumato.web.rows.release_step import ReleaseStep
 from sfumato.web.rows.result.result_step import ResultStep
+from sfumato.web.shared_room import SharedRoom
 from sfumato.web.shell import Shell
 
 STEPS: dict[str, Callable[[Area], Step]] = {
@@ -29,31 +30,19 @@ class RowsArea:
 
     def __init__(self, shell: Shell) -> None:
         self.shell, self.workspace = shell, shell.workspace
-        self.stale = False
+        self._shared = SharedRoom(self.workspace.words, "other_tab", self.refresh)
+
+    @property
+    def stale(self) -> bool:
+        return self._shared.stale
 
     def build(self) -> None:
-        self._news = ui.column().classes("w-full").props('role="alert"')
-        self._room = ui.element("div").classes("sf-page").style("padding: 0")
+        self._room = self._shared.build()
         components.listen("sf_back", self._back)
         self._build_steps()
         step = self.workspace.step if self.workspace.step in STEPS else "data"
         self._enter(step)
-        self.workspace.tabs.join(self._changed_elsewhere)
-
-    def _changed_elsewhere(self) -> None:
-        """Another tab changed the project: what stands here is no longer true, and nothing is done with it."""
-        if self.stale:
-            return
-        self.stale = True
-        self._room.props("inert")
-        with self._news, components.card(classes="sf-news"), ui.row().classes("items-center"):
-            ui.label(self.workspace.words["other_tab"])
-            components.button(self.workspace.words["other_tab.load"], self.refresh)
-
-    def _up_to_date(self) -> None:
-        self.stale = False
-        self._room.props(remove="inert")
-        self._news.clear()
+        self.workspace.tabs.join(self._shared.change_elsewhere)
 
     def go(self, step: str) -> None:
         """Enter a step, as a place in the browser's history."""
@@ -121,8 +110,7 @@ class RowsArea:
         self._step = self.workspace.step = step
         if not self.stale:  # else what stands is another tab's, which has been remembered
             self.workspace.touch()
-        self._up_to_date()
-        self._room.clear()
+        self._shared.renew()
         with self._room:
             if step == "data" or not self._lacks_data():
                 STEPS[step](self).build()

@@ -96,11 +96,15 @@ class MaskingRules:
 
     def offer(self, columns: Sequence[str]) -> None:
         """Offer the columns of another table."""
-        self.columns = columns
         self.facts.clear()
         for rule in self.rules:
             rule.pop("column", None)
             rule.pop("dimension", None)
+        self.look_at(columns)
+
+    def look_at(self, columns: Sequence[str]) -> None:
+        """Offer the columns of the table of which the rules speak."""
+        self.columns = columns
         self.show()
 
     def missing(self) -> list[str]:
@@ -156,8 +160,7 @@ class MaskingRules:
             if name in PERTURBATIONS:
                 self._show_changing(name)
             else:
-                with ui.expansion(self.words["more"]).classes("w-full"):
-                    self._show_masking()
+                components.folded(self.words["more"], self._show_masking)
 
     def _show_masking(self) -> None:
         """What else is said of a method that masks."""

@@ -1,25 +1,22 @@
 """The area of tables: paste or upload cells, say what is unsafe, and see what is masked, why, and that it holds."""
 
 import asyncio
-import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from nicegui import events, ui
 
 from sfumato.delimited.dialect import likely_separator
-from sfumato.delimited.lines import delimited_text, parse_lines
-from sfumato.errors import DataError
+from sfumato.delimited.lines import delimited_text
 from sfumato.service.store.jobs import Job, Kind
 from sfumato.tables.plan.plan import read_table_plan
 from sfumato.web import components
-from sfumato.web.forms import is_number
 from sfumato.web.job_progress import Then, follow, start_job
-from sfumato.web.projects.loaded_data import MARKS
+from sfumato.web.shared_room import SharedRoom
 from sfumato.web.shell import Shell
 from sfumato.web.tables import ways_view
-from sfumato.web.tables.crosstab import MOST_CATEGORIES, TOTALS, count_table, unfolded
+from sfumato.web.tables.crosstab import MOST_CATEGORIES, count_table, unfolded
+from sfumato.web.tables.first_look import decoded, guessed, lines_of, own_total, total_of, writes_commas
 from sfumato.web.tables.linked_tables import LinkedTables
 from sfumato.web.tables.masking_rules import FACTS, MaskingRules
 from sfumato.web.tables.outcome import show_outcome
@@ -41,10 +38,9 @@ west,f,7
 """
 MOST_BYTES = 5_000_000
 # What was entered of the rules, which a page that is opened again shows.
-ENTERED = ("rules", "facts", "method", "protection", "attacker")
+ENTERED = ("rules", "facts", "method", "protection", "attacker", "promised")
+AREA = "tables"
 CELLS = "cells.csv"
-# Numbers that are read with a decimal comma, and such that are not.
-COMMA, POINT = re.compile(r"-?\d{1,3}(\.\d{3})*,\d+|-?\d+,\d+"), re.compile(r"-?\d+\.(\d{1,2}|\d{4,})")
 
 
 class TableArea:
@@ -52,7 +48,10 @@ class TableArea:
 
     def __init__(self, shell: Shell) -> None:
         self.workspace, self.words = shell.workspace, shell.workspace.words
-        self._rules = MaskingRules(self.words, self._check, **self.workspace.drafts.get("rules", {}))
+        self._draft = self.workspace.draft(AREA)
+        self._shared = SharedRoom(self.words, "other_tab.draft", ui.navigate.reload)
+        self._filling = False
+        self._rules = MaskingRules(self.words, self._check, **self._draft.get("rules", {}))
         self._releases = Releases(self.workspace)
         self._linked = LinkedTables(self.workspace, self._rules, self._releases, self._check)
         self._job: str | None = None
@@ -62,10 +61,25 @@ class TableArea:
         words = self.words
         with components.head(words["tables_area"], words["tables_intro"]):
             pass
+        with self._shared.build():
+            self._table()
+            self._rules.build()
+            self._releases.build()
+            self._verdict = ui.column().classes("w-full gap-1").props('role="status" aria-live="polite"')
+            with ui.row().classes("sf-run"):
+                components.button(words["protect"], self._run)
+                ways = components.button(words["ways.compare"], self._compare).props("outline")
+                components.helped(ways, words["tip.ways.compare"])
+            self._room = ui.column().classes("w-full")
+        self._restore()
+        self.workspace.draft_tabs[AREA].join(self._shared.change_elsewhere)
+
+    def _table(self) -> None:
+        """The table itself, and what its columns are."""
+        words = self.words
         with components.card():
-            self._text = ui.textarea(
-                words["paste"], value=self.workspace.drafts.get("table", EXAMPLE), on_change=lambda _: self._read()
-            )
+            text = self._draft.get("table", EXAMPLE)
+            self._text = ui.textarea(words["paste"], value=text, on_change=lambda _: self._read())
             self._text.props("outlined rows=10 debounce=300 spellcheck=false").classes("w-full font-mono")
             self._crosstab = ui.row().classes("items-center w-full").props('role="status"')
             components.upload(words["upload_table"], self._uploaded, MOST_BYTES, words, (".csv", ".tsv", ".txt"))
@@ -81,15 +95,6 @@ class TableArea:
                     marks, label=words["decimal_mark"], value=".", on_change=lambda _: self._check()
                 )
             self._linked.build()
-        self._rules.build()
-        self._releases.build()
-        self._verdict = ui.column().classes("w-full gap-1").props('role="status" aria-live="polite"')
-        with ui.row().classes("sf-run"):
-            components.button(words["protect"], self._run)
-            ways = components.button(words["ways.compare"], self._compare).props("outline")
-            components.helped(ways, words["tip.ways.compare"])
-        self._room = ui.column().classes("w-full")
-        self._read()
 
     def _select(self, name: str, multiple: bool = False) -> ui.select:
         return ui.select([], label=self.words[name], multiple=multiple, on_change=lambda _: self._check())
@@ -119,19 +124,46 @@ class TableArea:
 
     def _read(self) -> None:
         """Offer the columns of the table at hand, and guess what they are."""
-        lines = _fields(str(self._text.value or "").strip())
-        self._lines = lines
-        names = [name for name in (lines[0] if lines else []) if name]
-        value, dimensions = guessed(names, lines[1:])
-        self._value.set_options(names, value=value)
-        self._dimensions.set_options(names, value=dimensions)
-        for field in (self._levels, self._groups):
-            field.set_options(names, value=[])
-        self._total.value = total_of(lines[1:])
-        self._decimal.value = "," if writes_commas(lines[1:]) else "."
-        self._offer_unfolding(lines)
-        self._rules.offer(names)
+        self._fill({})
+        self._rules.offer(self._names)
         self._check()
+
+    def _restore(self) -> None:
+        """Show what was entered before the page was opened again."""
+        self._fill(self._draft.get("fields", {}))
+        fits = self._rules.used() <= set(self._names)  # else rules were made for files that are gone with the page
+        self._rules.look_at(self._names) if fits else self._rules.offer(self._names)
+        self._check()
+
+    @property
+    def _names(self) -> list[str]:
+        return [name for name in (self._lines[0] if self._lines else []) if name]
+
+    def _fill(self, said: dict[str, Any]) -> None:
+        """Offer the columns of the table at hand, with what is said of them; the rest is guessed."""
+        self._lines = lines = lines_of(str(self._text.value or "").strip())
+        names, self._filling = self._names, True
+        value, dimensions = guessed(names, lines[1:])
+        known = {"value": value, "dimensions": dimensions, "levels": [], "groups": []} | said
+        for field, key in self._columns().items():
+            several = isinstance(known[key], list)
+            fitting = [name for name in known[key] if name in names] if several else known[key]
+            field.set_options(names, value=fitting if several or fitting in names else None)
+        self._total.value = said.get("total", total_of(lines[1:]))
+        self._decimal.value = said.get("decimal", "," if writes_commas(lines[1:]) else ".")
+        self._offer_unfolding(lines)
+        self._filling = False
+
+    def _columns(self) -> dict[ui.select, str]:
+        """The fields that name columns, with the keys under which they are remembered."""
+        return {self._value: "value", self._dimensions: "dimensions", self._levels: "levels", self._groups: "groups"}
+
+    def _remember(self) -> None:
+        """Keep what is entered, so that a page that is opened again shows it."""
+        fields = {key: field.value for field, key in self._columns().items()}
+        fields |= {"total": self._total.value, "decimal": self._decimal.value}
+        rules = {name: getattr(self._rules, name) for name in ENTERED}
+        self.workspace.keep_draft(AREA, {"table": str(self._text.value or ""), "fields": fields, "rules": rules})
 
     def _offer_unfolding(self, lines: list[list[str]]) -> None:
         """Of a crosstab, all columns of numbers are cells: offer to write it as one line a cell."""
@@ -183,9 +215,10 @@ class TableArea:
 
     def _check(self) -> None:
         """Say at once whether the plan can be run, and if not, why."""
+        if self._filling or self._shared.stale:
+            return
         self.workspace.touch()
-        rules = {name: getattr(self._rules, name) for name in ENTERED}
-        self.workspace.drafts |= {"table": str(self._text.value or ""), "rules": rules}
+        self._remember()
         faults = [self.words["missing_value"].format(field=name) for name in self._rules.missing()]
         plan = self._linked.plan if self._linked.tables else self._plan
         faults = faults or components.refusals(lambda: read_table_plan(plan()), self.words)
@@ -215,6 +248,8 @@ class TableArea:
         await self._start("compare-tables", plan | {"primary": self._rules.rules}, self._cells(), self._compared)
 
     async def _start(self, kind: Kind, plan: dict[str, Any], files: dict[str, Path], then: Then) -> None:
+        if self._shared.stale:  # what was clicked was on its way
+            return
         self.workspace.touch()
         self._room.clear()
         if self._job is not None:
@@ -236,72 +271,3 @@ class TableArea:
 
     async def _compared(self, job: Job) -> None:
         ways_view.show(self.workspace.output(job) / "result", self.words)
-
-
-def decoded(content: bytes) -> str:
-    """The text of a file: by its mark, as UTF-8, or else as Western European, which reads any bytes.
-
-    >>> decoded("Köln".encode("utf-16")), decoded("Köln".encode()), decoded("Köln".encode("latin-1"))
-    ('Köln', 'Köln', 'Köln')
-    """
-    if content.startswith(MARKS):
-        return content.decode("utf-16", "replace")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return content.decode("cp1252", "replace")
-
-
-def guessed(names: Sequence[str], lines: Sequence[Sequence[str]]) -> tuple[str | None, list[str]]:
-    """Which column probably holds the values, and which the categories: columns of numbers hold values.
-
-    >>> guessed(["area", "firms", "turnover"], [["Total", "5", "70"], ["a", "5", "70"]])
-    ('firms', ['area'])
-    >>> guessed(["district", "quarter", "count"], [["0", "0", "9"], ["1", "2", "9"]])
-    ('count', ['district', 'quarter'])
-    """
-    if not names:
-        return None, []
-    numeric = [
-        name for place, name in enumerate(names) if all(place < len(line) and is_number(line[place]) for line in lines)
-    ]
-    if len(numeric) in (0, len(names)):
-        return names[-1], list(names[:-1])
-    return numeric[0], [name for name in names if name not in numeric]
-
-
-def writes_commas(lines: Sequence[Sequence[str]]) -> bool:
-    """Whether the numbers of a table have decimal commas: one has, and none has a point where a comma would not go.
-
-    >>> writes_commas([["a", "1,5"], ["b", "2.100,25"]]), writes_commas([["a", "1,5", "2.5"]])
-    (True, False)
-    """
-    cells = [cell for line in lines for cell in line]
-    return any(COMMA.fullmatch(cell) for cell in cells) and not any(POINT.fullmatch(cell) for cell in cells)
-
-
-def own_total(codes: set[str], said: str) -> str:
-    """The total of a dimension: what is said, or its own word for it, which would be taken for a category.
-
-    >>> own_total({"Gesamt", "m", "f"}, "Insgesamt"), own_total({"m", "f"}, "Insgesamt")
-    ('Gesamt', 'Insgesamt')
-    """
-    return said if said in codes or not said else next((code for code in TOTALS[:-1] if code in codes), said)
-
-
-def total_of(lines: Sequence[Sequence[str]]) -> str:
-    """The code that probably stands for the total.
-
-    >>> total_of([["0", "0", "9"], ["1", "2", "9"]]), total_of([["Gesamt", "9"], ["a", "9"]])
-    ('0', 'Gesamt')
-    """
-    codes = {cell for line in lines for cell in line}
-    return next((code for code in TOTALS if code in codes), TOTALS[0])
-
-
-def _fields(text: str) -> list[list[str]]:
-    """The fields of each line; of a text that is not yet a table, those of the header."""
-    try:
-        return [line.fields for line in parse_lines(text)]
-    except DataError:
-        return [line.fields for line in parse_lines(text.partition("\n")[0].replace('"', ""))]

@@ -27,19 +27,56 @@ def test_sixty_columns_are_found_and_changed_by_many(base, open_page, wide) -> N
     send(page, wide)
     page.get_by_text("300 rows, 60 columns").wait_for()
     step(page, "Columns")
-    rows = page.locator(".sf-columns tbody tr:visible")
-    assert rows.count() == 60
+    page.wait_for_function("document.querySelectorAll('.sf-columns tbody tr:not([hidden])').length === 60")
     page.get_by_label("Find a column").fill("answer_1")
     page.wait_for_function("document.querySelectorAll('.sf-columns tbody tr:not([hidden])').length === 10")
     page.get_by_label("Select all columns shown").check()
     page.get_by_label("Role for the selected").click()
-    page.locator(".q-menu").get_by_role("option", name="identifier", exact=True).click()
-    changed = "tr[data-column^=answer_1][data-role=identifier]"
+    page.locator(".q-menu").get_by_role("option", name="insensitive", exact=True).click()
+    changed = "tr[data-column^=answer_1][data-role=insensitive]"
+    page.wait_for_function(f"document.querySelectorAll('{changed}').length === 10")
+    button(page, "Undo").click()  # one choice, however many columns
+    page.wait_for_function(f"document.querySelectorAll('{changed}').length === 0")
+    button(page, "Redo").click()
     page.wait_for_function(f"document.querySelectorAll('{changed}').length === 10")
     page.get_by_label("Find a column").fill("")
-    page.get_by_label("Show columns of a role").select_option("identifier")
-    count = page.locator("tr[data-role=identifier]").count()
+    page.get_by_label("Show columns of a role").select_option("insensitive")
+    count = page.locator("tr[data-role=insensitive]").count()
     page.wait_for_function(f"document.querySelectorAll('.sf-columns tbody tr:not([hidden])').length === {count}")
+
+
+ENTER = """([place, sign]) => new Promise((done) => {
+  const enter = document.querySelectorAll('.sf-step')[place];
+  const seen = () => {
+    if (enter.getAttribute('aria-current') !== 'step' || !document.querySelector(sign)) return;
+    watch.disconnect();
+    requestAnimationFrame(() => setTimeout(() => done(document.querySelectorAll('.sf-page *').length)));
+  };
+  const watch = new MutationObserver(seen);
+  watch.observe(document.body, {subtree: true, childList: true, attributes: true});
+  enter.click();
+})"""
+
+
+def test_a_step_with_sixty_columns_is_entered_by_few_messages_and_nodes(base, open_page, wide) -> None:
+    """Where time goes in a step: a message for each column, or rows that nobody sees, would be slow on any machine."""
+    page = open_page(f"{base}/app", width=1600)
+    send(page, wide)
+    page.get_by_text("300 rows, 60 columns").wait_for()
+    asked, frames = [], []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda data: frames.append(len(data))))
+    with page.expect_response("**/input.js"):  # parts of fields are fetched before a step asks for them
+        page.reload()
+    page.get_by_text("300 rows, 60 columns").wait_for()
+    signs = {1: ".sf-columns tbody tr", 2: ".sf-panel-first", 3: ".sf-head", 4: ".sf-head", 0: ".sf-table"}
+    for place, sign in signs.items():
+        page.wait_for_timeout(400)  # what the step before does when it was seen
+        asked.clear(), frames.clear()
+        assert page.evaluate(ENTER, [place, sign]) < 900
+        assert (asked, len(frames) < 8, sum(frames) < 90_000) == ([], True, True)
+    step(page, "Columns")
+    page.wait_for_function("document.querySelectorAll('.sf-columns tbody tr').length === 60")
 
 
 def test_intervals_are_made_by_dragging_cuts(base, open_page, tmp_path) -> None:

@@ -33,13 +33,14 @@ def spelled_out(word: str, dotted: bool) -> str:
     common, everyday, _ = _lists()
     if word in common:
         return common[word]
+    alike = _words_by_letter().get(word[:1], ())
     if dotted and len(word) >= _DOTTED and word not in everyday:
-        begun = [pair for pair in _words() if pair[0].startswith(word)]
+        begun = [pair for pair in alike if pair[0].startswith(word)]
         return begun[0][0] if len({role for _, role in begun}) == 1 else word
     if parts := _run_together(word):
         return parts[0]
     for likens in () if word in everyday else (_abbreviates, _inflects, _misspells):
-        candidates = [pair for pair in _words() if likens(word, pair[0])]
+        candidates = [pair for pair in alike if likens(word, pair[0])]
         if len({role for _, role in candidates}) == 1:
             return candidates[0][0]
     return word
@@ -75,8 +76,7 @@ def _misspells(word: str, full: str) -> bool:
 
 def _run_together(word: str) -> tuple[str, str] | None:
     """The two abbreviations or words that stand together without a sign between them: `inctot`, `incwage`."""
-    common, _, neutral = _lists()
-    full = {known: known for known, _ in _words()} | common
+    neutral, full = _lists()[2], _full_words()
     for end in range(_PART, len(word) - _PART + 1):
         first, second = word[:end], word[end:]
         if first in full and (second in full or second in neutral):
@@ -99,6 +99,19 @@ def _words() -> tuple[tuple[str, str], ...]:
     concepts = [(full, concept.role) for concept in CONCEPTS for full in sorted(concept.words - WHOLE_WORDS)]
     persons = [(full, "person") for key in ("persons", "staff") for full in sorted(WORDS[key] - WHOLE_WORDS)]
     return (*concepts, *persons)
+
+
+@cache
+def _words_by_letter() -> dict[str, tuple[tuple[str, str], ...]]:
+    """The same by their first letters: neither an abbreviation nor a misspelling begins with another one."""
+    letters = dict.fromkeys(word[0] for word, _ in _words())
+    return {letter: tuple(pair for pair in _words() if pair[0][0] == letter) for letter in letters}
+
+
+@cache
+def _full_words() -> dict[str, str]:
+    """What each word and each common abbreviation stands for."""
+    return {word: word for word, _ in _words()} | _lists()[0]
 
 
 @cache

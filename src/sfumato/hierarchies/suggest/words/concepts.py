@@ -58,7 +58,8 @@ def read_sections(file: str, package: str = __package__) -> Iterator[tuple[list[
     lines = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
     for section in lines.split("[")[1:]:
         head, _, words = section.partition("]")
-        yield head.split(), frozenset(fold(words).split()) | frozenset(fold(words.translate(_SPELLED)).split())
+        spelled = words.translate(_SPELLED)
+        yield head.split(), frozenset(fold(words).split()).union(fold(spelled).split() if spelled != words else ())
 
 
 def _concept(head: list[Any], words: frozenset[str]) -> Concept:

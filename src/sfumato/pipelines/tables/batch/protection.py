@@ -1,14 +1,17 @@
 """The ways to protect a table that a batch file names: masks, rounding, adjustment, noise by cell key."""
 
+from dataclasses import replace
+
 import numpy as np
 
-from sfumato.errors import PlanError
+from sfumato.errors import DataError, PlanError
 from sfumato.pipelines.tables.batch.state import BatchState, TableJob
 from sfumato.tables.adjustment.adjustment import adjust_part
 from sfumato.tables.batch.crossing import check_record_keys
 from sfumato.tables.batch.office_protection import mask_linked, mask_office, office_part
 from sfumato.tables.cell_key.noise import Contents, noisy_part
 from sfumato.tables.cell_key.ptable_file import read_ptable
+from sfumato.tables.cells.precision import step_of
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.formats.batch_file import Call
 from sfumato.tables.formats.outputs import Protected
@@ -115,9 +118,24 @@ def protect_linked(state: BatchState, call: Call) -> None:
     there = [table for table in tables if table is not None]
     if len(there) < len(tables) or not there:
         raise PlanError("a table was not read.", "Read all before.", "order")
+    for number, job in enumerate(state.jobs, start=1):
+        _check_totals(job, number)
     if len({table.value for table in there}) > 1:
         raise PlanError("tables of different responses share no cells.", "Protect them one by one.", "linked")
+    linked = 1 + max((one.done.linked for one in state.tables), default=0)
     for job, done in zip(state.jobs, mask_linked(there, MASKS[call.name], _deadline(call)), strict=True):
-        job.done, job.linked = done, 1 + max((one.linked for one in state.tables), default=0)
+        job.done = replace(done, linked=linked)
         for warning in done.warnings:
             state.warn(warning)
+
+
+def _check_totals(job: TableJob, number: int) -> None:
+    """Refuse a table whose totals do not add up among those that are masked together.
+
+    Raises:
+        DataError: They do not.
+    """
+    if job.table is not None and job.tolerance > step_of(job.table.values) / 2:
+        what = f"totals of table {number}, which was read by <READTABLE> 2, are off by up to {job.tolerance:g}: such a"
+        do = "Correct it, let <READTABLE> 1 compute its totals, or protect it alone, and publish it alone."
+        raise DataError(f"{what} table is not masked together with others.", do, "totals")

@@ -27,7 +27,9 @@ def read_micro(state: BatchState, scratch: Path) -> None:
     data, metadata = _opened(state, tabular=False)
     state.records = read_records(data, metadata)
     for job in state.jobs:
-        _cross(state, job, metadata, scratch)
+        # What a priori files and protection made of a table that stands there already is kept.
+        if job.table is None:
+            _cross(state, job, metadata, scratch)
 
 
 def _opened(state: BatchState, tabular: bool) -> tuple[Path, Metadata]:
@@ -119,7 +121,7 @@ def read_tables(state: BatchState, mode: str) -> None:
         table = read_cells(data, metadata, value, list(job.wanted.spanning))
         if kind == "1":
             table = with_totals(table, letter == "T")
-        do = "<READTABLE> 1 computes totals."
+        do = "<READTABLE> 1 computes totals, <READTABLE> 2 takes them as they are."
         check_totals(table, data.name, do)
         job.tolerance = (
             float(np.abs(table.relations().residuals(table.values)).max(initial=0.0)) if kind == "2" else 0.0
@@ -140,6 +142,9 @@ def recode(state: BatchState, scratch: Path, number: int, variable: str, recodin
     job = state.jobs[number - 1]
     if job.done is not None:
         raise PlanError("a protected table is not recoded.", "Recode before SUPPRESS.", "recode")
+    if job.marked:
+        what = "a table is not recoded after an a priori file: what it says of cells would be lost."
+        raise PlanError(what, "RECODE comes before APRIORI.", "recode")
     one = state.metadata.find(variable)
     if one is None or one.name not in job.wanted.spanning or state.records is None:
         raise PlanError(f"table {number} has no variable {variable}.", "Name a spanning variable.", "recode")

@@ -112,7 +112,7 @@ def _run(command: Command, state: BatchState, name: str, scratch: Path) -> None:
         "OPENTABLEDATA": lambda: _open(command, state, tabular=True),
         "OPENMETADATA": lambda: _metadata(command, state),
         "SPECIFYTABLE": lambda: state.jobs.append(TableJob(batch_file.specification_in(command, name))),
-        "SAFETYRULE": lambda: _last(state).rules.extend(batch_file.rules_in(command, name)),
+        "SAFETYRULE": lambda: _unread(state).rules.extend(batch_file.rules_in(command, name)),
         "READMICRODATA": lambda: read_micro(state, scratch),
         "READTABLE": lambda: read_tables(state, command.rest),
         "APRIORI": lambda: _apriori(command, state, name),
@@ -153,6 +153,15 @@ def _last(state: BatchState) -> TableJob:
     return state.jobs[-1]
 
 
+def _unread(state: BatchState) -> TableJob:
+    """The last table, whose rules must stand there before it is read: later ones would judge nothing."""
+    job = _last(state)
+    if job.table is not None:
+        do = "SAFETYRULE comes before READMICRODATA or READTABLE; specify the table again."
+        raise PlanError("the table was read already, and these rules would judge none of its cells.", do, "order")
+    return job
+
+
 def job_of(state: BatchState, number: int) -> tuple[TableJob, OfficeTable]:
     """A table that was read, by its number from 1.
 
@@ -173,7 +182,7 @@ def _apriori(command: Command, state: BatchState, name: str) -> None:
     path = state.folder / asked.file
     options = asked.ignore_errors, asked.expand_trivial, state.encoding
     applied = apply_apriori(path, table, asked.separator, *options)
-    job.table, job.done = with_margins(applied.table, job.rules), None
+    job.table, job.done, job.marked = with_margins(applied.table, job.rules), None, True
     state.log += [f"passed over: {what}" for what in applied.passed_over]
 
 
@@ -185,7 +194,7 @@ def _suppress(command: Command, state: BatchState, name: str) -> None:
         protect_linked(state, call)
         return
     job, _ = job_of(state, int(call.numbers[0]))
-    job.done, job.linked = protect_job(state, job, call), 0
+    job.done = protect_job(state, job, call)
     state.log += list(job.done.remarks)
     for warning in job.done.warnings:
         state.warn(warning)
@@ -205,9 +214,9 @@ def _write_table(command: Command, state: BatchState, name: str) -> None:
         state.log.append(state.notices[-1])
     if asked.kind not in HOUSE:
         source = state.source_of(job, done.table)
-        state.tables.append(WrittenTable(asked.file, done, job.tolerance, job.linked, source))
+        state.tables.append(WrittenTable(asked.file, done, job.tolerance, source))
     if (counts := shown_counts(done, asked.kind)) is not None:
-        state.tables.append(WrittenTable(asked.file, counts, 0.0, 0, state.source_of(job, counts.table)))
+        state.tables.append(WrittenTable(asked.file, counts, 0.0, state.source_of(job, counts.table)))
     _write(state, str(Path(asked.file).with_suffix(".html")), table_page(done))
 
 

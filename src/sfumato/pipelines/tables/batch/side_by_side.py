@@ -1,11 +1,13 @@
 """Tables that a batch file wrote of the same records, attacked together, as their readers may."""
 
 from collections.abc import Sequence
+from itertools import combinations
 
 from sfumato.errors import SfumatoError, UnattainableError
 from sfumato.pipelines.tables.batch.state import BatchState, WrittenTable
 from sfumato.tables.batch.joint_audit import audit_together, same_records
 from sfumato.tables.deadline import within
+from sfumato.tables.office.office_table import OfficeTable
 from sfumato.tables.office.statuses import unsafe_of
 
 SECONDS = 60.0
@@ -23,11 +25,35 @@ def audit_written(state: BatchState) -> None:
     """
     published = [one for one in state.tables if _is_protected(one)]
     distinct = list({(id(one.done.table), id(one.done.published)): one for one in published}.values())
-    for group in same_records([one.done.table for one in distinct], [one.source for one in distinct]):
+    groups = same_records([one.done.table for one in distinct], [one.source for one in distinct])
+    _warn_of_others(state, distinct, groups)
+    for group in groups:
         own = [distinct[number] for number in group]
-        alone = any(not one.linked for one in own) or len({one.linked for one in own}) > 1
-        if len(own) > 1 and alone:
+        rounds = {one.done.linked for one in own}
+        if len(own) > 1 and (0 in rounds or len(rounds) > 1):
             _audit(state, own, ", ".join(dict.fromkeys(one.file for one in own)))
+
+
+def _warn_of_others(state: BatchState, written: Sequence[WrittenTable], groups: Sequence[Sequence[int]]) -> None:
+    """Say which tables look alike and were not attacked together, for their values differ almost everywhere."""
+    for one, two in combinations(groups, 2):
+        alike = {
+            written[number].file
+            for first in one
+            for second in two
+            if _look_alike(written[first].done.table, written[second].done.table)
+            for number in (first, second)
+        }
+        if alike:
+            state.warn(
+                f"{', '.join(sorted(alike))}: cells of the same codes hold different values almost everywhere, so "
+                "these tables were taken to be of different records, and not attacked together."
+            )
+
+
+def _look_alike(one: OfficeTable, two: OfficeTable) -> bool:
+    names = [{tree.name.lower() for tree in table.trees} for table in (one, two)]
+    return one.value.lower() == two.value.lower() and bool(names[0] & names[1])
 
 
 def _is_protected(one: WrittenTable) -> bool:
@@ -49,7 +75,7 @@ def _audit(state: BatchState, written: Sequence[WrittenTable], files: str) -> No
     if audit.differing:
         state.warn(
             f"{files}: {audit.differing} cells of the same codes hold different values in these tables; "
-            "they were attacked as different cells."
+            "those that other decimals explain were attacked as one within these, others as different cells."
         )
     if audit.leaks:
         what = f"{files}: these tables were not protected together, and together they give {audit.leaks} unsafe cells "

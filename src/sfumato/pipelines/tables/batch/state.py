@@ -24,7 +24,7 @@ class TableJob:
         table: The table as it stands: with statuses of rules and of a priori files.
         done: What protection made of it.
         tolerance: How far totals may be off.
-        linked: Which time tables were masked together it was masked in; 0 where it was protected alone.
+        marked: Whether an a priori file changed the table after it was read.
     """
 
     wanted: Specification
@@ -34,7 +34,7 @@ class TableJob:
     table: OfficeTable | None = None
     done: Protected | None = None
     tolerance: float = 0.0
-    linked: int = 0
+    marked: bool = False
 
     @property
     def weighted(self) -> bool:
@@ -50,14 +50,12 @@ class WrittenTable:
         file: The file.
         done: The table as it was written.
         tolerance: How far totals may be off.
-        linked: Which time tables were masked together it was masked in; 0 where it was protected alone.
         source: The file of records, what of them was added up, and whether weighted; None for a table of cells.
     """
 
     file: str
     done: Protected
     tolerance: float
-    linked: int
     source: tuple[Path, str, bool] | None = None
 
 

@@ -37,6 +37,7 @@ class ColumnPanel:
         self.workspace, self.words, self.name = workspace, workspace.words, name
         self._reason = workspace.loaded.reasons.get(name, "") if workspace.loaded else ""
         self._changed = changed
+        self._text: Any = None
 
     @property
     def plan(self) -> dict[str, Any]:
@@ -111,14 +112,18 @@ class ColumnPanel:
         with ui.row().classes("gap-1"):
             components.button(words["edit_table"], self._edit).props("flat dense")
             components.button(words["hierarchy.export"], self._export).props("flat dense")
-        with ui.expansion(words["hierarchy.more"]).classes("w-full"):
-            components.upload(words["hierarchy.import"], self._import, MOST_BYTES, words, (".csv", ".txt"))
-            Form(words, "ladder", LADDER_KEYS, self.plan, self._touched, defaults={"weight": 1, "min_level": 0}).build()
-            self._text = ui.input(words["settings"], value=written(settings, flow=True))
-            self._text.classes("w-full font-mono sf-settings").props["data-column"] = self.name
+        components.folded(words["hierarchy.more"], self._more)
         components.listen("sf_settings", lambda event: self._typed(event.args["column"], str(event.args["text"])))
         self._edit_fields()
         self._check(settings)
+
+    def _more(self) -> None:
+        """What is seldom said of a ladder: a file that holds it, weight and levels, its settings as a text."""
+        words, settings = self.words, self.plan["hierarchy"]
+        components.upload(words["hierarchy.import"], self._import, MOST_BYTES, words, (".csv", ".txt"))
+        Form(words, "ladder", LADDER_KEYS, self.plan, self._touched, defaults={"weight": 1, "min_level": 0}).build()
+        self._text = ui.input(words["settings"], value=written(settings, flow=True))
+        self._text.classes("w-full font-mono sf-settings").props["data-column"] = self.name
 
     def _edit_fields(self) -> None:
         self._fields.clear()
@@ -143,7 +148,8 @@ class ColumnPanel:
         self.plan["hierarchy"] = deepcopy(settings)
         for key in ("min_level", "max_level"):
             self.plan.pop(key, None)
-        self._text.set_value(written(settings, flow=True))
+        if self._text is not None:
+            self._text.set_value(written(settings, flow=True))
         self._kind.set_value(settings["type"])
         self.workspace.touch()
         self._changed()

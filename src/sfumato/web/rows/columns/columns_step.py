@@ -1,6 +1,7 @@
 """The step of columns: a table with roles, found and changed by many at a time, and a panel for the one at hand."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from nicegui import events, ui
@@ -40,12 +41,18 @@ class ColumnsStep:
                 ui.label(words["panel_hint"]).classes("sf-soft")
         self._room.props["aria-label"] = words["panel"]
         components.listen("sf_open", self._opened)
-        components.listen("sf_role", lambda event: self._change_role(event.args["column"], event.args["role"]))
+        components.listen("sf_role", lambda event: self._change_roles([event.args["column"]], event.args["role"]))
+        components.when_seen(self._room, self._complete)
+
+    def _complete(self) -> None:
+        """The rows that were not seen at first, and the panel of a column where nobody has opened one since."""
+        if more := self._table.more():
+            ui.run_javascript(f"sfMoreRows({json.dumps(more)})")
         columns = self.workspace.plan["columns"]
         first = next((n for n, c in columns.items() if c["role"] == "quasi-identifier"), None)
         opened = self.workspace.column if self.workspace.column in columns else first
-        if opened is not None:  # after the table, which is looked at first
-            ui.timer(0.01, lambda: self._show_first(opened), once=True)
+        if opened is not None and self._open is None:
+            self._show(opened)
 
     def _filter(self) -> str:
         options = "".join(f'<option value="{role}">{short_role(self.words, role)}</option>' for role in ROLES)
@@ -59,24 +66,19 @@ class ColumnsStep:
         elif name in self.workspace.plan["columns"]:
             self._show(name, look=True)
 
-    def _show_first(self, name: str) -> None:
-        """The panel of a column, where nobody has opened another one since."""
-        if self._open is None:
-            self._show(name)
-
     def _show(self, name: str, look: bool = False) -> None:
         """Open the panel of a column; `look`: bring it into sight."""
         self._open = self.workspace.column = name
         self._room.clear()
         with self._room:
-            ColumnPanel(self.workspace, name, lambda: self._redraw(name)).build()
+            ColumnPanel(self.workspace, name, lambda: self._redraw([name])).build()
         _tell_opened(name, look)
 
-    def _redraw(self, name: str) -> None:
-        """Draw the row of a column anew."""
+    def _redraw(self, names: Sequence[str]) -> None:
+        """Draw the rows of some columns anew."""
         assert self.workspace.loaded is not None
-        row = self._table.row(self.workspace.loaded.column(name))
-        ui.run_javascript(f"sfRow({json.dumps(name)}, {json.dumps(row)})")
+        rows = [(name, self._table.row(self.workspace.loaded.column(name))) for name in names]
+        ui.run_javascript(f"sfRows({json.dumps(rows)})")
 
     async def _change_many(self, event: events.ValueChangeEventArguments[Any]) -> None:
         if event.value is None:
@@ -84,21 +86,24 @@ class ColumnsStep:
         role = event.value
         event.sender.set_value(None)  # type: ignore[attr-defined]
         names = await ui.run_javascript("sfChecked()", timeout=5.0)
-        for name in names:
-            self._change_role(name, role)
-        if not names:
+        if names:
+            self._change_roles(names, role)
+        else:
             components.alarm(self.words["bulk_none"])
 
-    def _change_role(self, name: str, role: str) -> None:
-        if name not in self.workspace.plan["columns"] or role not in ROLES:
-            return
-        give_role(self.workspace.plan["columns"][name], role, self._suggested(name))
-        if role != "sensitive" and drop_promises(self.workspace.plan, name):
-            ui.notify(self.words["promises_gone"].format(column=name))
+    def _change_roles(self, names: Sequence[str], role: str) -> None:
+        """Give columns a role: one choice, which is undone as one."""
+        plan = self.workspace.plan
+        changed = [name for name in names if name in plan["columns"]] if role in ROLES else []
+        for name in changed:
+            give_role(plan["columns"][name], role, self._suggested(name))
+        gone = [name for name in changed if role != "sensitive" and drop_promises(plan, name)]
+        if gone:
+            ui.notify(self.words["promises_gone"].format(column=", ".join(gone)))
         self.workspace.touch()
-        self._redraw(name)
-        if name == self._open:
-            self._show(name)
+        self._redraw(changed)
+        if self._open in changed:
+            self._show(str(self._open))
 
     def _suggested(self, name: str) -> dict[str, Any]:
         suggested: dict[str, Any] = self.workspace.loaded.suggested["columns"][name] if self.workspace.loaded else {}

@@ -14,6 +14,8 @@ from sfumato.web.rows.columns.publish_choice import ITSELF, said
 HEADS = ("column", "holds", "role", "why_role", "ladder")
 # Beyond so many values, a ladder is not drawn before it is looked at.
 MOST_VALUES = 20_000
+# Rows that a step is entered with; a screen shows fewer.
+FIRST_ROWS = 24
 
 
 class ColumnsTable:
@@ -24,19 +26,26 @@ class ColumnsTable:
         self._drawings = workspace.drawings
 
     def html(self) -> str:
-        """The whole table."""
-        words, loaded = self.words, self.workspace.loaded
-        assert loaded is not None
+        """The table with its first rows: as many as anybody sees at once."""
+        words = self.words
         every = f'<input type="checkbox" aria-label="{escape(words["select_all"])}">'
         heads = [f"{help_of(words.get(f'tip.columns.{name}'))}>{escape(words[f'columns.{name}'])}" for name in HEADS]
         head = "".join(f'<th scope="col" role="columnheader"{rest}</th>' for rest in [f">{every}", *heads])
-        rows = "".join(self.row(column) for column in loaded.columns)
+        rows = "".join(self.row(column) for column in self._columns[:FIRST_ROWS])
         # Rows are grids, so that those out of sight cost nothing; their roles say that they are a table all the same.
         return (
             f'<template class="sf-roles">{self._options()}</template>'
             f'<table class="sf-columns" role="table" aria-label="{escape(words["columns"])}">'
             f'<thead role="rowgroup"><tr role="row">{head}</tr></thead><tbody role="rowgroup">{rows}</tbody></table>'
         )
+
+    def more(self) -> str:
+        """The rows after the first ones, which follow when those are seen."""
+        return "".join(self.row(column) for column in self._columns[FIRST_ROWS:])
+
+    @property
+    def _columns(self) -> tuple[Column, ...]:
+        return self.workspace.loaded.columns if self.workspace.loaded else ()
 
     def row(self, column: Column) -> str:
         """The row of a column."""

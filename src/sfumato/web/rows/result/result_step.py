@@ -98,7 +98,7 @@ class ResultStep:
         tabs = ui.tabs()
         tabs.set_value("kept")
         tabs.on_value_change(lambda event: self._enter(views[event.value]))
-        with tabs.classes("sf-tabs").props("no-caps dense align=left inline-label"):
+        with tabs.classes("sf-tabs").props("no-caps dense align=left inline-label outside-arrows mobile-arrows"):
             for name in views:
                 components.helped(ui.tab(name, words[f"view.{name}"]), words[f"tip.view.{name}"])
         self._view = ui.column().classes("w-full gap-4")

@@ -14,7 +14,7 @@ def build(workspace: Workspace) -> None:
     """A column for each run, a line for each figure and for what each column kept."""
     words, runs = workspace.words, [run for run in workspace.runs if (run.folder / "report.json").exists()]
     reports = [report_of(run.folder) for run in runs]
-    promises = [", ".join(_promise(entry) for entry in run.plan["privacy"]) for run in runs]
+    promises = [", ".join(_promise(entry, words) for entry in run.plan["privacy"]) for run in runs]
     rows = [
         (words["promises"], promises),
         (words["method"].partition(" (")[0], [report["method"] for report in reports]),
@@ -41,12 +41,14 @@ def _mean_loss(words: Words, report: dict[str, Any]) -> str:
     return "–" if mean is None else words.amount(mean)
 
 
-def _promise(entry: dict[str, object]) -> str:
+def _promise(entry: dict[str, object], words: Words) -> str:
     """A promise in a word.
 
-    >>> _promise({"model": "k-anonymity", "k": 5}), _promise({"model": "l-diversity", "l": 2, "column": "illness"})
-    ('k-anonymity 5', 'l-diversity 2 (illness)')
+    >>> from sfumato.texts.words import words_in
+    >>> [_promise({"model": "l-diversity", "l": 2, "column": "illness"}, words_in(own)) for own in ("en", "de")]
+    ['l-diversity 2 (illness)', 'l-Diversität 2 (illness)']
     """
     number = next((entry[key] for key in ("k", "l", "t", "threshold") if key in entry), "")
     column = f" ({entry['column']})" if "column" in entry else ""
-    return f"{entry['model']} {number}{column}".strip()
+    model = words[f"model.{entry['model']}"].partition(":")[0]
+    return f"{model} {number}{column}".strip()

@@ -7,15 +7,18 @@ The tables of pairs are tiny beside the frequency table, and they cut most of a 
 """
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sfumato.microdata.counts import kernels
 from sfumato.microdata.methods.full_domain.lattice.problem import Problem
 from sfumato.microdata.models.classes import Counts, Mask
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 MAX_PAIR_CELLS = 200_000
 # From so many combinations on, threads are worth starting.
@@ -54,9 +57,16 @@ def rare_pairs(problem: Problem) -> Iterator[tuple[int, int, Counts]]:
         rows = kernels.rare_rows(table.codes, table.counts, first, second, levels[first], levels[second], problem.k)
         return first, second, np.asarray(rows)
 
-    with ThreadPoolExecutor() if len(table.counts) >= MANY else nullcontext() as pool:
+    with _pool() if len(table.counts) >= MANY else nullcontext() as pool:
         for begin in range(0, len(pairs), BATCH):
             # What is not known in time rules nothing out.
             if problem.deadline.over:
                 return
             yield from (pool.map if pool else map)(rare, pairs[begin : begin + BATCH])
+
+
+def _pool() -> "Executor":
+    """All cores, for a large table; a small one needs not load them."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    return ThreadPoolExecutor()

@@ -7,7 +7,6 @@ node (exhaustive.py).
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from time import monotonic
@@ -61,6 +60,8 @@ def sweep(
     grouper: Grouper, heights: Sequence[Sequence[Node]], k: int, charges: Charges | None, deadline: Deadline
 ) -> Iterator[Swept]:
     """Every node, a height at a time; no further height once it would take too much time or memory."""
+    from concurrent.futures import ThreadPoolExecutor
+
     pace = 0.0
     shape = tuple(ladder.height for ladder in grouper.table.ladders)
     workers = [_Worker(grouper, k, charges) for _ in range(WORKERS)]

@@ -1,0 +1,82 @@
+"""A first look at a table that was pasted or sent: its lines, and what its columns and codes probably are."""
+
+import re
+from collections.abc import Sequence
+
+from sfumato.delimited.lines import parse_lines
+from sfumato.errors import DataError
+from sfumato.web.forms import is_number
+from sfumato.web.projects.loaded_data import MARKS
+from sfumato.web.tables.crosstab import TOTALS
+
+# Numbers that are read with a decimal comma, and such that are not.
+COMMA, POINT = re.compile(r"-?\d{1,3}(\.\d{3})*,\d+|-?\d+,\d+"), re.compile(r"-?\d+\.(\d{1,2}|\d{4,})")
+
+
+def decoded(content: bytes) -> str:
+    """The text of a file: by its mark, as UTF-8, or else as Western European, which reads any bytes.
+
+    >>> decoded("Köln".encode("utf-16")), decoded("Köln".encode()), decoded("Köln".encode("latin-1"))
+    ('Köln', 'Köln', 'Köln')
+    """
+    if content.startswith(MARKS):
+        return content.decode("utf-16", "replace")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return content.decode("cp1252", "replace")
+
+
+def guessed(names: Sequence[str], lines: Sequence[Sequence[str]]) -> tuple[str | None, list[str]]:
+    """Which column probably holds the values, and which the categories: columns of numbers hold values.
+
+    >>> guessed(["area", "firms", "turnover"], [["Total", "5", "70"], ["a", "5", "70"]])
+    ('firms', ['area'])
+    >>> guessed(["district", "quarter", "count"], [["0", "0", "9"], ["1", "2", "9"]])
+    ('count', ['district', 'quarter'])
+    """
+    if not names:
+        return None, []
+    numeric = [
+        name for place, name in enumerate(names) if all(place < len(line) and is_number(line[place]) for line in lines)
+    ]
+    if len(numeric) in (0, len(names)):
+        return names[-1], list(names[:-1])
+    return numeric[0], [name for name in names if name not in numeric]
+
+
+def writes_commas(lines: Sequence[Sequence[str]]) -> bool:
+    """Whether the numbers of a table have decimal commas: one has, and none has a point where a comma would not go.
+
+    >>> writes_commas([["a", "1,5"], ["b", "2.100,25"]]), writes_commas([["a", "1,5", "2.5"]])
+    (True, False)
+    """
+    cells = [cell for line in lines for cell in line]
+    return any(COMMA.fullmatch(cell) for cell in cells) and not any(POINT.fullmatch(cell) for cell in cells)
+
+
+def own_total(codes: set[str], said: str) -> str:
+    """The total of a dimension: what is said, or its own word for it, which would be taken for a category.
+
+    >>> own_total({"Gesamt", "m", "f"}, "Insgesamt"), own_total({"m", "f"}, "Insgesamt")
+    ('Gesamt', 'Insgesamt')
+    """
+    return said if said in codes or not said else next((code for code in TOTALS[:-1] if code in codes), said)
+
+
+def total_of(lines: Sequence[Sequence[str]]) -> str:
+    """The code that probably stands for the total.
+
+    >>> total_of([["0", "0", "9"], ["1", "2", "9"]]), total_of([["Gesamt", "9"], ["a", "9"]])
+    ('0', 'Gesamt')
+    """
+    codes = {cell for line in lines for cell in line}
+    return next((code for code in TOTALS if code in codes), TOTALS[0])
+
+
+def lines_of(text: str) -> list[list[str]]:
+    """The fields of each line; of a text that is not yet a table, those of the header."""
+    try:
+        return [line.fields for line in parse_lines(text)]
+    except DataError:
+        return [line.fields for line in parse_lines(text.partition("\n")[0].replace('"', ""))]

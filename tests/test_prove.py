@@ -1,0 +1,77 @@
+"""Proofs at full size: a run that is ended goes on where it was, and leaves nothing running."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+TOOLS = Path(__file__).resolve().parent.parent / "tools"
+# Two proofs that note that they began; the second waits where the file `wait` is there, in a process of its own.
+RUN = """
+import sys
+from pathlib import Path
+sys.path.insert(0, {tools!r})
+import prove
+here = Path({folder!r})
+note = "import os, sys; open(sys.argv[1], 'a').write(f'{{os.getpid()}}\\\\n'); print(sys.argv[1][-5:])"
+wait = "; import pathlib, subprocess; "
+wait += "pathlib.Path('wait').exists() and subprocess.run([sys.executable, '-c', 'import time; time.sleep(60)'])"
+prove.ROOT, prove.KEPT, prove.PAGE, prove.commit = here, here / "kept", here / "proofs.md", lambda: "this"
+prove.PROOFS = (
+    prove.Proof("first one", ("-c", note, "first"), 1),
+    prove.Proof("other", ("-c", note + wait, "other"), {minutes}),
+)
+sys.exit(prove.main(sys.argv[1:]))
+"""
+
+
+def started(folder: Path, *names: str, minutes: float = 1) -> subprocess.Popen:
+    code = RUN.format(tools=str(TOOLS), folder=str(folder), minutes=minutes)
+    return subprocess.Popen([sys.executable, "-c", code, *names], cwd=folder, stdout=subprocess.PIPE, text=True)
+
+
+def end_of(run: subprocess.Popen) -> tuple[int, str]:
+    """How a run ended, and what it printed."""
+    with run:
+        printed, _ = run.communicate(timeout=30)
+    return run.returncode, printed
+
+
+def runs(folder: Path, name: str) -> list[int]:
+    """The processes that ran a proof."""
+    return [int(line) for line in (folder / name).read_text().split()] if (folder / name).exists() else []
+
+
+def test_a_run_that_is_ended_goes_on(tmp_path) -> None:
+    (tmp_path / "wait").touch()
+    ended = started(tmp_path)
+    limit = time.monotonic() + 30
+    while not runs(tmp_path, "other") and time.monotonic() < limit:
+        time.sleep(0.02)
+    ended.terminate()
+    assert end_of(ended)[0] == 143
+    with pytest.raises(ProcessLookupError):
+        os.kill(runs(tmp_path, "other")[0], 0)
+    (tmp_path / "wait").unlink()
+    assert end_of(started(tmp_path))[0] == 0
+    assert (len(runs(tmp_path, "first")), len(runs(tmp_path, "other"))) == (1, 2)
+    page = (tmp_path / "proofs.md").read_text()
+    assert "| first one | done |" in page
+    assert "| other | done |" in page
+
+
+def test_a_proof_that_takes_too_long_fails_and_is_run_again(tmp_path) -> None:
+    (tmp_path / "wait").touch()
+    code, printed = end_of(started(tmp_path, "other", minutes=0.01))
+    assert (code, "other: FAILED" in printed) == (1, True)
+    assert "other\n\nnot done in 0.01 minutes" in (tmp_path / "proofs.md").read_text()
+    (tmp_path / "wait").unlink()
+    assert end_of(started(tmp_path, "other"))[0] == 0
+
+
+def test_names_that_no_proof_has_are_refused(tmp_path) -> None:
+    code, printed = end_of(started(tmp_path, "nonsense"))
+    assert (code, printed) == (2, "There is no proof nonsense. There are: first one, other.\n")
