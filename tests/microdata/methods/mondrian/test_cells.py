@@ -160,8 +160,8 @@ def test_decimals_that_are_coded_are_no_ends_either(method: dict[str, Any]) -> N
 
 
 def test_where_every_value_is_coded_no_label_tells_a_value() -> None:
-    labels = published({"x": ["3"] * 6 + ["4"] * 6 + ["80"] * 7}, CODED)
-    assert Counter(labels) == {"<18": 12, ">17": 7}
+    labels = published({"x": ["3", "4", "80", "81"] * 3}, CODED)
+    assert set(labels) <= {"<18", ">17", ">69"} and len(set(labels)) == 2
 
 
 @pytest.mark.parametrize("method", WAYS, ids=str)
