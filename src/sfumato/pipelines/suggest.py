@@ -11,7 +11,7 @@ from typing import Any
 from sfumato.errors import DataError
 from sfumato.hierarchies.spellings import misspelled, surplus
 from sfumato.hierarchies.suggest.mentions import mentions
-from sfumato.hierarchies.suggest.missing_words import columns_of_code, missing_words
+from sfumato.hierarchies.suggest.missing_words import columns_of_code
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.reasons import (
     COSTLY,
@@ -34,7 +34,7 @@ from sfumato.microdata.plan.building import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.microdata.publishing.proposal import proposed_publication, published_counts
-from sfumato.pipelines.suggesting.column_profiles import profile_of
+from sfumato.pipelines.suggesting.column_profiles import missing_words, profile_of
 from sfumato.pipelines.suggesting.counted_rows import CountedRows, CountsRows
 from sfumato.pipelines.suggesting.first_look import (
     check_names,

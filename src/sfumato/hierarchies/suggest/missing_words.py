@@ -48,21 +48,20 @@ _LEAST_CODES = 4
 _SHARE = 0.9
 
 
-def missing_words(texts: Mapping[str, Counts]) -> list[str]:
-    """Words for "missing" that some column holds, blanks included: frames hold empty texts.
+def known_words(texts: Mapping[str, Counts]) -> list[str]:
+    """Words for "missing" that some column holds.
 
     What a plan says of missing values holds for all columns: a word that is a code of one is none.
 
-    >>> missing_words({"job": {"-": 2, "cook": 9}, "prov": {"NA": 9, "TO": 8, "PA": 7, "BO": 3, "VR": 4}})
+    >>> known_words({"job": {"-": 2, "cook": 9}, "prov": {"NA": 9, "TO": 8, "PA": 7, "BO": 3, "VR": 4}})
     ['-']
-    >>> missing_words({"state": {"NA": 9, "CA": 8, "NY": 7, "TX": 3, "OR": 4}})
+    >>> known_words({"state": {"NA": 9, "CA": 8, "NY": 7, "TX": 3, "OR": 4}})
     ['NA']
     """
-    blanks = {text for counts in texts.values() for text in counts if text is not None and (not text or text.isspace())}
     words = [word for word in MISSING_WORDS if any(word in counts for counts in texts.values())]
     if columns_of_code(texts):
         words.remove(_CODE_WORD)
-    return words + sorted(blanks)
+    return words
 
 
 def columns_of_code(texts: Mapping[str, Counts]) -> list[str]:
