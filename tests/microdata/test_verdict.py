@@ -6,12 +6,18 @@ import numpy as np
 import pytest
 
 from sfumato.microdata.counts.frequencies import TextCounts
+from sfumato.microdata.counts.persons import PersonCount
+from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.models.alpha_k_anonymity import AlphaKAnonymity
+from sfumato.microdata.models.average_risk import AverageRisk
 from sfumato.microdata.models.classes import Classes, Histogram
 from sfumato.microdata.models.delta_presence import DeltaPresence, Subset
 from sfumato.microdata.models.differential_privacy import DifferentialPrivacy
 from sfumato.microdata.models.global_risk import GlobalRisk
 from sfumato.microdata.models.individual_risk import IndividualRisk
 from sfumato.microdata.models.k_anonymity import KAnonymity, SetSizes
+from sfumato.microdata.models.k_map import KMap
+from sfumato.microdata.models.sample_uniqueness import SampleUniqueness
 from sfumato.microdata.models.t_closeness import TCloseness
 from sfumato.microdata.verdict import judge
 
@@ -119,3 +125,67 @@ def test_what_is_known_is_not_called_unknown() -> None:
     known = Classes(np.array([120]), {"s": raw})
     models = [DifferentialPrivacy(1.0, 1e-6), IndividualRisk(1.0, sampling_fraction=0.5)]
     assert judge(counted(["q", "s"], rows), ["q"], models, reference=known).faults == ()
+
+
+@pytest.mark.parametrize(
+    ("model", "holds"),
+    [
+        (AverageRisk(0.4), True),
+        (AverageRisk(0.3), False),
+        (SampleUniqueness(0.2), True),
+        (SampleUniqueness(0.1), False),
+    ],
+    ids=str,
+)
+def test_a_promise_about_the_release_is_judged_by_all_classes(model, holds) -> None:
+    """Two classes in five rows, one of them a single row."""
+    verdict = judge(counted(["q"], [("a",)] * 4 + [("b",)]), ["q"], [model])
+    assert (verdict.holds, verdict.faults) == (holds, ())
+
+
+# Four rows of two persons, who are ill of the same, and three of three.
+VISITS: list[Row] = [("a", "flu"), ("a", "flu"), ("a", "flu"), ("a", "cold"), ("b", "flu"), ("b", "cold"), ("b", "flu")]
+VISITORS = [0, 0, 1, 1, 2, 3, 4]
+
+
+def members() -> dict[str | None, PersonCount]:
+    """The persons of each class, and with each illness."""
+    counts: dict[str | None, PersonCount] = {}
+    for name, columns in ((None, ["q"]), ("s", ["q", "s"])):
+        entries = list(
+            dict.fromkeys((row[: len(columns)], person) for row, person in zip(VISITS, VISITORS, strict=True))
+        )
+        table = counted(columns, [row for row, _ in entries])
+        places = [[texts.index(text) for texts, text in zip(table.values, row, strict=True)] for row, _ in entries]
+        ones = np.ones(len(entries), np.int64)
+        each = TextCounts(table.columns, table.values, np.array(places, np.int32), ones, len(entries))
+        counts[name] = PersonCount(each, np.array([person for _, person in entries]))
+    return counts
+
+
+@pytest.mark.parametrize(
+    ("model", "by_rows", "by_persons"),
+    [(KAnonymity(2), (3, True), (2, True)), (KAnonymity(3), (3, True), (2, False))],
+    ids=str,
+)
+def test_persons_are_counted_where_they_are_known(model, by_rows, by_persons) -> None:
+    table = counted(["q", "s"], VISITS)
+    for people, (reached, holds) in ((None, by_rows), (members(), by_persons)):
+        verdict = judge(table, ["q"], [model], members=people)
+        assert (verdict.promises[0].reached, verdict.holds) == (reached, holds)
+
+
+def test_shares_of_values_are_those_of_persons() -> None:
+    """Three of four rows say flu; two persons have it, and one of them a cold, too."""
+    table, model = counted(["q", "s"], VISITS), AlphaKAnonymity(alpha=0.7, k=1, column="s")
+    rows, persons = (judge(table, ["q"], [model], members=people) for people in (None, members()))
+    assert (rows.promises[0].reached, rows.holds) == (pytest.approx(3 / 4), False)
+    assert (persons.promises[0].reached, persons.holds) == (pytest.approx(2 / 3), True)
+
+
+@pytest.mark.parametrize(("k", "holds"), [(9, True), (10, False)])
+def test_a_population_stays_known_where_persons_are_counted(k, holds) -> None:
+    model = KMap(k, DataPlan(source="people.csv"))
+    population = {("a",): 9, ("b",): 30}
+    verdict = judge(counted(["q", "s"], VISITS), ["q"], [model], persons=population, members=members())
+    assert (verdict.promises[0].reached, verdict.holds) == (9, holds)

@@ -22,7 +22,7 @@ import sfumato
 from sfumato.errors import DataError, UnattainableError
 from sfumato.hierarchies.suggest import reasons
 from sfumato.hierarchies.suggest.reasons import UNDECIDED
-from sfumato.hierarchies.suggest.selection import MAX_QUASI_IDENTIFIERS
+from sfumato.hierarchies.suggest.selection import MOST_WITH_TWINS
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.suggest import SuggestedPlan, suggest, suggest_for_file, suggest_for_frame
 
@@ -71,7 +71,7 @@ def test_what_is_proposed_runs_and_loses_no_column(file):
     frame = frame_of(file, ROWS)
     plan = suggest_for_frame(frame).plan
     names = [name for name, entry in plan["columns"].items() if entry["role"] == "quasi-identifier"]
-    assert 0 < len(names) <= MAX_QUASI_IDENTIFIERS
+    assert 0 < len(names) <= MOST_WITH_TWINS
     release = sfumato.anonymize(frame, plan)
     assert release.report.holds
     assert release.report.suppressed_rows <= 0.02 * ROWS

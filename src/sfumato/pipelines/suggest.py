@@ -1,6 +1,6 @@
 """The plan that is suggested for some rows: what each column is, what is promised, how it is searched."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from math import isqrt
@@ -23,14 +23,16 @@ from sfumato.hierarchies.suggest.reasons import (
     TAILS,
     UNIFORM,
 )
-from sfumato.hierarchies.suggest.selection import select, without_tells
+from sfumato.hierarchies.suggest.selection import MAX_QUASI_IDENTIFIERS, crowded_out, select, without_tells
 from sfumato.hierarchies.suggest.suggestion import Suggestion
 from sfumato.hierarchies.suggest.survey_codes import CodeBook, missing_codes, suggest_labeled
+from sfumato.hierarchies.suggest.words.codebooks import labels_of
 from sfumato.microdata.models.proposal import proposed_promise
 from sfumato.microdata.plan.building import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.microdata.publishing.proposal import proposed_publication, published_counts
+from sfumato.pipelines.suggesting.column_profiles import missing_words, profile_of
 from sfumato.pipelines.suggesting.counted_rows import CountedRows, CountsRows
 from sfumato.pipelines.suggesting.first_look import (
     check_names,
@@ -39,27 +41,11 @@ from sfumato.pipelines.suggesting.first_look import (
     writes_commas,
 )
 from sfumato.pipelines.suggesting.person_columns import FEW_ROWS, one_person, repeated_names
-from sfumato.pipelines.suggesting.survey_weights import with_survey_weights
+from sfumato.pipelines.suggesting.survey_weights import one_of_each, with_survey_weights
 from sfumato.pipelines.suggesting.tells import tells_in
+from sfumato.pipelines.suggesting.twins import twins_among
 from sfumato.pipelines.suggesting.weighing import better_withheld
 
-MISSING_WORDS = (
-    "?",
-    "NA",
-    "N/A",
-    "n/a",
-    "null",
-    "NULL",
-    "None",
-    "NaN",
-    "nan",
-    "-",
-    "--",
-    ".",
-    "k.A.",
-    "k. A.",
-    "unbekannt",
-)
 K = 5
 SUPPRESSION = 0.02
 # Of columns with more values, spellings are not looked for.
@@ -67,6 +53,8 @@ _MAX_NAMED = 200
 # Of fewer rows nearly every number is its own, and rounding until it is not would leave nothing.
 _ROWS_TO_ROUND = 50
 _LEAST_NUMBERS = 8
+# How often free places are filled again.
+_FILLINGS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,17 +106,19 @@ def suggest_plan(
     rows = sum(next(iter(texts.values())).values())
     if not rows:
         raise DataError("the data have no rows.", "A plan cannot be guessed from a header alone.", "no-rows")
-    labels = book or CodeBook()
-    missing = [*_missing_words(texts), *missing_codes(texts, labels)]
-    profiles = {name: _profile(name, counts, missing) for name, counts in texts.items()}
+    labels = replace(book or CodeBook(), public=labels_of(tuple(texts)))
+    missing = [*missing_words(texts), *missing_codes(texts, labels)]
+    profiles = {name: profile_of(name, counts, missing) for name, counts in texts.items()}
     alone = {name: suggest_labeled(profile, labels) for name, profile in profiles.items()}
     first = with_survey_weights(engine, alone, profiles)
-    suggestions = _one_of_each(select(one_person(engine, first, profiles), profiles, min(K, rows)))
-    suggestions = {name: _publishable(one, profiles[name]) for name, one in suggestions.items()}
+    persons = one_person(engine, first, profiles)
+    twins = {"are_twins": twins_among(engine, persons)} if rows <= FEW_ROWS else {}
+    selection = select(persons, profiles, min(K, rows), **twins)
+    suggestions = {name: _publishable(one, profiles[name]) for name, one in one_of_each(selection.suggestions).items()}
     reading = ({} if source is None else {"source": source}) | data | ({"missing": missing} if missing else {})
     draft = _Draft(reading, suggestions, profiles, dict(_publications(suggestions, profiles)))
     if rows <= FEW_ROWS:
-        draft = _without_costly(engine, _without_tells(engine, draft))
+        draft = _filled(engine, _without_tells(engine, draft), selection.waiting)
     note = repeated_names(engine, draft.suggestions, profiles, K)
     return replace(draft.plan(), notes=(note,) if note else ())
 
@@ -186,6 +176,18 @@ def _without_tells(engine: CountsRows, draft: _Draft) -> _Draft:
     if len(published) == 1 < len(draft.published):  # one alone may be published more finely than two together
         published = dict(_publications(suggestions, draft.profiles))
     return replace(draft, suggestions=suggestions, published=published)
+
+
+def _filled(engine: CountsRows, draft: _Draft, waiting: Mapping[str, Suggestion]) -> _Draft:
+    """The draft without costly quasi-identifiers, others in their places, which are weighed as well."""
+    draft, left = _without_costly(engine, draft), dict(waiting)
+    for _ in range(_FILLINGS):
+        free = MAX_QUASI_IDENTIFIERS - sum(one.role == "quasi-identifier" for one in draft.suggestions.values())
+        batch = {name: left.pop(name) for name in [*left][: max(free, 0)]}
+        if not batch:
+            break
+        draft = _without_costly(engine, replace(draft, suggestions=dict(draft.suggestions) | batch))
+    return replace(draft, suggestions=crowded_out(draft.suggestions, left))
 
 
 def _without_costly(engine: CountsRows, draft: _Draft) -> _Draft:
@@ -257,22 +259,11 @@ def _reason(suggestion: Suggestion, profile: Profile, publication: _Publication 
     return suggestion.reason + coded + spellings + misspellings
 
 
-def _one_of_each(suggestions: Mapping[str, Suggestion]) -> dict[str, Suggestion]:
-    """One column is the weight, one names the household; others are withheld, and weights where persons count."""
-    taken = {"weight"} if any(one.role == "person" for one in suggestions.values()) else set()
-    chosen = {}
-    for name, suggestion in suggestions.items():
-        again = suggestion.role in taken
-        chosen[name] = Suggestion("identifier", suggestion.reason) if again else suggestion
-        taken |= {suggestion.role} & {"weight", "household"}
-    return chosen
-
-
 def _publications(
     suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]
 ) -> Iterator[tuple[str, _Publication]]:
     """How sensitive columns are published whose numbers would single out rows."""
-    names = [name for name, suggestion in suggestions.items() if suggestion.role == "sensitive"]
+    names = (name for name, one in suggestions.items() if one.role == "sensitive")
     counts = {name: profiles[name].counts for name in names if profiles[name].present >= _ROWS_TO_ROUND}
     # Two columns together have as many numbers as the product of theirs.
     most = {name: max(isqrt(profiles[name].present // K), _LEAST_NUMBERS) for name in counts}
@@ -312,18 +303,6 @@ def _promises(
 
 def _differing(name: str) -> dict[str, Any]:
     return {"model": "l-diversity", "variant": "distinct", "l": 2, "column": name}
-
-
-def _missing_words(texts: Mapping[str, Mapping[str | None, int]]) -> list[str]:
-    """Words for "missing" that some column holds, blanks included: frames hold empty texts."""
-    blanks = {text for counts in texts.values() for text in counts if text is not None and (not text or text.isspace())}
-    return [word for word in MISSING_WORDS if any(word in counts for counts in texts.values())] + sorted(blanks)
-
-
-def _profile(name: str, counts: Mapping[str | None, int], missing: Collection[str]) -> Profile:
-    absent = [text for text in (None, *missing) if text in counts]
-    present = {text: rows for text, rows in counts.items() if text is not None and text not in absent}
-    return Profile(name, present, sum(counts.values()), missing=sum(counts[text] for text in absent))
 
 
 def suggest_for_file(

@@ -152,7 +152,7 @@ def test_a_word_that_ends_like_another_does_not_speak_of_it(name):
         ("Aufwand (EUR)", "money"),
         ("CRP mg/l", "health"),
         ("birth_yr", "age"),
-        ("Cost_Ctr", "place"),
+        ("Cost_Ctr", "work"),
         ("Jahresbeitrag", "money"),
         ("Geburtsdatum", "age"),
         ("Nom de naissance", "name"),

@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import UnattainableError
@@ -168,6 +168,14 @@ def rows_of(draw: st.DrawFn):
     return chosen, np.array(codes, np.int32), sensitive
 
 
+# Rows that differ in one column alone: without it they look alike, at little loss.
+LIKE_NEIGHBORS = (
+    [make_ladder(["v0", "v1"], []) for _ in range(3)],
+    np.array([[1, 0, 0], [1, 0, 0], [1, 1, 0], [1, 1, 0]], np.int32),
+    ["1", "1", "1", "2"],
+)
+
+
 def problem_of(table: FrequencyTable, models, share: float, loss: str = "loss-metric") -> Problem:
     tops = tuple(ladder.height - 1 for ladder in table.ladders)
     k = max(model.least_rows for model in models)
@@ -261,6 +269,7 @@ def test_a_promise_about_the_release_takes_off_the_smallest_classes(name, made, 
 @pytest.mark.parametrize("name", NAMES)
 @settings(max_examples=12)
 @given(rows_of(), st.sampled_from(["loss-metric", "discernibility", "average-class-size"]))
+@example(LIKE_NEIGHBORS, "loss-metric")
 def test_optimal_is_the_best_of_all_nodes(name, share, made, loss):
     chosen, codes, sensitive = made
     problem = problem_of(tabulated(chosen, codes, sensitive), [KAnonymity(2), model_of(name)], share, loss)
@@ -275,7 +284,10 @@ def test_optimal_is_the_best_of_all_nodes(name, share, made, loss):
         return
     found = optimal.search(problem)
     assert found.best.node in releasable
-    assert round(found.best.loss, 9) == min(releasable.values())
+    # Beside a promise about a sensitive column, a node at which all rows look alike is the last resort.
+    telling = [loss for node, loss in releasable.items() if len(classes_at(chosen, codes, node)) > 1]
+    offered = telling if model_of(name).column else releasable.values()
+    assert round(found.best.loss, 9) == min(offered or releasable.values())
     assert exhaustive.search(problem).best.node == found.best.node
     lowest = samarati.search(problem).best
     assert lowest.node in releasable and sum(lowest.node) == min(map(sum, releasable))

@@ -7,7 +7,7 @@ import pandas
 import pytest
 
 import sfumato as sf
-from sfumato.errors import PlanError
+from sfumato.errors import PlanError, PromiseError
 from sfumato.tables.cell_key.ptable import make_ptable
 from sfumato.tables.cell_key.ptable_file import ptable_text
 from sfumato.tables.plan.perturbation import CellKey
@@ -162,3 +162,38 @@ def test_a_perturbation_table_excludes_what_another_is_made_by(people, tmp_path)
     assert sf.audit(done).passed
     ranges = done.data["count_upper"].astype(int) - done.data["count_published"].astype(int)
     assert ranges.max() > 5
+
+
+def rows_of(*rows):
+    lines = [f"{count};{count + noise};{chance}" for count, row in enumerate(rows, start=1) for noise, chance in row]
+    return "\n".join(["i;j;p", *lines]) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("value", "rule", "last", "error"),
+    [
+        ("count", {"rule": "frequency", "min": 3}, [(-1, 0.25), (0, 0.5), (1, 0.25)], PromiseError),
+        ("income", {"rule": "p-percent", "p": 20}, [(-1, 0.25), (0, 0.5), (1, 0.25)], PromiseError),
+        ("income", {"rule": "frequency", "min": 3}, [(0, 1)], PlanError),
+    ],
+)
+def test_a_reader_has_the_perturbation_table(tmp_path, value, rule, last, error):
+    """Only 2 is published as 2; and sums move by a fifth of what the widest row would move them."""
+    rng = np.random.default_rng(3)
+    sizes = [
+        (a, b) for place, (a, b) in enumerate((a, b) for a in "pqr" for b in "xyz") for _ in range(2 + 5 * (place % 2))
+    ]
+    people = pandas.DataFrame(sizes, columns=["sex", "area"]).assign(id=range(len(sizes)))
+    people["income"] = rng.integers(300, 999, len(sizes))
+    rows = [(-1, 0.75), (3, 0.25)], [(-2, 0.25), (0, 0.5), (2, 0.25)], [(-3, 0.5), (3, 0.5)], [(-4, 0.5), (5, 0.5)]
+    (tmp_path / "p.csv").write_text(rows_of(*rows, last))
+    table = sf.tabulate(people, ["sex", "area"], value=None if value == "count" else value, record="id", secret=SECRET)
+    with pytest.raises(error):
+        sf.protect(
+            table,
+            value=value,
+            dimensions={"sex": {"column": "sex"}, "area": {"column": "area"}},
+            primary=[rule],
+            **({"frequency": "count", "contributions": ["top1", "top2"]} if value == "income" else {}),
+            method={"name": "cell-key", "key": "key", "ptable": str(tmp_path / "p.csv"), "share": 0.4},
+        )

@@ -135,15 +135,31 @@ def _matched(codes: Codes, keys: Codes, answers: Codes) -> Codes:
         int(max(keys[:, place].max(initial=0), codes[:, place].max(initial=0))) + 1 for place in range(codes.shape[1])
     ]
     packing = packing_of(sizes)
+    if packing.words == 1 and len(keys):
+        return _matched_words(packing.pack(codes)[0], packing.pack(keys)[0], answers)
     places = dict(zip(_keys(packing.pack(keys)), answers.tolist(), strict=True))
     matches = [places.get(key, DROPPED) for key in _keys(packing.pack(codes))]
     if DROPPED in matches:
-        raise DataError(
-            "some rows hold a combination that the recoding does not know.",
-            "Make a new release for these data.",
-            "unknown-combination",
-        )
+        raise _unknown_combination()
     return np.array(matches, np.int32)
+
+
+def _matched_words(packed: npt.NDArray[np.uint64], keys: npt.NDArray[np.uint64], answers: Codes) -> Codes:
+    """The same where codes fit into one word: all are looked for together."""
+    order = np.argsort(keys)
+    ordered = keys[order]
+    places = np.minimum(np.searchsorted(ordered, packed), len(keys) - 1)
+    if (ordered[places] != packed).any():
+        raise _unknown_combination()
+    return answers[order[places]].astype(np.int32)
+
+
+def _unknown_combination() -> DataError:
+    return DataError(
+        "some rows hold a combination that the recoding does not know.",
+        "Make a new release for these data.",
+        "unknown-combination",
+    )
 
 
 def _keys(packed: npt.NDArray[np.uint64]) -> Iterable[Any]:

@@ -1,6 +1,6 @@
 """What is counted in a frame: distinct texts, the place of each row's text among them, and rows grouped by these."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import date, datetime
 from typing import Any
 
@@ -48,10 +48,10 @@ def factorize(values: list[Any], written: Callable[[Any], str | None]) -> Coded:
     numbers = floats_of(values)
     if numbers is not None:
         return _factorize_floats(numbers, written)
-    places: dict[Any, int] = {}
-    codes = np.fromiter(
-        (places.setdefault(value, len(places)) for value in _distinguishable(values, written)), np.int32, len(values)
-    )
+    told_apart = _distinguishable(values, written)
+    # Two passes that run in C take a third of the time of one that runs in Python.
+    places = {value: place for place, value in enumerate(dict.fromkeys(told_apart))}
+    codes = np.fromiter(map(places.__getitem__, told_apart), np.int32, len(values))
     firsts = np.empty(len(places), np.int64)
     firsts[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
     texts: dict[str | None, int] = {}
@@ -90,9 +90,9 @@ def plain_floats(numbers: Numbers) -> Numbers:
     return np.where(np.isnan(numbers), np.nan, numbers + 0.0)
 
 
-def _distinguishable(values: list[Any], written: Callable[[Any], str | None]) -> Iterable[Any]:
+def _distinguishable(values: list[Any], written: Callable[[Any], str | None]) -> list[Any]:
     """The values in a form in which they are equal only when their texts are."""
     kinds = set(map(type, values)) - {type(None)}
     if not kinds <= SAME_TEXT:
-        return map(written, values)
-    return values if len(kinds) <= 1 else zip(map(type, values), values, strict=True)
+        return list(map(written, values))
+    return values if len(kinds) <= 1 else list(zip(map(type, values), values, strict=True))

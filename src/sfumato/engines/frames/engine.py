@@ -15,7 +15,7 @@ from sfumato.engines.engine import CountsPersons, Engine, Reading
 from sfumato.engines.frames.apply import Application
 from sfumato.engines.frames.count import Coded, Numbers, count_rows, factorize, floats_of, plain_floats, texts_of
 from sfumato.engines.frames.number_series import number_series
-from sfumato.engines.frames.sources import bare, check_kinds
+from sfumato.engines.frames.sources import SHORT_FLOATS, bare, check_kinds
 from sfumato.engines.names import check_names
 from sfumato.engines.order import PERSON, PERSONS_FILE
 from sfumato.engines.texts import as_text, no_text, short_text
@@ -143,7 +143,7 @@ class FrameEngine(CountsPersons):
     def _made_of(self, column: str, make: Callable[[list[Any], Callable[[Any], str | None]], T]) -> T:
         """What is made of a column's values, and of what writes each as a text."""
         series = self._frame[column]
-        written = short_text if series.dtype in (nw.Float16, nw.Float32) else as_text
+        written = short_text if series.dtype in SHORT_FLOATS else as_text
         try:
             return make(series.to_list(), written)
         except TypeError:

@@ -11,7 +11,9 @@ from sfumato.errors import DataError, missing_extra
 
 # Types without a text that is the same on every engine.
 TEXTLESS = (nw.Binary, nw.List, nw.Array, nw.Struct, nw.Duration)
-FLOATS = (nw.Float16, nw.Float32, nw.Float64)
+# Older versions of narwhals do not know the shortest.
+SHORT_FLOATS: tuple[Any, ...] = (nw.Float32, *([nw.Float16] if hasattr(nw, "Float16") else []))
+FLOATS = (*SHORT_FLOATS, nw.Float64)
 
 
 def eager(frame: Any) -> "nw.DataFrame[Any]":

@@ -12,6 +12,7 @@ from sfumato.engines import sql
 from sfumato.engines.duckdb.database import connect
 from sfumato.engines.duckdb.engine import DuckDBEngine, explained
 from sfumato.engines.duckdb.writing import copy_statement
+from sfumato.engines.frames.sources import SHORT_FLOATS
 from sfumato.engines.order import PERSON
 
 
@@ -60,6 +61,6 @@ def _array(rows: Rows, column: str) -> Any:
     kind = values.dtype
     if values.null_count() or not (kind.is_integer() or kind.is_float()):
         return np.array(rows.texts(column), object)
-    if isinstance(kind, nw.Float16 | nw.Float32):
+    if isinstance(kind, SHORT_FLOATS):
         return np.array(rows.texts(column), np.float64)
     return np.asarray(values.to_numpy())

@@ -6,6 +6,7 @@ from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.suggestion import Suggestion
 from sfumato.hierarchies.suggest.words.concepts import WORDS
 from sfumato.hierarchies.suggest.words.vocabulary import meanings_of
+from sfumato.hierarchies.types import numerals
 
 # Keys of rows, and texts of their own; typing errors and rows that stand twice leave a few that repeat.
 UNIQUE_SHARE = 0.8
@@ -18,6 +19,9 @@ _KEY_DIGITS = 5
 # Numbers of so many digits count nothing that persons have.
 _LONG_NUMBER = re.compile(r"\d{8,}")
 LETTERS_AND_DIGITS = re.compile(r"(?=.*\d)(?=.*[A-Za-z])\S+")
+# Weights of surveys: more than anybody weighs, about 1 on average, or with more decimals than a balance shows.
+_HEAVIEST, _ABOUT_ONE = 400, (0.8, 1.25)
+_FINE_NUMBER = re.compile(r"\d+[.,]\d{3,}")
 # More persons than there ever were.
 _MOST_PERSONS = 10**12
 
@@ -53,6 +57,22 @@ def may_group_persons(profile: Profile, suggestion: Suggestion) -> bool:
 def are_weights(profile: Profile) -> bool:
     """Whether every row has a number of persons that it stands for."""
     return not profile.missing and all(map(_is_number_of_persons, profile.values))
+
+
+def spread_as_weights(profile: Profile) -> bool:
+    """Whether numbers called weights are those of a survey: about 1, with many decimals, or more than anybody weighs.
+
+    >>> spread_as_weights(Profile("weight", {f"{0.5 + place / 97:.4f}": 1 for place in range(97)}, rows=97))
+    True
+    >>> spread_as_weights(Profile("weight", {f"{50 + place / 2}": 1 for place in range(97)}, rows=97))
+    False
+    """
+    numbers = numerals([text.replace(",", ".") for text in profile.sample])
+    if profile.missing or not numbers.size or not (numbers > 0).all():
+        return False
+    mean = float(numbers.mean())
+    fine = profile.share_of(_FINE_NUMBER) >= UNIQUE_SHARE
+    return mean > _HEAVIEST or (profile.distinct_share > KEY_SHARE and (fine or _ABOUT_ONE[0] < mean < _ABOUT_ONE[1]))
 
 
 def _is_number_of_persons(text: str) -> bool:

@@ -25,11 +25,13 @@ PHRASES = {
     "sexual_life": "tells of sexual life or orientation (GDPR, Article 9)",
     "biometry": "tells of genes or the body's marks (GDPR, Article 9)",
     "health": "tells of health (GDPR, Article 9)",
+    "need": "tells of a hard place in which somebody is helped, which is private",
     "money": "tells of money, which is private",
     "performance": "tells how somebody was judged, which is private",
     "marks": "tells of marks, which are private",
     "opinion": "tells what somebody thinks, which is private",
     "outcome": "is an outcome: what is studied, not what others know beforehand",
+    "reason": "tells why something was done or decided, which is private",
     "age": "tells of age or birth, which relatives, colleagues and registers know",
     "sex": "tells of sex, which everybody knows who knows the person",
     "place": "tells of a place, which neighbors and directories know",
@@ -48,6 +50,7 @@ REJECTED = " {count} of its values are not of this kind."
 DOUBT = "{what}, the commonest in {share} % of the rows; nothing tells what it is, so others may know it."
 REMARKS = "{word} in its name: a field for remarks. It has few texts so far, but each new one can name anyone."
 SENTENCES = "Its values are whole sentences. They are few so far, but each new one can name anyone."
+WRITTEN = "Many of its texts stand once: somebody wrote them freely, and each can name anyone."
 SAME = "It is the same for everybody, so it tells nobody apart."
 EMPTY = "It is empty."
 ROW_NUMBERS = "It numbers the rows: who knows the raw file finds a row by it."
@@ -57,7 +60,9 @@ FREE_TEXT = "It is free text, which can name anyone."
 REPEAT = " They repeat, "
 PERSON = "{why}" + REPEAT + "{count} rows each on average, so they name persons, and promises count persons."
 PERSON_KEYS = "Its codes repeat as keys of persons do, {count} rows each on average, so promises count persons."
-CODES = "Its codes repeat, {count} rows each on average. If they name persons, give it role: person."
+ADVICE = " If they name persons, give it role: person."
+CODES = "Its codes repeat, {count} rows each on average." + ADVICE
+STAFF_KEYS = "Its codes repeat, and name who serves or judges the persons, not these."
 NAMELESS = "{why} They repeat, but some rows have none, so promises count rows. Mend these, and give it role: person."
 SECOND_KEY = '{why} Another column, "{person}", names the persons that promises count.'
 NESTED_KEY = '{why} Each belongs to one of "{person}", which is coarser, so promises count those.'
@@ -126,3 +131,14 @@ def by_values(share: float, key: str) -> str:
     if PHRASES[key].startswith("are "):
         return f"{percent} % of its values {PHRASES[key]}."
     return f"{percent} % of its rows hold a word that {PHRASES[key]}."
+
+
+def by_codebook(reason: str, book: str) -> str:
+    """A reason by the name that a codebook gives a column, which is not the column's own.
+
+    >>> by_codebook('"race" in its name tells of racial or ethnic origin (GDPR, Article 9).', "NHANES")
+    '"race" in what the codebook of NHANES says of it tells of racial or ethnic origin (GDPR, Article 9).'
+    """
+    if " in its name: its values " in reason:
+        return reason.replace(" in its name: its values ", f" in what the codebook of {book} says of it: its values ")
+    return reason.replace(" in its name ", f" in what the codebook of {book} says of it ")

@@ -6,7 +6,7 @@ cannot betray anyone.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sfumato.hierarchies.suggest import reasons
@@ -23,6 +23,7 @@ from sfumato.hierarchies.suggest.key_columns import (
     counts_rows,
     repeats_as_persons_do,
     rows_each,
+    spread_as_weights,
 )
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.suggestion import UNKNOWN_RANK, Suggestion
@@ -42,6 +43,19 @@ _LONG_CODE = re.compile(r"(?=(?:.*\d){3}).{5,}")
 # What columns are called that have no names.
 _NAMELESS = re.compile(r"(?i:c|col|column|v|var|x|f|field|spalte|feld|coluna|kolumn|unnamed:?)[ _]?\d+|\d+")
 _NUMERIC = ("ages", "years", "whole", "decimal")
+_SHORT_POSTCODE = re.compile(r"\d{4,5}|\d{2}-\d{3}|\d{3} \d{2}|\d{4} ?[A-Z]{2}")
+# Times that are no dates: of a day, of a week, of a year.
+_TIME = re.compile(
+    r"(?i:.*\d.*|(?:jan|feb|m[aä]r|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz]|mon?|tue?|wed?|thu?|fri?|sat?|sun?|di|mi|do|fr|sa|so)"
+    r"(?:[a-zä]*day|[a-zä]*tag|woch|uary|ruar|ch|il|ust|t?ember|ober|[a-z]{0,3})?\.?)"
+)
+_TITLE = re.compile(
+    r"(?i:(?:(?:dr|prof|mr|mrs|ms|miss|mx|sir|dame|lord|lady|rev|hon|jr|sr|ii|iii|iv|herrn?|frau|dipl|mag|ing|med|jur|"
+    r"phil|rer|nat|hc|habil|msc|bsc|ma|ba|mba|phd|llm|m|mme|mlle|dott|sig|ra|don|dona|d|rn|md|esq|capt|col|major|jonkheer|drs|ir|master)"
+    r"[ .,-]*)+)"
+)
+# Somebody wrote these: many texts, of several words, a good part of which stands once.
+_WRITTEN_TEXTS, _WRITTEN_ONCE, _WRITTEN_WORDS = 25, 0.3, 1.5
 
 
 @dataclass(frozen=True)
@@ -94,7 +108,29 @@ def _evidence(profile: Profile) -> _Evidence:
     concepts = concepts_of(profile.name)
     content = content_of(profile, [concept.key for concept, _ in concepts])
     believed = ((concept, word) for concept, word in concepts if _MEETS[concept.demand](profile, content))
-    return _Evidence(profile, content, tuple(believed))
+    sums = _sums_for_charges(believed, content)
+    return _Evidence(profile, content, (*_postcode(profile), *_survey_weight(profile, sums), *sums))
+
+
+def _survey_weight(profile: Profile, concepts: Sequence[tuple[Concept, str]]) -> Iterator[tuple[Concept, str]]:
+    """The weight of a survey, where a weight is meant that nobody has."""
+    word = next((word for concept, word in concepts if concept.key == "body" and word in WORDS["weighing"]), None)
+    if word is not None and spread_as_weights(profile):
+        yield BY_KEY["weight"], word
+
+
+def _postcode(profile: Profile) -> Iterator[tuple[Concept, str]]:
+    """The place that a short word for postcodes speaks of, where values are such."""
+    words = {*words_of(profile.name)} & WORDS["short_postal"]
+    if words and profile.distinct_share < _MANY_NUMBERS and profile.share_of(_SHORT_POSTCODE) >= UNIQUE_SHARE:
+        yield BY_KEY["place"], min(words)
+
+
+def _sums_for_charges(concepts: Iterable[tuple[Concept, str]], content: Content) -> list[tuple[Concept, str]]:
+    """Concepts without crime where numbers are meant: charges are sums of money then."""
+    pairs = list(concepts)
+    sums = {word for concept, word in pairs if concept.key == "money"} if content.kind in _NUMERIC else set()
+    return [pair for pair in pairs if not (pair[0].key == "crime" and pair[1] in sums)]
 
 
 def _judge_format(evidence: _Evidence) -> Suggestion | None:
@@ -123,7 +159,7 @@ def _key(evidence: _Evidence, key: str, why: str) -> Suggestion:
         return Suggestion("weight", why, concept=key)
     if not _names_persons(evidence, key):
         return Suggestion("identifier", why, concept=key)
-    if profile.missing:
+    if profile.missing and not {*meanings_of(profile.name)} & WORDS["staff"]:
         return Suggestion("identifier", reasons.NAMELESS.format(why=why), concept=key)
     rank = 0 if {*meanings_of(profile.name)} & WORDS["persons"] else 2 if key == "key" else 1
     return Suggestion("person", reasons.PERSON.format(why=why, count=rows_each(profile)), rank=rank, concept=key)
@@ -166,6 +202,8 @@ def _judge_own_values(evidence: _Evidence) -> Suggestion | None:
 def _repeating_keys(profile: Profile) -> Suggestion:
     """Codes that repeat as keys of persons do: the persons, unless the name says that they are codes of something."""
     rows, words = rows_each(profile), {*meanings_of(profile.name)}
+    if words & WORDS["staff"]:
+        return Suggestion("identifier", reasons.STAFF_KEYS, concept="key")
     if words & WORDS["events"]:
         return Suggestion("identifier", reasons.CODES.format(count=rows), concept="key")
     rank = 0 if words & WORDS["persons"] else UNKNOWN_RANK
@@ -246,6 +284,8 @@ def _judge_rest(evidence: _Evidence) -> Suggestion:
     suggestion = _quasi_identifier(content, doubt, UNKNOWN_RANK)
     if content.kind == "categories" and _has_sentences(profile):
         return suggestion.withheld(reasons.SENTENCES)
+    if content.kind == "categories" and _are_written_by_hand(profile):
+        return suggestion.withheld(reasons.WRITTEN)
     if content.kind in _NUMERIC and profile.present > 100 and profile.distinct_share > _MANY_NUMBERS:
         return suggestion.withheld(reasons.OWN_NUMBER)
     return suggestion
@@ -272,6 +312,15 @@ def _has_sentences(profile: Profile) -> bool:
     """Whether values have several words each, on average."""
     words = sum(len(value.split()) for value in profile.sample) / len(profile.sample)
     return words >= _WORDS_OF_TEXT and _length(profile) > _LONG_TEXT / 2
+
+
+def _are_written_by_hand(profile: Profile) -> bool:
+    """Whether many values of several words stand once: somebody wrote what he liked."""
+    once = sum(rows == 1 for rows in profile.counts.values()) / len(profile.counts)
+    words = sum(len(value.split()) for value in profile.sample) / len(profile.sample)
+    letters = profile.share(lambda value: not any(map(str.isdigit, value)))
+    many = len(profile.counts) >= _WRITTEN_TEXTS and once >= _WRITTEN_ONCE
+    return many and words >= _WRITTEN_WORDS and letters >= UNIQUE_SHARE
 
 
 def _length(profile: Profile) -> float:
@@ -314,6 +363,9 @@ _MEETS: dict[Demand, Callable[[Profile, Content], bool]] = {
     "number": lambda _, content: content.kind in _NUMERIC,
     "marks": _are_marks,
     "text": _is_text,
+    "few": lambda profile, content: content.kind in ("categories", "codes", "scale") and profile.few,
+    "time": lambda profile, content: content.kind in ("dates", *_NUMERIC) or profile.share_of(_TIME) >= UNIQUE_SHARE,
+    "titles": lambda profile, _: profile.share_of(_TITLE) >= UNIQUE_SHARE,
 }
 _JUDGES: tuple[Callable[[_Evidence], Suggestion | None], ...] = (
     _judge_format,

@@ -4,7 +4,8 @@ Each further quasi-identifier costs detail in all others; beyond a handful, a re
 2005, "On k-anonymity and the curse of dimensionality", VLDB).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from sfumato.hierarchies.suggest import reasons
 from sfumato.hierarchies.suggest.profile import Profile
@@ -12,17 +13,34 @@ from sfumato.hierarchies.suggest.roles import as_quasi_identifier
 from sfumato.hierarchies.suggest.suggestion import Suggestion
 from sfumato.hierarchies.types import canonical
 
-MAX_QUASI_IDENTIFIERS = 8
+# Columns with a place of their own, and all of them: those that tell the same as another share its place.
+MAX_QUASI_IDENTIFIERS, MOST_WITH_TWINS = 8, 12
 # A column without groups of values is lost when fewer of its rows than this share their value with k - 1 others.
 _KEPT_SHARE = 0.5
 # A handful of rows is an example of something larger, and says nothing about its values.
 _ENOUGH = 10
 
 
-def select(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile], k: int) -> dict[str, Suggestion]:
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Suggestions with a few quasi-identifiers, and the others that wait for a free place, the best first."""
+
+    suggestions: dict[str, Suggestion]
+    waiting: dict[str, Suggestion]
+
+
+def select(
+    suggestions: Mapping[str, Suggestion],
+    profiles: Mapping[str, Profile],
+    k: int,
+    are_twins: Callable[[str, str], bool] = lambda _one, _other: False,
+) -> Selection:
     """The suggestions with the best few quasi-identifiers; the others are withheld until somebody decides.
 
     A plan needs a quasi-identifier: where there is none, the column that is the least identifying is taken for one.
+
+    Args:
+        are_twins: Whether two columns tell the same: then they share a place.
     """
     candidates = [name for name, suggestion in suggestions.items() if suggestion.role == "quasi-identifier"]
     lost = [name for name in candidates if _is_lost(suggestions[name], profiles[name], k)]
@@ -31,13 +49,35 @@ def select(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile
         (name for name in candidates if name not in lost),
         key=lambda name: (suggestions[name].rank, -profiles[name].separation),
     )
+    placed = _placed(ranked, are_twins)
     chosen = dict(suggestions)
-    for name in (*lost, *ranked[MAX_QUASI_IDENTIFIERS:]):
-        why, count = (reasons.RARE, k) if name in lost else (reasons.LESS, MAX_QUASI_IDENTIFIERS)
-        chosen[name] = suggestions[name].withheld(why.format(known=suggestions[name].reason, count=count))
+    for name in lost:
+        chosen[name] = suggestions[name].withheld(reasons.RARE.format(known=suggestions[name].reason, count=k))
     for name in telling:
         chosen[name] = suggestions[name].withheld(reasons.TELLING.format(known=suggestions[name].reason))
-    return chosen if ranked else chosen | _substitute(chosen, profiles)
+    waiting = {name: suggestions[name] for name in ranked if name not in placed}
+    chosen = crowded_out(chosen, waiting)
+    return Selection(chosen if ranked else chosen | _substitute(chosen, profiles), waiting)
+
+
+def crowded_out(suggestions: Mapping[str, Suggestion], waiting: Mapping[str, Suggestion]) -> dict[str, Suggestion]:
+    """The suggestions with those that wait withheld, and how many quasi-identifiers there are without them."""
+    count = sum(one.role == "quasi-identifier" for name, one in suggestions.items() if name not in waiting)
+    return dict(suggestions) | {
+        name: one.withheld(reasons.LESS.format(known=one.reason, count=count)) for name, one in waiting.items()
+    }
+
+
+def _placed(ranked: Sequence[str], are_twins: Callable[[str, str], bool]) -> list[str]:
+    """The columns for which there is room, the best first: each has a place of its own, or that of its twin."""
+    placed: list[str] = []
+    places = 0
+    for name in ranked:
+        twin = places and len(placed) < MOST_WITH_TWINS and any(are_twins(other, name) for other in placed)
+        if twin or (places < MAX_QUASI_IDENTIFIERS and len(placed) < MOST_WITH_TWINS):
+            placed.append(name)
+            places += not twin
+    return placed
 
 
 def without_tells(

@@ -10,8 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.reasons import by_codebook
 from sfumato.hierarchies.suggest.roles import suggest as suggest_column
 from sfumato.hierarchies.suggest.suggestion import Suggestion
+from sfumato.hierarchies.suggest.words.codebooks import CodebookLabel
 
 Counts = Mapping[str | None, int]
 # Labels of codes that stand for no answer.
@@ -24,16 +26,24 @@ _NO_ANSWER = re.compile(
 # Numbers that files without labels write for no answer.
 _USUAL_CODES = frozenset(f"-{digit * length}" for digit in "789" for length in (1, 2, 3, 4))
 _LEAST_VALUES = 4
+_WHOLE_NUMBERS = re.compile("; here (?:whole numbers|codes of .*?)(?=[.])")
 # So many of the present values have a label where these are categories.
 _LABELED = 0.9
 
 
 @dataclass(frozen=True, slots=True)
 class CodeBook:
-    """What a statistical package knows of columns: the label of each, and of its values."""
+    """What is known of columns beside their names: labels of a statistical package, and those of a public codebook.
+
+    Attributes:
+        columns: The label of each column.
+        values: The labels of each column's values.
+        public: What the codebook of a well-known file says of a column.
+    """
 
     columns: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    public: Mapping[str, CodebookLabel] = field(default_factory=dict)
 
 
 def missing_codes(texts: Mapping[str, Counts], book: CodeBook) -> list[str]:
@@ -82,7 +92,7 @@ def suggest_labeled(profile: Profile, book: CodeBook) -> Suggestion:
     {'role': 'quasi-identifier', 'hierarchy': {'type': 'any'}}
     """
     if profile.name not in book.columns and profile.name not in book.values:
-        return suggest_column(profile)
+        return _by_codebook(profile, book.public.get(profile.name))
     labels = book.values.get(profile.name, {})
     present = sum(rows for value, rows in profile.counts.items() if value in labels)
     coded = bool(labels) and present >= _LABELED * profile.present
@@ -97,6 +107,20 @@ def suggest_labeled(profile: Profile, book: CodeBook) -> Suggestion:
     told = next((one for one in suggestions if one.role in ("household", "weight")), None)
     told = told or next((one for one in suggestions if one.reason != nameless.reason), suggestions[-1])
     return _of_codes(told) if coded else told
+
+
+def _by_codebook(profile: Profile, label: CodebookLabel | None) -> Suggestion:
+    """What a plan could say of a column by the codebook of a well-known file, where it has the column."""
+    named = suggest_column(profile)
+    if label is None:
+        return named
+    told = suggest_column(replace(profile, name=label.text))
+    if label.coded:
+        told = replace(told, reason=_WHOLE_NUMBERS.sub(f"; here {len(profile.counts)} categories", told.reason))
+    if told.concept is None and told.role not in ("household", "weight", "person"):
+        return named
+    told = replace(told, reason=by_codebook(told.reason, label.book))
+    return _of_codes(told) if label.coded and told.role in ("quasi-identifier", "sensitive") else told
 
 
 def _of_codes(suggestion: Suggestion) -> Suggestion:

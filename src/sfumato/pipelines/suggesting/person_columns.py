@@ -51,7 +51,16 @@ def one_person(source: CountsRows, suggestions: Suggestions, profiles: Profiles)
         reason = (reasons.NESTED_KEY if nested else reasons.SECOND_KEY).format(why=why, person=person)
         chosen[name] = replace(suggestions[name], role="identifier", reason=reason)
     chosen[person] = _as_person(suggestions[person], profiles[person], finer)
-    return chosen
+    return {name: _without_advice(suggestion) for name, suggestion in chosen.items()}
+
+
+def _without_advice(suggestion: Suggestion) -> Suggestion:
+    """A column that is withheld, without the advice to take it for the persons: another one is."""
+    if suggestion.role != "identifier":
+        return suggestion
+    reason = suggestion.reason.removesuffix(reasons.ADVICE)
+    nameless = reason.endswith(reasons.NAMELESS.removeprefix("{why}"))
+    return replace(suggestion, reason=reason.partition(reasons.REPEAT)[0] if nameless else reason)
 
 
 def _as_person(suggestion: Suggestion, profile: Profile, finer: Sequence[str]) -> Suggestion:

@@ -1,5 +1,6 @@
 """Survey weights among suggestions: a weight beside keys of households is how rows were drawn, not how heavy one is."""
 
+import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -14,6 +15,7 @@ from sfumato.pipelines.suggesting.counted_rows import CountsRows
 
 _WEIGHTS = ("weight", "gewicht")
 _HEIGHTS = frozenset(("height", "grosse", "korpergrosse", "größe", "körpergröße", "groesse", "koerpergroesse"))
+_REPLICATE = re.compile(r".*?[A-Za-z_. -]\d+")
 # The share of households of several rows that have one weight, where it is the survey's.
 _MOSTLY = 0.9
 
@@ -37,6 +39,26 @@ def with_survey_weights(
         why = reasons.by_name(spoken_word(name, word), "weight")
         told[name] = Suggestion("weight", why, concept="weight")
     return told
+
+
+def one_of_each(suggestions: Mapping[str, Suggestion]) -> dict[str, Suggestion]:
+    """One column is the weight, one names the household; others are withheld, and weights where persons count."""
+    households = [name for name, one in suggestions.items() if one.role == "household"]
+    persons = any(one.role == "person" for one in suggestions.values())
+    kept = {*households[:1], *([] if persons else _main_weight(suggestions))}
+    return {
+        name: Suggestion("identifier", one.reason, concept=one.concept)
+        if one.role in ("weight", "household") and name not in kept
+        else one
+        for name, one in suggestions.items()
+    }
+
+
+def _main_weight(suggestions: Mapping[str, Suggestion]) -> list[str]:
+    """The one column of weights, those that its number tells to be replicates left out; none where several are left."""
+    weights = [name for name, one in suggestions.items() if one.role == "weight"]
+    main = [name for name in weights if not _REPLICATE.fullmatch(name)] or weights
+    return main if len(main) == 1 else []
 
 
 def _shared(source: CountsRows, household: str, weight: str) -> float:

@@ -13,6 +13,7 @@ import numpy as np
 from sfumato.errors import DataError, PlanError
 from sfumato.tables.cell_key.differences import difference_figures
 from sfumato.tables.cell_key.key_spread import check_spread, spread_of
+from sfumato.tables.cell_key.original_counts import SURE, possible_counts, reader_counts
 from sfumato.tables.cell_key.ptable import Ptable, remarks
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers
 from sfumato.tables.cells.parts import Part
@@ -21,7 +22,7 @@ from sfumato.tables.cells.relations import finest_of
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.perturbed.chances import chances_of, key_of, keys_by_codes
 from sfumato.tables.perturbed.perturbed import Perturbed
-from sfumato.tables.perturbed.reader_ranges import reader_ranges
+from sfumato.tables.perturbed.reader_ranges import ReaderRanges, reader_ranges
 from sfumato.tables.plan.perturbation import CellKey
 
 KEYS = (
@@ -61,14 +62,14 @@ def noisy_part(part: Part, method: CellKey, table: Ptable, contents: Contents, d
     """
     check_cell_keys(part, contents.keys, contents.modulus, _empty(part, contents))
     sums = contents.counts is not None
-    still = _still(part, method, contents)
+    still = _still(part, method, table, contents)
     noise = _noise_of_sums(part, method, table, contents) if sums else _noise_of_counts(part, method, table, contents)
     published = np.array(Scale(part.knowledge.step).clean((part.table.values + noise).tolist()))
-    spread = _spread(part, method, contents) if sums else np.full(len(part.table), float(table.deviation))
-    start = known_ranges(published, spread, part, sums, method.zeros > 0)
-    reader = reader_ranges(
-        start, part.table.relations, part.table.unsafe, part.knowledge.step, deadline, part.table.values
-    )
+    if sums:
+        reader = _reader_of_sums(published, part, method, table, contents, deadline)
+    else:
+        possible = possible_counts(table, published, method.zeros, part.table.values)
+        reader = reader_counts(possible, part, deadline)
     figures = {
         "D": table.deviation,
         "js": table.js,
@@ -98,7 +99,7 @@ def check_cell_keys(part: Part, keys: Sequence[int], modulus: int, empty: Mask) 
     check_spread(spread_of(own, modulus), "the keys of the cells", KEYS)
 
 
-def _still(part: Part, method: CellKey, contents: Contents) -> Mask:
+def _still(part: Part, method: CellKey, table: Ptable, contents: Contents) -> Mask:
     """The cells that are not empty and cannot move: their noise, at its largest, is rounded off.
 
     Raises:
@@ -107,11 +108,14 @@ def _still(part: Part, method: CellKey, contents: Contents) -> Mask:
     if contents.counts is None:
         return np.zeros(len(part.table), bool)
     there = ~_empty(part, contents)
-    still = np.asarray(there & (_most(part, method, contents) < part.knowledge.step / 2))
+    noise = sum_noise(_largest(method, contents), len(part.table), method, table)
+    most = np.maximum(np.abs(noise.low), np.abs(noise.high))
+    still = np.asarray(there & (most < part.knowledge.step / 2))
     if there.any() and (still == there).all():
         raise PlanError(
             "the noise of every sum lies below the table's precision: all numbers would be published as they are.",
-            "Raise method.share, or publish counts of records: table.value: count.",
+            "Raise method.share, take a perturbation table whose last row moves more, or publish counts of records: "
+            "table.value: count.",
             "no-noise",
         )
     return still
@@ -142,7 +146,7 @@ def _noise_of_sums(part: Part, method: CellKey, table: Ptable, contents: Content
         keys = contents.keys if place == 0 else [key_of(str(place), str(key)) for key in contents.keys]
         modulus = contents.modulus if place == 0 else 2**64
         drawn = table.noise(counts, chances_of(keys, modulus))
-        total += method.share * np.abs(amounts) * drawn / table.deviation
+        total += method.share * np.abs(amounts) * drawn / max(table.deviation, 1)
     steps = np.round(total / part.knowledge.step) * part.knowledge.step
     return np.where(_empty(part, contents), 0.0, steps)
 
@@ -155,21 +159,41 @@ def _empty(part: Part, contents: Contents) -> Mask:
     return np.asarray(part.table.values == 0 if contents.counts is None else contents.counts == 0)
 
 
-def _spread(part: Part, method: CellKey, contents: Contents) -> Numbers:
-    """How far a number may be off: its noise, and what is rounded."""
-    return _most(part, method, contents) + part.knowledge.step / 2
+def sum_noise(largest: Sequence[Numbers], size: int, method: CellKey, table: Ptable) -> Bounds:
+    """How far the noise of each sum may go, down and up: as far as the last row of the perturbation table goes."""
+    total = sum((np.abs(np.nan_to_num(amounts)) for amounts in largest), np.zeros(size))
+    moves = _moves(table) / max(table.deviation, 1) * method.share
+    return Bounds(total * min(float(moves.min()), 0.0), total * max(float(moves.max()), 0.0))
 
 
-def _most(part: Part, method: CellKey, contents: Contents) -> Numbers:
-    """How far noise may go: the share of the contributions that have a part in it."""
-    total = sum((np.abs(amounts) for amounts in _largest(method, contents)), np.zeros(len(part.table)))
-    return np.asarray(method.share * total)
+def _moves(table: Ptable) -> Numbers:
+    """The noise that sums may have, in units of the perturbation table."""
+    last = table.rows[-1]
+    return np.asarray((last.targets - last.count)[last.chances > 0], np.float64)
 
 
-def known_ranges(published: Numbers, spread: Numbers, part: Part, sums: bool, zeros: bool) -> Bounds:
-    """Between which values each cell lies by its published number alone; what is not 0 was not empty."""
-    floor = part.table.bounds.low
-    low = np.maximum(published - spread, floor)
-    if not sums and not zeros:
-        low = np.where(published > 0, np.maximum(low, 1.0), low)
-    return Bounds(low, np.maximum(published + spread, low))
+def known_sums(
+    published: Numbers, largest: Sequence[Numbers], part: Part, method: CellKey, table: Ptable, values: Numbers
+) -> Bounds:
+    """Between which values each sum lies by its published number alone, for one who knows the perturbation table.
+
+    Where sums stay as they are almost always, a reader takes those that did for true.
+    """
+    own, half = largest[: method.largest], part.knowledge.step / 2
+    noise = sum_noise(own, len(published), method, table)
+    last = table.rows[-1]
+    sure = float(last.chances[last.targets == last.count].sum()) ** max(len(own), 1) >= SURE
+    stays = sure & (np.abs(published - values) < half)
+    low = np.where(stays, published, published - noise.high - half)
+    high = np.where(stays, published, published - noise.low + half)
+    low = np.maximum(low, part.table.bounds.low)
+    return Bounds(low, np.maximum(high, low))
+
+
+def _reader_of_sums(
+    published: Numbers, part: Part, method: CellKey, table: Ptable, contents: Contents, deadline: Deadline
+) -> ReaderRanges:
+    values, step = part.table.values, part.knowledge.step
+    start = known_sums(published, _largest(method, contents), part, method, table, values)
+    start = Bounds(np.minimum(start.low, values), np.maximum(start.high, values))
+    return reader_ranges(start, part.table.relations, part.table.unsafe, step, deadline, values)

@@ -8,7 +8,8 @@ from sfumato.errors import DataError
 from sfumato.tables.attack.findings import Audit, Finding, Verdict, joined
 from sfumato.tables.build.build import dimensions_of, grouped
 from sfumato.tables.build.instance_file import cell_names, relations_of
-from sfumato.tables.cell_key.noise import known_ranges as ranges_by_noise
+from sfumato.tables.cell_key.noise import known_sums
+from sfumato.tables.cell_key.original_counts import hull_of, possible_counts, reader_counts
 from sfumato.tables.cell_key.ptable_file import ptable_of
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Relations, make_table
 from sfumato.tables.cells.columns import Columns
@@ -40,14 +41,15 @@ def review_perturbed(columns: Columns, plan: TablePlan, reading: Reading) -> Aud
         raise DataError("a published cell is no number.", "Cells of changed tables are numbers.", "unreadable-cell")
     if reading.valued:
         parts = perturbed_parts(plan, columns)
-        return joined([_with_values(part, plan, reading.exact[part.rows]) for part in parts])
+        return joined([_with_values(part, plan, columns, reading.exact[part.rows]) for part in parts])
     parts = _parts(columns, plan, reading.exact)
     return joined([_without_values(part, plan, columns, reading.exact[part.rows]) for part in parts])
 
 
-def _with_values(part: Part, plan: TablePlan, published: Numbers) -> Audit:
+def _with_values(part: Part, plan: TablePlan, columns: Columns, published: Numbers) -> Audit:
     """All unsafe cells are judged by what the rules promise of them."""
-    ranges = _ranges(part, plan, published, part.table.values)
+    own = columns.rows(part.rows)
+    ranges = _ranges(part, plan, own, published, part.table.values, part.table.values)
     promise, slack, step = part.table.promise, 1e-6 * part.knowledge.step, part.knowledge.step
     narrow = (ranges.low > promise.low + slack) | (ranges.high < promise.high - slack)
     return _audit(part, ranges, part.table.unsafe, narrow, step)
@@ -55,12 +57,12 @@ def _with_values(part: Part, plan: TablePlan, published: Numbers) -> Audit:
 
 def _without_values(part: Part, plan: TablePlan, columns: Columns, published: Numbers) -> Audit:
     """Cells whose value a reader computes are judged by the rules."""
-    start = _known(part, plan, published)
-    center = _possible(part, start)
-    ranges = _ranges(part, plan, published, center)
+    own = columns.rows(part.rows)
+    center = _possible(part, on_grid(_known(part, plan, own, published, None), part.knowledge.step))
+    ranges = _ranges(part, plan, own, published, center, None)
     one = ranges.high - ranges.low < part.knowledge.step * (1 - 1e-6)
     exact = np.where(one, ranges.low, np.nan)
-    judged, _ = part_of(plan, columns.rows(part.rows), exact, part.table.relations, part.table.names)
+    judged, _ = part_of(plan, own, exact, part.table.relations, part.table.names)
     return _audit(part, ranges, judged.table.unsafe, one, part.knowledge.step)
 
 
@@ -74,28 +76,36 @@ def _audit(part: Part, ranges: Bounds, judged: Mask, narrow: Mask, step: float) 
     return Audit(tuple(findings))
 
 
-def _ranges(part: Part, plan: TablePlan, published: Numbers, center: Numbers) -> Bounds:
-    start = _known(part, plan, published)
-    wide = Bounds(np.minimum(start.low, center), np.maximum(start.high, center))
-    first, step = part.table.unsafe, part.knowledge.step
-    return reader_ranges(wide, part.table.relations, first, step, within(PATIENCE), center).ranges
+def _ranges(
+    part: Part, plan: TablePlan, columns: Columns, published: Numbers, center: Numbers, values: Numbers | None
+) -> Bounds:
+    """What a reader computes of each cell.
 
-
-def _known(part: Part, plan: TablePlan, published: Numbers) -> Bounds:
-    """Between which values each cell lies by its published number alone, in steps of the table."""
-    return on_grid(_by_method(part, plan, published), part.knowledge.step)
-
-
-def _by_method(part: Part, plan: TablePlan, published: Numbers) -> Bounds:
-    method = plan.perturbation
-    size, step = len(published), part.knowledge.step
-    if isinstance(method, Rounding):
-        return ranges_by_rounding(
-            method, published, np.full(size, method.base), step, part, _steps(method, part, published)
-        )
+    Args:
+        center: Values that add up, which the ranges contain.
+        values: The true values, where the file has them.
+    """
+    method, step, deadline = plan.perturbation, part.knowledge.step, within(PATIENCE)
     if isinstance(method, CellKey) and plan.table.counts:
-        spread = np.full(size, float(ptable_of(method, plan.folder).deviation))
-        return ranges_by_noise(published, spread, part, False, method.zeros > 0)
+        possible = possible_counts(ptable_of(method, plan.folder), published, method.zeros, values)
+        return reader_counts(possible, part, deadline, center).ranges
+    start = on_grid(_known(part, plan, columns, published, values), step)
+    wide = Bounds(np.minimum(start.low, center), np.maximum(start.high, center))
+    return reader_ranges(wide, part.table.relations, part.table.unsafe, step, deadline, center).ranges
+
+
+def _known(part: Part, plan: TablePlan, columns: Columns, published: Numbers, values: Numbers | None) -> Bounds:
+    """Between which values each cell lies by its published number alone."""
+    method = plan.perturbation
+    if isinstance(method, Rounding):
+        bases, steps = np.full(len(published), method.base), _steps(method, part, published)
+        return ranges_by_rounding(method, published, bases, part.knowledge.step, part, steps)
+    named = [name for name in plan.table.contributions if name in columns]
+    if isinstance(method, CellKey) and plan.table.counts:
+        return hull_of(possible_counts(ptable_of(method, plan.folder), published, method.zeros, values))
+    if isinstance(method, CellKey) and values is not None and named:
+        largest = [columns.optional(name) for name in named]
+        return known_sums(published, largest, part, method, ptable_of(method, plan.folder), values)
     # What was adjusted, or sums with noise, tells no bounds to one who does not know the contributions.
     return Bounds(part.table.bounds.low, part.table.bounds.high)
 

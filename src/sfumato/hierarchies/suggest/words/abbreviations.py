@@ -7,11 +7,20 @@ for none.
 
 from functools import cache
 
-from sfumato.hierarchies.suggest.words.concepts import CONCEPTS, WHOLE_WORDS, WORDS, read_sections
+from sfumato.hierarchies.suggest.words.concepts import (
+    CONCEPTS,
+    JOINT_WORDS,
+    OFFICE_WORDS,
+    WHOLE_WORDS,
+    WORDS,
+    read_sections,
+)
 
 # Three consonants begin too many words to be an abbreviation of one; the common ones stand in the list.
 _BEGINNING, _CONSONANTS, _PART = 5, 4, 3
 _DOTTED = 3
+# Words of further languages begin alike more often.
+_LONG_BEGINNING = 6
 _MISSING_LETTERS = 2
 _LONG = 7
 _STEM, _ENDING = 7, 3
@@ -43,7 +52,14 @@ def spelled_out(word: str, dotted: bool) -> str:
         candidates = [pair for pair in alike if likens(word, pair[0])]
         if len({role for _, role in candidates}) == 1:
             return candidates[0][0]
-    return word
+    return word if word in everyday else _beginning(word)
+
+
+def _beginning(word: str) -> str:
+    """The long word of a further language that a word begins, if all that it begins have one role."""
+    begun = [pair for pair in _further_words() if len(word) >= _LONG_BEGINNING and pair[0].startswith(word)]
+    short = [pair for pair in begun if len(word) <= _SHARE_OF_WORD * len(pair[0])]
+    return short[0][0] if short and len({role for _, role in begun}) == 1 else word
 
 
 def _abbreviates(word: str, full: str) -> bool:
@@ -96,9 +112,19 @@ def _in_order(letters: str, word: str) -> bool:
 @cache
 def _words() -> tuple[tuple[str, str], ...]:
     """Every word of a concept or of persons with the role that it speaks for."""
-    concepts = [(full, concept.role) for concept in CONCEPTS for full in sorted(concept.words - WHOLE_WORDS)]
+    concepts = [
+        (full, concept.role) for concept in CONCEPTS for full in sorted(concept.words - WHOLE_WORDS - OFFICE_WORDS)
+    ]
     persons = [(full, "person") for key in ("persons", "staff") for full in sorted(WORDS[key] - WHOLE_WORDS)]
     return (*concepts, *persons)
+
+
+@cache
+def _further_words() -> tuple[tuple[str, str], ...]:
+    """Every word of a language without compounds that speaks of a concept, with the role that it speaks for."""
+    return tuple(
+        (full, concept.role) for concept in CONCEPTS for full in sorted(concept.words & WHOLE_WORDS - JOINT_WORDS)
+    )
 
 
 @cache

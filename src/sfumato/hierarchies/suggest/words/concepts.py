@@ -1,7 +1,7 @@
 """Concepts: what columns about persons are about, and the words in their names that say so.
 
 English and German words stand in `concepts.txt`, in the order in which they are tried, those of further languages in
-`languages.txt`.
+`languages.txt`, those of registers and offices in `registers.txt`.
 """
 
 import re
@@ -12,8 +12,9 @@ from importlib.resources import files
 from typing import Any, Literal
 
 Role = Literal["identifier", "person", "quasi-identifier", "sensitive", "insensitive", "weight", "household"]
-# What the values must be for a name to be believed: many, keys of rows or persons, numbers, marks, or many texts.
-Demand = Literal["anything", "many", "key", "number", "marks", "text"]
+# What the values must be for a name to be believed: many, keys of rows or persons, numbers, marks, many texts, few
+# categories, times, or titles of persons.
+Demand = Literal["anything", "many", "key", "number", "marks", "text", "few", "time", "titles"]
 # Letters that are no other letter with an accent.
 _LETTERS = str.maketrans({"ß": "ss", "ł": "l", "ø": "o", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe"})
 _MARKS = re.compile("[\u0300-\u036f]+")
@@ -72,14 +73,19 @@ def _further(key: str) -> frozenset[str]:
     return frozenset().union(*(words for head, words in _LANGUAGES if head[0] == key))
 
 
-_SECTIONS, _LANGUAGES = list(read_sections("concepts.txt")), list(read_sections("languages.txt"))
+_SECTIONS = list(read_sections("concepts.txt"))
+_REGISTERS = list(read_sections("registers.txt"))
+_LANGUAGES = [*read_sections("languages.txt"), *_REGISTERS]
 CONCEPTS = tuple(_concept(head, words) for head, words in _SECTIONS if len(head) > 1)
 BY_KEY = {concept.key: concept for concept in CONCEPTS}
 # Words that are no concept by themselves: of counts, of postcodes, of codes whose prefix groups them, of persons (what
-# numbers these is a key, even where it repeats a lot), of events (what numbers these names no person), and how words
-# may stand in compounds.
+# numbers these is a key, even where it repeats a lot), of events (what numbers these names no person), of things that
+# have names, too, of how something is written down, of classes of anything, and how words may stand in compounds.
 WORDS = {head[0]: words | _further(head[0]) for head, words in _SECTIONS if len(head) == 1}
+_COMMON = frozenset().union(*(words for _, words in _SECTIONS))
+# Two words that stand together, written as one.
+JOINT_WORDS = frozenset().union(*(words for head, words in _LANGUAGES if head[1:] == ["joint"])) - _COMMON
 # Words of languages without compounds: they are no parts of words, and nothing else is an abbreviation of them.
-WHOLE_WORDS = frozenset().union(*(words for head, words in _LANGUAGES if len(head) == 1)) - frozenset().union(
-    *(words for _, words in _SECTIONS)
-)
+WHOLE_WORDS = (frozenset().union(*(words for head, words in _LANGUAGES if len(head) == 1)) - _COMMON) | JOINT_WORDS
+# Words of offices are long, and begin like others: nothing is an abbreviation of them.
+OFFICE_WORDS = frozenset().union(*(words for head, words in _REGISTERS if len(head) > 1)) - _COMMON

@@ -9,6 +9,16 @@ from sfumato.hierarchies.suggest.words.concepts import BY_KEY, Concept, fold, re
 from sfumato.hierarchies.types import are_plain_numbers
 
 _ICD = re.compile(r"[A-TV-Z]\d{2}(?:\.[0-9A-Z]{1,3})?[+*!]?|[A-TV-Z]\d{2}\.-")
+# Codes of diagnoses, tumors, procedures and drugs: ICD-10, with and without its point, ICD-O, ICD-10-PCS, OPS, ATC;
+# some codes must begin differently, lest a room number be an illness.
+_CODES = (
+    _ICD,
+    re.compile(r"[89]\d{3}/[01236]"),
+    re.compile(r"(?=.*\d)(?=.*[A-Z])[0-9B-DF-HX][0-9A-HJ-NP-Z]{6}"),
+    re.compile(r"[1-9]-\d{2}[0-9a-z](?:\.[0-9a-z]{1,2})?"),
+    re.compile(r"[ABCDGHJLMNPRSV]\d{2}[A-Z]{2}\d{2}"),
+    re.compile(r"[A-TV-Z]\d{2}[0-9A-Z]{1,4}"),
+)
 _SHARE_OF_ICD = 0.9
 # Parts of texts must be long to be no accident; of so few rows that say something, nothing is told.
 _LONG, _LEAST_TOLD = 5, 0.02
@@ -25,7 +35,8 @@ def concept_of_values(profile: Profile) -> tuple[Concept, float] | None:
     """
     if len(profile.counts) < 2 or are_plain_numbers(profile.sample):
         return None
-    if (codes := profile.share_of(_ICD)) >= _SHARE_OF_ICD:
+    codes = max(map(profile.share_of, _CODES))
+    if codes >= _SHARE_OF_ICD and len({value.strip()[:1] for value in profile.sample}) > 1:
         return BY_KEY["health"], codes
     plain = {value: _plain(value) for value in profile.sample}
     negatives = negatives_of(profile.sample)

@@ -1,7 +1,7 @@
 """What names of columns speak of, and words of scales and of categories that speak for themselves."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 
@@ -57,6 +57,7 @@ _QUESTION = 5
 _OF = frozenset(("of", "for", "at", "der", "des", "bei", "de", "du", "del", "di", "della", "do", "da"))
 # Concepts that a name's last word decides, and those of things that have names, too.
 _HEADS = frozenset({"name", "sex", "age", "phone", "email", "address", "place", "nationality", "origin"})
+_KNOWN_THINGS = tuple(BY_KEY[key] for key in ("place", "work", "schooling", "belongings"))
 _THINGS = tuple(
     concept
     for concept in CONCEPTS
@@ -92,12 +93,16 @@ def concepts_of(name: str) -> list[tuple[Concept, str]]:
     """
     words = _head_last(meanings_of(name))
     asked = len(words) >= _QUESTION
-    pairs = [*_units(name), *(pair for compound in (False, True) for pair in _matches(words, compound))]
+    joint = _joint(words) | _joint(words_of(name))
+    pairs = [*_units(name), *(pair for compound in (False, True) for pair in _matches(words, joint, compound))]
     private = any(concept.role == "sensitive" and word in words[-1:] for concept, word in pairs)
 
     def place(pair: tuple[Concept, str]) -> int:
         """The last word of a name is what the column is; those before it say whose or which."""
         concept, last = pair[0], pair[1].endswith(words[-1])
+        # Two words that a list has together tell more than each: a civil state is no state.
+        if pair[1] in joint and pair[1] in concept.words:
+            return -3
         # A word of another concept is not taken apart: a state tax is no state.
         if pair[1] in _keys_of() and pair[1] not in concept.words:
             return 3
@@ -113,20 +118,46 @@ def concepts_of(name: str) -> list[tuple[Concept, str]]:
     return sorted(pairs, key=place)
 
 
-def _matches(words: Sequence[str], compound: bool) -> Iterator[tuple[Concept, str]]:
-    """The concepts that words are those of, in the order of the list."""
-    exact = {*words, *(first + second for first, second in pairwise(words))}
+def _joint(words: Sequence[str]) -> set[str]:
+    """Neighboring words as one."""
+    return {first + second for first, second in pairwise(words)}
+
+
+def _matches(words: Sequence[str], joint: Collection[str], compound: bool) -> Iterator[tuple[Concept, str]]:
+    """The concepts that words, or two of them together, are those of, in the order of the list."""
+    exact = {*words, *joint}
     exact |= {singular for word in exact if word not in _keys_of() for singular in _singulars(word)}
-    counts = bool(WORDS["counts"] & exact) or [*words[:2]] == ["number", "of"]
-    thing = _names_a_thing(words)
+    silent = {*_silent_concepts(words, exact)}
     for concept in CONCEPTS:
-        if (concept.key == "key" and counts) or (concept.key == "name" and thing):
+        if concept.key in silent:
             continue
         searched = {*words[:1], *words[-1:]} if concept.key == "key" else {*words} if compound else exact
         spoken = (word for word in searched if _speaks_of(word, concept, compound))
         word = min(spoken, key=lambda word: (-len(word), word), default=None)
         if word is not None:
             yield concept, word
+
+
+def _silent_concepts(words: Sequence[str], exact: Collection[str]) -> Iterator[str]:
+    """The concepts of which a name does not speak, though one of its words does."""
+    if WORDS["counts"] & {*exact} or [*words[:2]] == ["number", "of"]:
+        yield "key"
+    head = words[-1:]
+    others = [word for word in words if not any(_speaks_of(word, BY_KEY["name"], way) for way in (False, True))]
+    # A school's name is none of a person, nor is a customer's type.
+    if _is_a_thing(others, _THINGS) or (
+        {*head} & WORDS["attributes"] and {*words} & (WORDS["persons"] | WORDS["staff"])
+    ):
+        yield "name"
+    if {*head} & WORDS["descriptors"] and _is_a_thing(words[:-1], _KNOWN_THINGS):
+        yield "free_text"
+    # A class of an income or of a bonus is no class of a school.
+    if (
+        {*words} & WORDS["classes"]
+        and len(words) > 1
+        and not _is_a_thing(words, (BY_KEY["schooling"],), WORDS["classes"])
+    ):
+        yield "schooling"
 
 
 def _singulars(word: str) -> Iterator[str]:
@@ -237,10 +268,12 @@ def _keys_of() -> dict[str, tuple[str, ...]]:
     return {word: tuple(concept.key for concept in CONCEPTS if word in concept.words) for word in words}
 
 
-def _names_a_thing(words: Sequence[str]) -> bool:
-    """Whether a name is one of a place, a school, an employer, an illness: of something that is no person."""
-    others = [word for word in words if not any(_speaks_of(word, BY_KEY["name"], way) for way in (False, True))]
-    return any(_speaks_of(word, concept, way) for word in others for concept in _THINGS for way in (False, True))
+def _is_a_thing(words: Sequence[str], concepts: Sequence[Concept], left_out: Collection[str] = ()) -> bool:
+    """Whether some word is one of a place, a school, an employer, an illness: of something that is no person."""
+    asked = [word for word in words if word not in left_out]
+    if not left_out and WORDS["things"] & {*asked}:
+        return True
+    return any(_speaks_of(word, concept, way) for word in asked for concept in concepts for way in (False, True))
 
 
 def scale_of(values: Sequence[str]) -> list[str] | None:

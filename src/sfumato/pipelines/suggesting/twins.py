@@ -1,0 +1,96 @@
+"""Twins among quasi-identifiers: columns that tell the same, so that one of them separates hardly more than both.
+
+A birth date and an age, a postcode and its town, an admission and a discharge: who generalizes one must generalize the
+other, and both take one place among the few quasi-identifiers that a plan should have.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.engines.engine import Reading
+from sfumato.hierarchies.moments import read_moments
+from sfumato.hierarchies.suggest.suggestion import Suggestion
+from sfumato.hierarchies.types import canonical, numerals
+from sfumato.microdata.counts.frequencies import TextCounts
+from sfumato.pipelines.suggesting.counted_rows import CountsRows
+
+Floats = npt.NDArray[np.float64]
+# One is a function of the other where pairs of rows that agree in the other agree in it, beyond chance; so many such
+# pairs are needed. Numbers and dates are twins where one is nearly computed from the other.
+_AGREEMENT, _LEAST_PAIRS = 0.9, 30
+_CORRELATION = 0.97
+# Of more rows, some tell as much.
+_MOST_ROWS = 50_000
+
+
+def twins_among(source: CountsRows, suggestions: Mapping[str, Suggestion]) -> Callable[[str, str], bool]:
+    """Whether two quasi-identifiers are twins, by the rows counted together once."""
+    names = tuple(name for name, one in suggestions.items() if one.role == "quasi-identifier")
+    if len(names) < 2:
+        return lambda _one, _other: False
+    counted = _some(source.count(names, Reading()))
+    places = {name: place for place, name in enumerate(names)}
+
+    @cache
+    def numbers(name: str) -> Floats | None:
+        return _numbers(suggestions[name], counted.values[places[name]])
+
+    @cache
+    def are_twins(one: str, other: str) -> bool:
+        first, second = counted.codes[:, places[one]], counted.codes[:, places[other]]
+        mine, theirs = numbers(one), numbers(other)
+        if mine is not None and theirs is not None and _correlated(mine[first], theirs[second], counted.counts):
+            return True
+        return _is_function(first, second, counted.counts)
+
+    return are_twins
+
+
+def _some(text_counts: TextCounts) -> TextCounts:
+    """What was counted, of many rows some."""
+    step = max(len(text_counts.counts) // _MOST_ROWS, 1)
+    codes, counts = text_counts.codes[::step], text_counts.counts[::step]
+    return TextCounts(text_counts.columns, text_counts.values, codes, counts, int(counts.sum()))
+
+
+def _numbers(suggestion: Suggestion, texts: Iterable[str | None]) -> Floats | None:
+    """The numbers or days that texts of a column stand for, where it is one of these; what is missing is none."""
+    plain = ["" if text is None else text.strip() for text in texts]
+    hierarchy = suggestion.hierarchy or {}
+    if hierarchy.get("type") == "date":
+        moments = read_moments(plain, hierarchy["format"], hierarchy.get("latest_year"))
+        return np.where(moments.valid, moments.ordinals, np.nan)
+    if suggestion.type in ("integer", "decimal", "amount"):
+        return numerals([text or "" for text in canonical(plain, suggestion.type)[0]])
+    return None
+
+
+def _correlated(one: Floats, other: Floats, counts: npt.NDArray[np.int64]) -> bool:
+    fine = ~(np.isnan(one) | np.isnan(other))
+    if counts[fine].sum() < _LEAST_PAIRS or not (np.ptp(one[fine]) and np.ptp(other[fine])):
+        return False
+    covariances = np.cov(one[fine], other[fine], fweights=counts[fine])
+    return bool(abs(covariances[0, 1]) >= _CORRELATION * np.sqrt(covariances[0, 0] * covariances[1, 1]))
+
+
+def _is_function(one: npt.NDArray[np.int32], other: npt.NDArray[np.int32], counts: npt.NDArray[np.int64]) -> bool:
+    """Whether one of two columns nearly tells the other."""
+    keys = one.astype(np.int64) * (int(other.max(initial=0)) + 1) + other
+    both, *each = (_pairs(codes, counts) for codes in (np.unique(keys, return_inverse=True)[1], one, other))
+    rows = float(counts.sum())
+    whole = rows * (rows - 1)
+    return any(_agrees(both, mine, theirs / whole) for mine, theirs in (each, each[::-1]))
+
+
+def _agrees(both: float, mine: float, chance: float) -> bool:
+    """Whether rows that agree in a column agree in another, too, beyond chance."""
+    return mine >= 2 * _LEAST_PAIRS and chance < _AGREEMENT and both / mine - chance >= _AGREEMENT * (1 - chance)
+
+
+def _pairs(codes: npt.NDArray[np.integer], counts: npt.NDArray[np.int64]) -> float:
+    """How many ordered pairs of rows share a code."""
+    sizes = np.bincount(codes.reshape(-1), weights=counts)
+    return float((sizes * (sizes - 1)).sum())
