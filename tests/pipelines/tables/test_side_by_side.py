@@ -319,10 +319,13 @@ def two_tables(folder, *, between="<SUPPRESS> OPT(1,1)", last="<SUPPRESS> OPT(2,
     return text + writes(1, 2)
 
 
-def test_one_table_in_other_decimals_is_attacked_with_itself(folder):
-    exact = [[value + (row - column) / 10 for column, value in enumerate(own)] for row, own in enumerate(CELLS)]
+@pytest.mark.parametrize("unit", [1, 100])
+def test_one_table_in_other_decimals_is_attacked_with_itself(folder, unit):
+    exact = [
+        [unit * (value + (row - column) / 10) for column, value in enumerate(own)] for row, own in enumerate(CELLS)
+    ]
     write_cells(folder, "t1", ROWS_OF, exact)
-    write_cells(folder, "t2", ROWS_OF, CELLS)
+    write_cells(folder, "t2", ROWS_OF, [[unit * value for value in own] for own in CELLS])
     leaky = run(folder, two_tables(folder))
     assert not leaky.holds and any(TOGETHER in one for one in leaky.warnings)
     with pytest.raises(DataError, match="hold different values"):

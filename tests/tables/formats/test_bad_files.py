@@ -170,6 +170,9 @@ def test_hierarchies(lines, where):
         ("x,pl,1,2", "line 1, column 3: protection levels are for unsafe cells"),
         ("x,c", "line 1, column 4: an amount is missing"),
         ("x,c,-1", "line 1, column 5: the amount is negative"),
+        ("x,u,,9", "line 1, column 6: 1 fields too many stand behind u"),
+        ("x,c,1,2", "line 1, column 7: 1 fields too many stand behind c"),
+        ("y,pl,1,2,3", "line 1, column 10: 1 fields too many stand behind pl"),
         ("y,p", "line 1, column 3: p is not allowed for status 9"),
     ],
 )

@@ -9,7 +9,7 @@ from sfumato.errors import PlanError
 from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTable
 from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
 from sfumato.pipelines.tables.several import of_crossed
-from sfumato.pipelines.tables.table_source import columns_from
+from sfumato.pipelines.tables.table_source import columns_from, with_office_totals
 from sfumato.tables.attack.findings import Audit
 from sfumato.tables.build.joint import Sheet
 from sfumato.tables.cells.columns import Columns
@@ -55,6 +55,7 @@ def audit(
     if plan is None:
         raise PlanError("the audit needs the plan.", "Name it: it says which cells add up.", "no-plan")
     attacked = _attacked_by(_plan_for(table, read_table_plan(plan)), integer, own_contribution)  # type: ignore[arg-type]
+    attacked = with_office_totals(attacked, table)
     columns = table if isinstance(table, Columns) else columns_from(table, attacked, published=True)
     reading = read_published(columns, attacked)
     if attacked.perturbation is not None:
@@ -76,7 +77,8 @@ def _several(tables: Sequence[Any], plan: Any, integer: bool | None, own_contrib
     """Attack several tables together; the plan has a table for each of them, or there is a plan for each."""
     if plan is None:
         raise PlanError("the audit needs the plan.", "Name it: it says which cells add up.", "no-plan")
-    plans = [read_table_plan(one) for one in plan] if isinstance(plan, list | tuple) else [read_table_plan(plan)]
+    listed = plan if isinstance(plan, list | tuple) else [plan]
+    plans = [with_office_totals(read_table_plan(one)) for one in listed]
     _check_masked(plans)
     attacked = _attacked_by(plans[0], integer, own_contribution)
     crossings = [*attacked.tables] or [Crossing(f"table {place}", one.dimensions) for place, one in enumerate(plans, 1)]

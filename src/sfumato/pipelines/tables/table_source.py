@@ -1,5 +1,6 @@
 """The cells of a table from wherever they lie: CSV, office files, workbooks, Parquet, JSON, frames; crosstabs too."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,67 @@ from sfumato.tables.build.build import read_source
 from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.formats.crosstab_file import as_cells
 from sfumato.tables.formats.headerless_file import cells_without_header, with_statuses
+from sfumato.tables.formats.metadata import Metadata, read_metadata
 from sfumato.tables.formats.office_columns import office_columns, refuse_others, with_masks, with_names
 from sfumato.tables.office.faults import likely_encoding
-from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.plan import Dimension, TablePlan
 
+TAB = ".tab"
+# The code of a total where nothing is said.
+TOTAL = Dimension(column="").total
 # Files that an engine reads.
 BY_ENGINE = (".xlsx", ".xlsm", ".xls", ".ods", ".parquet", ".json", ".jsonl")
+
+
+def with_office_totals(plan: TablePlan, table: Any = None) -> TablePlan:
+    """The plan with the codes of totals that the metadata of its `.tab` files name, where it names none itself.
+
+    Args:
+        plan: The plan.
+        table: What is read instead of the plan's source; where it is no `.tab` file, the source's metadata still hold.
+    """
+    given = Path(table) if isinstance(table, str | Path) and Path(table).suffix.lower() == TAB else None
+    source = plan.folder / plan.table.source if plan.table.source is not None else None
+    crossings = tuple(
+        replace(one, dimensions=_with_totals(plan, plan.folder / one.source, one.dimensions)) if one.source else one
+        for one in plan.tables
+    )
+    dimensions = _with_totals(plan, given or source, plan.dimensions)
+    if dimensions == dict(plan.dimensions) and crossings == plan.tables:
+        return plan
+    # A release keeps its plan, whose table has no metadata any more.
+    plain = dict(plan.plain)
+    if "dimensions" in plain:
+        plain["dimensions"] = _plain_totals(plain["dimensions"], dimensions)
+    if "tables" in plain:
+        pairs = zip(plain["tables"], crossings, strict=True)
+        plain["tables"] = [
+            {**one, "dimensions": _plain_totals(one["dimensions"], own.dimensions)} for one, own in pairs
+        ]
+    return replace(plan, dimensions=dimensions, tables=crossings, plain=plain)
+
+
+def _plain_totals(plain: Mapping[str, Any], dimensions: Mapping[str, Dimension]) -> dict[str, Any]:
+    """Dimensions as a plan has them, with codes of totals that are not the usual one."""
+    return {
+        name: {**own, "total": dimensions[name].total} if dimensions[name].total != TOTAL else own
+        for name, own in plain.items()
+    }
+
+
+def _with_totals(plan: TablePlan, path: Path | None, dimensions: Mapping[str, Dimension]) -> dict[str, Dimension]:
+    described = None
+    if path is not None and path.suffix.lower() == TAB:
+        described = _metadata_of(path, plan) or path.with_suffix(".rda")
+    if described is None or not described.is_file():
+        return dict(dimensions)
+    metadata = read_metadata(described, plan.table.encoding)
+    return {name: _with_total(own, metadata) for name, own in dimensions.items()}
+
+
+def _with_total(dimension: Dimension, metadata: Metadata) -> Dimension:
+    one = None if dimension.column is None else metadata.find(dimension.column)
+    return dimension if one is None or dimension.total != TOTAL else replace(dimension, total=one.total)
 
 
 def source_columns(plan: TablePlan) -> Columns:

@@ -21,6 +21,8 @@ from sfumato.tables.office.office_table import OfficeTable
 ENOUGH = 0.25
 # What values of the same cell may be off each other: noise of sums.
 NOISE = 1e-9
+# Tables are not rounded to more than this.
+MOST_STEP = 1e9
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,20 @@ def grain_of(table: OfficeTable) -> Grain:
                 place = tree.parents.get(place)
         counts.append(below)
     finest = [prod(own.get(code, 1) for own, code in zip(counts, key, strict=True)) for key in table.keys]
-    return Grain(step_of(table.values), np.array(finest, np.float64))
+    return Grain(_coarsest_step(table.values), np.array(finest, np.float64))
+
+
+def _coarsest_step(values: Numbers) -> float:
+    """The largest power of ten that all values are multiples of: tables are published in tens and thousands, too.
+
+    >>> _coarsest_step(np.array([300.0, 0.0, 20.0])), _coarsest_step(np.array([3.5])), _coarsest_step(np.zeros(2))
+    (10.0, 0.1, 1.0)
+    """
+    step = step_of(values)
+    there = values[values != 0]
+    while step >= 1 and len(there) and step < MOST_STEP and (there % (10 * step) == 0).all():
+        step *= 10
+    return step
 
 
 def rounding_between(one: Grain, cell: int, two: Grain, other: int) -> float:

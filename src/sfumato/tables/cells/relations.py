@@ -54,7 +54,8 @@ def _parts(dimension: int, tree: Tree, keys: Sequence[Key], places: dict[Key, in
         if above not in places:
             raise DataError(
                 f"the parent of row {place + 1} ({tree.describe(tree.parents[code])}) is missing.",
-                "Add the totals, or compute the table with sf.tabulate.",
+                f"Add the totals, or compute the table with sf.tabulate. The code of the total of {tree.name} is taken "
+                f'to be "{tree.root[0]}": where it is another, name it as total of the dimension.',
                 "missing-parent",
                 rows=[place + 1],
             )

@@ -13,7 +13,7 @@ import numpy as np
 from sfumato.errors import DataError
 from sfumato.tables.cells.relations import Key
 from sfumato.tables.formats.solver_file import plain
-from sfumato.tables.office.faults import fields_in, lines_of, number_in, wrong
+from sfumato.tables.office.faults import fields_in, lines_of, number_in, office_field, wrong
 from sfumato.tables.office.office_table import OfficeTable
 from sfumato.tables.office.statuses import CellStatus, masked_of, secondary_of
 
@@ -28,6 +28,8 @@ ACTIONS: dict[str, tuple[CellStatus, range]] = {
 COSTS = ("c", "w")
 LEVELS = "pl"
 REJECTED = "ab"
+# How many amounts stand behind an action; none behind the others.
+AMOUNTS = {**dict.fromkeys(COSTS, 1), LEVELS: 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,13 @@ def _cell(
 
 def _act(columns: _Columns, cell: int, action: Sequence[tuple[str, int]], name: str, number: int) -> None:
     word, column = action[0][0].lower(), action[0][1]
+    size = AMOUNTS.get(word, 0)
+    # A separator at the end of a line says nothing.
+    more = [column for text, column in action[size + 1 :] if text]
+    if word in (*ACTIONS, *AMOUNTS) and more:
+        what = f"{len(more)} fields too many stand behind {word}"
+        do = "Leave them out, or write them as a line of their own; check the separator."
+        raise wrong(name, number, more[0], what, do, "length")
     status = int(columns.statuses[cell])
     if word in ACTIONS:
         new, allowed = ACTIONS[word]
@@ -157,8 +166,9 @@ def apriori_text(table: OfficeTable, separator: str = ",") -> str:
     lines = []
     for cell in np.flatnonzero(masked_of(table.statuses)):
         action = "ml" if secondary_of(table.statuses[[cell]])[0] else "u"
-        lines.append(separator.join([*table.codes(int(cell)), action]))
+        codes = [office_field(code, separator, table.value) for code in table.codes(int(cell))]
+        lines.append(separator.join([*codes, action]))
         if action == "u" and table.lower is not None and table.upper is not None:
             levels = [plain(table.lower[cell]), plain(table.upper[cell])]
-            lines.append(separator.join([*table.codes(int(cell)), "pl", *levels]))
+            lines.append(separator.join([*codes, "pl", *levels]))
     return "".join(line + "\n" for line in lines)

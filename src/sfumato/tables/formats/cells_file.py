@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.errors import DataError
+from sfumato.errors import DataError, PlanError
 from sfumato.tables.cells.cells import Mask, Numbers
 from sfumato.tables.cells.dimensions import Code, Tree, flat_tree
 from sfumato.tables.cells.precision import step_of
@@ -15,7 +15,7 @@ from sfumato.tables.formats.hrc import digits_tree, hrc_text, read_hrc
 from sfumato.tables.formats.labels_file import read_labels
 from sfumato.tables.formats.metadata import Metadata, Variable, metadata_text
 from sfumato.tables.formats.solver_file import plain
-from sfumato.tables.office.faults import fields_in, lines_of, number_in, wrong
+from sfumato.tables.office.faults import fields_in, lines_of, number_in, office_field, wrong
 from sfumato.tables.office.office_table import OfficeTable, check_codes
 from sfumato.tables.office.statuses import LETTERS, CellStatus, status_in
 
@@ -220,10 +220,25 @@ def written_cells(table: OfficeTable, stem: str, separator: str = ";") -> dict[s
         columns.append([plain(number) for number in numbers])
     variables.append(Variable("Status", 0, flags=frozenset({"STATUS"})))
     columns.append([str(status) for status in table.statuses])
-    rows = (separator.join([*table.codes(cell), *(column[cell] for column in columns)]) for cell in range(len(table)))
+    _check_leads(table)
+    codes = ([office_field(code, separator, table.value) for code in table.codes(cell)] for cell in range(len(table)))
+    rows = (separator.join([*own, *(column[cell] for column in columns)]) for cell, own in enumerate(codes))
     files = {f"{stem}.tab": "".join(row + "\n" for row in rows)}
     files[f"{stem}.rda"] = metadata_text(Metadata(f"{stem}.rda", tuple(variables), separator))
     return files | {f"{stem}_{tree.name}.hrc": hrc_text(tree) for tree in table.trees if _is_deep(tree)}
+
+
+def _check_leads(table: OfficeTable) -> None:
+    """Refuse codes whose first sign would be read as their place in a hierarchy.
+
+    Raises:
+        PlanError: There is one.
+    """
+    deep = [tree for tree in table.trees if _is_deep(tree)]
+    for tree in deep:
+        if any(code[0].startswith("@") or code[0] != code[0].strip() for code in tree.parents):
+            what = f"{tree.name}: a code begins with @, or with or ends in blanks, which .hrc files cannot hold."
+            raise PlanError(what, "Rename it, or leave tab out of output.files.", "unwritable")
 
 
 def _further(table: OfficeTable) -> list[tuple[str, str, Numbers]]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from sfumato.tables.office.faults import fields_in, lines_of, number_in, wrong
+from sfumato.tables.office.faults import check_text, fields_in, lines_of, number_in, office_field, wrong
 
 # Tags that stand by themselves, and those with something behind them.
 FLAGS = (
@@ -15,6 +15,11 @@ FLAGS = (
 OPTIONS = (
     *("HIERLEVELS", "HIERCODELIST", "HIERLEADSTRING", "CODELIST", "DECIMALS", "REQUEST", "DISTANCE", "TOTCODE"),
     *("CKM", "PFILE", "PFILE_FREQ", "PFILE_CONT", "PFILE_SEP", "INCLUDEZEROS", "PARITY", "SCALING", "SEPARATION"),
+)
+# Tags with one text behind them.
+SINGLE = (
+    *("HIERCODELIST", "HIERLEADSTRING", "CODELIST", "DECIMALS", "TOTCODE"),
+    *("PFILE", "PFILE_FREQ", "PFILE_CONT", "PFILE_SEP"),
 )
 ALIASES = {"RECODABLE": "RECODEABLE", "COST": "COSTVAR"}
 GLOBAL = ("SEPARATOR", "SAFE", "UNSAFE", "PROTECT")
@@ -128,6 +133,9 @@ def parse_metadata(lines: Sequence[str], name: str = "the text") -> Metadata:
         for tag, rest, column in _tags(line):
             if tag == "SEPARATOR":
                 separator = _separator(rest, name, number, column)
+            elif tag in GLOBAL and len(rest) > 1:
+                do = "Leave the others out."
+                raise wrong(name, number, column, f"more than one text stands behind <{tag}>", do, "metadata")
             elif tag in GLOBAL:
                 marks[tag] = next(iter(rest), "")
             elif not variables:
@@ -166,12 +174,16 @@ def _tags(line: str) -> list[tuple[str, list[str], int]]:
 
 def _separator(rest: list[str], name: str, number: int, column: int) -> str:
     text = next(iter(rest), "")
-    if len(text) != 1:
+    if len(text) != 1 or len(rest) > 1:
         raise wrong(name, number, column, "the separator is not one sign", 'Write <SEPARATOR> ";".', "metadata")
     return text
 
 
 def _tagged(variable: Variable, tag: str, rest: list[str], name: str, number: int, column: int) -> Variable:
+    most = 0 if tag in FLAGS else 1 if tag in SINGLE else len(rest)
+    if len(rest) > most:
+        what = f"{len(rest) - most} texts too many stand behind <{tag}>"
+        raise wrong(name, number, column, what, "Leave them out, or put one with blanks in quotes.", "metadata")
     if tag in FLAGS:
         return replace(variable, flags=variable.flags | {tag})
     if tag not in OPTIONS:
@@ -205,9 +217,13 @@ def metadata_text(metadata: Metadata) -> str:
     for one in metadata.variables:
         place = [str(one.position)] if one.position else []
         size = [str(one.length)] if one.length else []
-        lines.append(" ".join([one.name, *place, *size, *(f'"{code}"' for code in one.missing)]))
+        lines.append(
+            " ".join([office_field(one.name, None, one.name), *place, *size, *(f'"{code}"' for code in one.missing)])
+        )
         lines += [f"  <{flag}>" for flag in FLAGS if flag in one.flags]
         for tag, texts in one.options.items():
+            for text in texts:
+                check_text(text, one.name)
             bare = tag in (
                 "DECIMALS",
                 "HIERLEVELS",

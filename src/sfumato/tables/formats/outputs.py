@@ -129,8 +129,10 @@ def _cells(done: Protected, options: dict[str, bool]) -> list[int]:
     return [cell for cell in range(len(done.table)) if not (options["SE"] and empty[cell])]
 
 
-def _quote(text: str, options: dict[str, bool]) -> str:
-    return f'"{text}"' if options["QU"] else text
+def _quote(text: str, options: dict[str, bool], separator: str = ",") -> str:
+    """A field; in quotes where these are asked for or needed, those within doubled."""
+    needed = options["QU"] or any(sign in text for sign in (separator, '"', "\r", "\n"))
+    return '"' + text.replace('"', '""') + '"' if needed else text
 
 
 def shown(done: Protected, cell: int) -> str:
@@ -189,7 +191,8 @@ def _sbs(done: Protected, options: dict[str, bool]) -> list[str]:
         value = shown(done, cell) if flag == "V" else ""
         # The respondents of a count are the count: what is hidden or changed in one column is so in the other.
         frequency = value if done.counts else "" if table.frequency is None else plain(table.frequency[cell])
-        lines.append(";".join([*(levels if options["HL"] else []), *table.codes(cell), value, frequency, flag]))
+        codes = [_quote(code, {"QU": False}, ";") for code in table.codes(cell)]
+        lines.append(";".join([*(levels if options["HL"] else []), *codes, value, frequency, flag]))
     return lines
 
 
@@ -198,7 +201,7 @@ def _intermediate(done: Protected, options: dict[str, bool]) -> list[str]:
     table = done.table
     lines = []
     for cell in _cells(done, options):
-        fields = [_quote(code, options) for code in table.codes(cell)]
+        fields = [_quote(code, options, ";") for code in table.codes(cell)]
         if not options["SO"]:
             fields.append(plain(table.values[cell]))
             fields.append("" if table.frequency is None else plain(table.frequency[cell]))
@@ -221,7 +224,7 @@ def _cell_key(done: Protected, options: dict[str, bool]) -> list[str]:
     table, published = done.table, done.published if done.published is not None else done.table.values
     lines = []
     for cell in _cells(done, options):
-        fields = [_quote(code, options) for code in table.codes(cell)] + [plain(published[cell])]
+        fields = [_quote(code, options, ";") for code in table.codes(cell)] + [plain(published[cell])]
         fields += [plain(table.values[cell])] if options["AO"] else []
         fields += [plain(published[cell] - table.values[cell])] if options["AD"] else []
         fields += [str(table.cell_keys[cell])] if options["AC"] and table.cell_keys else []

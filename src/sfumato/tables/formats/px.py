@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.cells.relations import Key
 from sfumato.tables.formats.solver_file import plain
-from sfumato.tables.office.faults import lines_of, truncated, wrong
+from sfumato.tables.office.faults import check_text, lines_of, truncated, wrong
 from sfumato.tables.office.office_table import OfficeTable
 from sfumato.tables.office.statuses import CellStatus, masked_of, status_in
 
@@ -21,6 +21,9 @@ _TEXT = re.compile(r'"([^"]*)"')
 # A datum with its line and column.
 Datum = tuple[str, int, int]
 _DATUM = re.compile(r'"[^"]*"|[^\s,]+')
+# The keyword that the data follow, and the sign between a keyword and its texts: both stand outside of quotes.
+_DATA = re.compile(r"^[ \t]*DATA[ \t]*=", re.MULTILINE)
+_EQUALS = re.compile(r'((?:"[^"]*"|[^"=])*)=')
 Entries = dict[tuple[str, ...], tuple[str, int]]
 
 
@@ -31,6 +34,7 @@ def px_text(table: OfficeTable, masked: bool = True, statuses: bool = False) -> 
         masked: Whether masked cells are dots.
         statuses: Whether statuses other than 1 are written as notes; for the house.
     """
+    _check_texts(table)
     codes = [_codes(tree) for tree in table.trees]
     names = [tree.name for tree in table.trees]
     lines = ['CHARSET="ANSI";', 'AXIS-VERSION="2010";', 'CODEPAGE="utf-8";', f'MATRIX="{table.value}";']
@@ -58,6 +62,15 @@ def px_text(table: OfficeTable, masked: bool = True, statuses: bool = False) -> 
 
 def _codes(tree: Tree) -> list[Code]:
     return [tree.root, *tree.parents]
+
+
+def _check_texts(table: OfficeTable) -> None:
+    """Refuse names, codes and labels with quotes in them: texts of these files cannot hold any."""
+    check_text(table.value, "table.value")
+    for tree in table.trees:
+        labels = table.labels.get(tree.name, {})
+        for text in (tree.name, *(code[0] for code in _codes(tree)), *labels.values()):
+            check_text(text, tree.name)
 
 
 def _listed(texts: list[str]) -> str:
@@ -152,18 +165,20 @@ def _notes(entries: Entries, name: str) -> dict[Key, int]:
 
 def _parsed(text: str, name: str) -> tuple[Entries, list[Datum], int]:
     """The keywords with their texts and lines, the data with lines and columns, and the line where these begin."""
-    head, mark, tail = text.partition("DATA=")
+    data = _DATA.search(text)
+    head, tail = (text[: data.start()], text[data.end() :]) if data else (text, "")
     line = head.count("\n") + 1
-    if not mark:
+    if not data:
         raise truncated(name, line, "DATA=")
     end = tail.rfind(";")
     if end < 0:
         raise truncated(name, text.count("\n") + 1, "the semicolon that ends the data")
     entries: Entries = {}
     for number, statement in _statements(head):
-        left, equals, right = statement.partition("=")
+        equals = _EQUALS.match(statement)
+        left, right = (equals.group(1), statement[equals.end() :]) if equals else ("", "")
         found = _KEYWORD.match(left.strip())
-        if not equals or not found:
+        if not found:
             raise wrong(name, number, 1, "this is no keyword", 'Write KEYWORD="text";', "px")
         entries[(found.group(1), *_TEXT.findall(found.group(2) or ""))] = (right.strip(), number)
     return (

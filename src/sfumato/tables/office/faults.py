@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sfumato.delimited.opening import open_text
-from sfumato.errors import DataError
+from sfumato.errors import DataError, PlanError
 
 
 def wrong(name: str, line: int, column: int, what: str, do: str, code: str = "format") -> DataError:
@@ -105,6 +105,35 @@ def _by_blanks(line: str) -> list[tuple[str, int]]:
 def _bare(text: str) -> str:
     bare = text.strip()
     return bare[1:-1] if len(bare) > 1 and bare[0] == bare[-1] == '"' else bare
+
+
+def office_field(text: str, separator: str | None, where: str) -> str:
+    """A text as a field of an office's file, in quotes where it holds the separator, or blanks without one.
+
+    Raises:
+        PlanError: It holds a quote or a line break, for which these files have no sign.
+
+    >>> office_field("a;b", ";", "region"), office_field("a b", ";", "region")
+    ('"a;b"', 'a b')
+    """
+    check_text(text, where)
+    within = any(sign.isspace() for sign in text) if separator is None else separator in text
+    return f'"{text}"' if within or text != text.strip() else text
+
+
+def check_text(text: str, where: str) -> None:
+    """Refuse a text that files in which quotes cannot be doubled do not hold.
+
+    Raises:
+        PlanError: It holds a quote or a line break.
+    """
+    if any(sign in text for sign in '"\r\n'):
+        raise PlanError(
+            f"{where}: a name or code has a quote or a line break in it, which .px, .tab, .rda, .hrc and .hst files "
+            "cannot hold.",
+            "Rename it, or write other files: sdmx, xlsx, pivot, code-value and sbs hold it.",
+            "unwritable",
+        )
 
 
 def quoted(texts: Sequence[str]) -> str:
