@@ -152,3 +152,28 @@ def test_values_tell_what_is_private_where_no_name_does(values, concept):
 @pytest.mark.parametrize("values", [("A101", "A102", "A203"), ("KA12345", "KA12346", "KA12999"), ("1-2", "3-4", "5-6")])
 def test_codes_of_rooms_and_plates_are_no_illnesses(values):
     assert suggest(column("c7", *values)).concept != "health"
+
+
+@pytest.mark.parametrize(
+    ("profile", "role"),
+    [
+        (column("claimant_surname", "Davies", "Jones", "Wilson", "Patel"), "identifier"),
+        (column("debtor_forename", "Amir", "Olivia", "Harry"), "identifier"),
+        (column("num_stay_hospital", *(str(900_000 + 7 * place) for place in range(200)), rows=1), "identifier"),
+        (column("sejour", *(str(9_000 + place) for place in range(200)), rows=1), "identifier"),
+        (column("Abitur_Jahr", *map(str, range(2004, 2022))), "quasi-identifier"),
+        (
+            column("income", *(f"{900 + 7 * place} EUR" if place % 3 else str(place) for place in range(90))),
+            "sensitive",
+        ),
+    ],
+    ids=lambda part: part.name if isinstance(part, Profile) else part,
+)
+def test_what_points_to_a_person_does_so_beside_a_private_word(profile, role):
+    assert suggest(profile).role == role, suggest(profile).reason
+
+
+@pytest.mark.parametrize("name", ["num_dossier", "numero_prestamo", "weight_id"])
+def test_long_numbers_that_repeat_are_keys_where_the_name_numbers(name):
+    numbers = {str(100_000 + 2_999 * place): 2 for place in range(300)}
+    assert suggest(Profile(name, numbers, rows=600)).role in ("identifier", "person")

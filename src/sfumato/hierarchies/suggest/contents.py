@@ -179,7 +179,8 @@ def _amounts(profile: Profile, _: Collection[str]) -> Content | None:
             units[(match[1] or "").strip(), match[2]] += profile.counts[value]
     rows = sum(profile.counts[value] for value in profile.sample)
     plain, _whole = _spread(profile)
-    if not units or max(units.values()) < _SHARE * rows or plain is not None:
+    bare = units.pop(("", ""), 0)  # some leave the unit out
+    if bare + max(units.values(), default=0) < _SHARE * rows or plain is not None:
         return None
     spread, whole = _spread(profile, "amount")
     if spread is None or len(spread.numbers) <= 2:

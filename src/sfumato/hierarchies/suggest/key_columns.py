@@ -16,6 +16,7 @@ KEY_SHARE = 0.1
 REPEATED, MOST_OF_ONE = 1.2, 0.1
 KEYS_OF_PERSONS = frozenset(("key", "office_number", "account", "email", "phone", "login", "plate"))
 _KEY_DIGITS = 5
+_MANY_ROWS, _ALL_ROWS = 150, 0.99
 # Numbers of so many digits count nothing that persons have.
 _LONG_NUMBER = re.compile(r"\d{8,}")
 LETTERS_AND_DIGITS = re.compile(r"(?=.*\d)(?=.*[A-Za-z])\S+")
@@ -95,11 +96,25 @@ def counts_rows(profile: Profile) -> bool:
     return numbers[-1] - numbers[0] <= 1.1 * len(numbers)
 
 
+def numbers_all_rows(profile: Profile) -> bool:
+    """Whether so many rows have a number of their own that it is no accident.
+
+    >>> numbers_all_rows(Profile("stay", {str(9000 + place): 1 for place in range(150)}, rows=150))
+    True
+    """
+    return profile.present >= _MANY_ROWS and profile.distinct_share >= _ALL_ROWS
+
+
 def are_keys(profile: Profile) -> bool:
     """Whether nearly every row has a long whole number of its own, all of about one length."""
+    return profile.distinct_share >= UNIQUE_SHARE and are_long_numbers(profile)
+
+
+def are_long_numbers(profile: Profile) -> bool:
+    """Whether many rows have one of many long numbers, all of about one length, as keys are."""
     lengths = {len(value) for value in profile.sample}
-    unique = profile.present >= 50 and profile.distinct_share >= UNIQUE_SHARE
-    return unique and min(lengths) >= _KEY_DIGITS and max(lengths) - min(lengths) <= 1
+    many = profile.present >= 50 and profile.distinct_share >= KEY_SHARE and not profile.few
+    return many and min(lengths) >= _KEY_DIGITS and max(lengths) - min(lengths) <= 1
 
 
 def are_keys_of_persons(profile: Profile) -> bool:

@@ -19,8 +19,10 @@ from sfumato.hierarchies.suggest.key_columns import (
     UNIQUE_SHARE,
     are_keys,
     are_keys_of_persons,
+    are_long_numbers,
     are_weights,
     counts_rows,
+    numbers_all_rows,
     repeats_as_persons_do,
     rows_each,
     spread_as_weights,
@@ -115,7 +117,8 @@ def _evidence(profile: Profile) -> _Evidence:
 def _survey_weight(profile: Profile, concepts: Sequence[tuple[Concept, str]]) -> Iterator[tuple[Concept, str]]:
     """The weight of a survey, where a weight is meant that nobody has."""
     word = next((word for concept, word in concepts if concept.key == "body" and word in WORDS["weighing"]), None)
-    if word is not None and spread_as_weights(profile):
+    keys = any(concept.key == "key" for concept, _ in concepts)
+    if word is not None and not keys and spread_as_weights(profile):
         yield BY_KEY["weight"], word
 
 
@@ -192,9 +195,11 @@ def _judge_own_values(evidence: _Evidence) -> Suggestion | None:
         return _repeating_keys(profile)
     if evidence.content.kind == "categories" or (evidence.content.kind == "codes" and not known):
         return _own_text(profile, known is not None)
-    if not known and counts_rows(profile):
+    # What is known to be something numbers rows only where hardly any number is missing or stands twice.
+    if counts_rows(profile) and (not known or numbers_all_rows(profile)):
         return Suggestion("identifier", reasons.ROW_NUMBERS)
-    if not known and evidence.content.kind == "whole" and are_keys(profile):
+    numbered = {*words_of(profile.name)} & WORDS["numbering"] and are_long_numbers(profile)
+    if evidence.content.kind == "whole" and (numbered or (not known and are_keys(profile))):
         return Suggestion("identifier", reasons.by_values(1.0, "key"))
     return None
 
@@ -224,7 +229,8 @@ def _own_text(profile: Profile, known: bool) -> Suggestion | None:
 def _judge_privacy(evidence: _Evidence) -> Suggestion | None:
     """What GDPR protects most, what is private, what is studied."""
     named = evidence.likeliest("sensitive")
-    if evidence.content.kind == "dates" or (not named and evidence.concepts):
+    dated = evidence.content.kind == "years" and head_of(evidence.profile.name) in BY_KEY["date"].words
+    if evidence.content.kind == "dates" or dated or (not named and evidence.concepts):
         return None
     if named:
         return _sensitive(

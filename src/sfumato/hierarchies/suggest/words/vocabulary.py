@@ -57,6 +57,11 @@ _QUESTION = 5
 _OF = frozenset(("of", "for", "at", "der", "des", "bei", "de", "du", "del", "di", "della", "do", "da"))
 # Concepts that a name's last word decides, and those of things that have names, too.
 _HEADS = frozenset({"name", "sex", "age", "phone", "email", "address", "place", "nationality", "origin"})
+# Words for names that things have, too; the others are of persons alone.
+_ANY_NAMES = frozenset(
+    ["name", "names", "nom", "nome", "nombre", "naam", "namn", "navn", "jmeno", "contact", "kontakt", "person"]
+)
+_OWN_NAMES = BY_KEY["name"].words - _ANY_NAMES - WORDS["persons"] - WORDS["staff"]
 _KNOWN_THINGS = tuple(BY_KEY[key] for key in ("place", "work", "schooling", "belongings"))
 _THINGS = tuple(
     concept
@@ -144,10 +149,10 @@ def _silent_concepts(words: Sequence[str], exact: Collection[str]) -> Iterator[s
         yield "key"
     head = words[-1:]
     others = [word for word in words if not any(_speaks_of(word, BY_KEY["name"], way) for way in (False, True))]
-    # A school's name is none of a person, nor is a customer's type.
-    if _is_a_thing(others, _THINGS) or (
-        {*head} & WORDS["attributes"] and {*words} & (WORDS["persons"] | WORDS["staff"])
-    ):
+    # A school's name is none of a person, nor is a customer's type; but nobody else has a surname.
+    persons = WORDS["persons"] | WORDS["staff"]
+    things = _is_a_thing([word for word in others if word not in persons], _THINGS) and not {*head} & _OWN_NAMES
+    if things or ({*head} & WORDS["attributes"] and {*words} & persons):
         yield "name"
     if {*head} & WORDS["descriptors"] and _is_a_thing(words[:-1], _KNOWN_THINGS):
         yield "free_text"
