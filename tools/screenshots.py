@@ -132,8 +132,11 @@ def _shrink(path: Path) -> None:
     """Fewer colors, where Pillow is there to choose them."""
     if find_spec("PIL") is None:
         return
-    with import_module("PIL.Image").open(path) as picture:
-        picture.convert("RGB").quantize(COLORS).save(path, optimize=True)
+    pictures = import_module("PIL.Image")
+    with pictures.open(path) as picture:
+        # Colors that few points have are kept: a ring or an edge means something.
+        few = picture.convert("RGB").quantize(COLORS, method=pictures.Quantize.MAXCOVERAGE)
+        few.save(path, optimize=True)
 
 
 def main(target: Path) -> None:

@@ -332,6 +332,13 @@ def test_one_table_in_other_decimals_is_attacked_with_itself(folder, unit):
         run(folder, two_tables(folder, between="//", last="<SUPPRESS> MOD(0)"))
 
 
+def test_one_table_in_other_units_promises_nothing(folder):
+    write_cells(folder, "t1", ROWS_OF, [[1000 * value + 7 * value % 300 for value in own] for own in CELLS])
+    write_cells(folder, "t2", ROWS_OF, CELLS)
+    leaky = run(folder, two_tables(folder))
+    assert not leaky.holds and any("other units" in one for one in leaky.warnings)
+
+
 @pytest.mark.parametrize("revision", [0, 3])
 def test_a_revised_cell_elsewhere_does_not_untie_tables(folder, revision):
     revised = [*CELLS[:3], [24, 66, 45 + revision]]

@@ -64,6 +64,7 @@ class CountedRows:
 
     @cached_property
     def _whole(self) -> TextCounts | None:
-        """All columns together, where rows are few."""
+        """All columns together, where rows are few, or one pass counts all columns anyway."""
         few = self._first.rows * len(self.columns) <= _MOST_CELLS
+        few |= self._first.rows <= _FEW_ROWS and len(self.columns) <= _COLUMNS_A_PASS
         return self._engine.count(self.columns, Reading()) if few else None

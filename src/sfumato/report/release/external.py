@@ -35,7 +35,10 @@ def html(dossier: Dossier) -> str:
     """The report to hand out, as one page."""
     words, report = dossier.words, dossier.report
     head = [words["external.model"], words["report.column"], words["external.asked"]]
-    promises = [(one.model, one.column or "", words.figure(f"{one.asked:g}")) for one in report.models]
+    promises = [
+        (words[f"model.{one.model}"].partition(":")[0], one.column or "", words.figure(f"{one.asked:g}"))
+        for one in report.models
+    ]
     figures_of_attack = report.details.get("attack")
     body = [
         f"<h1>{escape(words['external.title'])}</h1>",

@@ -82,7 +82,8 @@ def decisions(dossier: Dossier) -> str:
     words = dossier.words
     head = [words[f"sign.{key}"] for key in ("decision", "choice", "reason")]
     rows = decision_rows(dossier)
-    return section(words["sign.decisions"], table(head, rows, words)) if rows else ""
+    shown = f'<div class="decisions">{table(head, rows, words)}</div>'
+    return section(words["sign.decisions"], shown) if rows else ""
 
 
 def decision_rows(dossier: Dossier) -> list[tuple[str, str, str]]:

@@ -96,6 +96,15 @@ def agree(one: OfficeTable, two: OfficeTable) -> bool:
     return sum(weights[key] for key in same) > sum(weights.values()) * ENOUGH
 
 
+def in_other_units(one: OfficeTable, two: OfficeTable) -> bool:
+    """Whether two tables are the same but for their unit: one in thousands of what the other is in."""
+    largest = [float(np.abs(table.values).max(initial=0.0)) for table in (one, two)]
+    if not all(largest):
+        return False
+    power = round(float(np.log10(largest[1] / largest[0])))
+    return power != 0 and agree(one.with_columns(values=one.values * 10.0**power), two)
+
+
 def noise_of(value: float) -> float:
     """What a value may be off another that is the same."""
     return NOISE * max(1.0, abs(float(value)))

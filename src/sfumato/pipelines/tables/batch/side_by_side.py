@@ -6,11 +6,16 @@ from itertools import combinations
 from sfumato.errors import SfumatoError, UnattainableError
 from sfumato.pipelines.tables.batch.state import BatchState, WrittenTable
 from sfumato.tables.batch.joint_audit import audit_together, same_records
+from sfumato.tables.batch.shared_cells import in_other_units
 from sfumato.tables.deadline import within
 from sfumato.tables.office.office_table import OfficeTable
 from sfumato.tables.office.statuses import unsafe_of
 
 SECONDS = 60.0
+OTHER_UNITS = (
+    "these tables look like the same in other units, and were not attacked together, so nothing is promised of them. "
+    "Give them the same unit, or publish one alone."
+)
 REMEDY = (
     "<SUPPRESS> MOD(0) or GH(0) protects tables of one file together; of several files, or of tables that were changed "
     "in another way, publish one alone."
@@ -44,7 +49,13 @@ def _warn_of_others(state: BatchState, written: Sequence[WrittenTable], groups: 
             if _look_alike(written[first].done.table, written[second].done.table)
             for number in (first, second)
         }
-        if alike:
+        if any(
+            in_other_units(written[first].done.table, written[second].done.table) for first in one for second in two
+        ):
+            files = ", ".join(sorted({written[number].file for number in (*one, *two)}))
+            state.warn(f"{files}: {OTHER_UNITS}")
+            state.holds = False
+        elif alike:
             state.warn(
                 f"{', '.join(sorted(alike))}: cells of the same codes hold different values almost everywhere, so "
                 "these tables were taken to be of different records, and not attacked together."

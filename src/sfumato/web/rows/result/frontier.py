@@ -45,7 +45,7 @@ def chart(points: list[Point], rows: int, words: Words) -> dict[str, Any]:
         "grid": {"left": 60, "right": 20, "top": 40, "bottom": 80},
         "dataZoom": [{"type": "slider", "bottom": 8, "height": 18} | zoom, {"type": "inside"} | zoom],
         "xAxis": {"name": words["node_axis_x"] + " (%)", "nameGap": 26, "min": 0} | AXIS,
-        "yAxis": {"name": words["node_axis_y"], "nameGap": 42, "scale": True} | AXIS,
+        "yAxis": {"name": words["node_axis_y"].partition(" (")[0], "nameGap": 42, "scale": True} | AXIS,
         "series": [
             series(False, words["node_other"], "#9aa5bd", 5),
             series(True, words["node_best"], "#c98a3c", 11),
