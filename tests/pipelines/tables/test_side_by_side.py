@@ -390,3 +390,14 @@ def test_reading_records_again_keeps_what_is_known_of_tables(folder):
     text = OPEN + specified(('"x""y"', "FREQ(1,30)")) + '<APRIORI> "u.hst", 1, ";"\n'
     run(folder, f'{text}<SPECIFYTABLE> "x"|"v"||\n<READMICRODATA>\n<SUPPRESS> OPT(1,1)\n{writes(1)}')
     assert published(folder, 1)["a", "T"] == "x"
+
+
+@pytest.mark.parametrize("way", ["OPT(1,1)", "GH(1)", "MOD(0)"])
+def test_three_masked_counts_below_a_total_of_three_are_three_ones(folder, way):
+    counts = {"ap": 9, "aq": 8, "bp": 7, "bq": 12, "cp": 1, "cq": 1, "cr": 1, "ar": 6, "br": 11}
+    write_records(folder, [[key[0], "1", key[1], 1] for key, many in counts.items() for _ in range(many)])
+    table = '<SPECIFYTABLE> "x""z"|"<freq>"||\n<SAFETYRULE> FREQ(2,10)\n<READMICRODATA>\n'
+    run(folder, OPEN + table + f"<SUPPRESS> {way}\n" + writes(1))
+    cells = published(folder, 1)
+    assert {cells["c", one] for one in "pqr"} == {"x"}
+    assert cells["c", "T"] == "x"

@@ -10,7 +10,7 @@ from sfumato.tables.batch.shared_cells import Grain, shared_cells, tied_rows
 from sfumato.tables.batch.unshown_cells import Row, Ties, possible_values
 from sfumato.tables.cells.cells import Mask, Numbers, Places, Relations, Status, make_relations
 from sfumato.tables.cells.precision import step_of
-from sfumato.tables.office.office_table import OfficeTable
+from sfumato.tables.office.office_table import OfficeTable, floor_of
 from sfumato.tables.office.statuses import CellStatus, choices_of, secondary_of, unsafe_of
 
 # Nobody is alone in a cell of which it is not known how many are in it.
@@ -133,8 +133,8 @@ class _Columns:
             lower=self._levels("lower"),
             upper=self._levels("upper"),
             costs=np.where(shown, self._costs(), 0.0),
-            low=self._end("low", np.maximum, -np.inf if (values[shown] < 0).any() else 0.0),
-            high=self._end("high", np.minimum, np.inf),
+            low=self._lows(-np.inf if (values[shown] < 0).any() else 0.0),
+            high=self._highs(),
             frequency=None if frequency is None else np.where(shown, frequency, MANY),
             holdings=np.where(shown, self._most("holdings"), MANY) if self._all_have("holdings") else None,
             largest=self._largest(),
@@ -172,14 +172,15 @@ class _Columns:
             np.maximum.at(levels, own, np.where(unsafe_of(table.statuses), grain.step, 0.0))
         return levels
 
-    def _end(self, name: str, choose: np.ufunc, start: float) -> Numbers:
-        """What anyone knows of cells by any of the tables."""
-        columns = [getattr(table, name) for table in self.tables]
-        filled = [
-            np.full(len(own), start) if column is None else column
-            for column, own in zip(columns, self.places, strict=True)
-        ]
-        return self._gathered(filled, start, choose)
+    def _lows(self, start: float) -> Numbers:
+        """What anyone knows cells to be at least, by any of the tables."""
+        lows = [floor_of(table) if table.low is None else table.low for table in self.tables]
+        return self._gathered(lows, start, np.maximum)
+
+    def _highs(self) -> Numbers:
+        """What anyone knows cells to be at most."""
+        highs = [np.full(len(table), np.inf) if table.high is None else table.high for table in self.tables]
+        return self._gathered(highs, np.inf, np.minimum)
 
     def _costs(self) -> Numbers:
         costs = [np.abs(table.values) if table.costs is None else table.costs for table in self.tables]

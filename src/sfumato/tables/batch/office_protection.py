@@ -15,11 +15,11 @@ from sfumato.tables.cells.relations import check
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.formats.outputs import Protected
 from sfumato.tables.masking import Masked, mask_part
-from sfumato.tables.office.office_table import OfficeTable
+from sfumato.tables.office.office_table import OfficeTable, floor_of
 from sfumato.tables.office.statuses import CellStatus, choices_of, masked_of, secondary_of, unsafe_of
 from sfumato.tables.plan.facts import Facts
 from sfumato.tables.plan.plan import MethodChoice, TablePlan, TableSource
-from sfumato.tables.promises.resolution import with_attackers
+from sfumato.tables.promises.resolution import with_attackers, with_parts
 from sfumato.tables.promises.widths import attainable
 
 COMPUTED = (
@@ -38,11 +38,9 @@ def office_part(table: OfficeTable, tolerance: float = 0.0, singletons: bool = T
     relations, values = table.relations(), table.values
     step = step_of(values)
     check(relations, values, tolerance, step)
-    low = -np.inf if (values < 0).any() else 0.0
-    bounds = Bounds(
-        np.full(len(table), low) if table.low is None else table.low,
-        np.full(len(table), np.inf) if table.high is None else table.high,
-    )
+    low = floor_of(table) if table.low is None else table.low
+    high = np.full(len(table), np.inf) if table.high is None else table.high
+    bounds = with_parts(Bounds(low, high), relations, values)
     none, unsafe = np.zeros(len(table)), unsafe_of(table.statuses)
     wished = Reach(none if table.lower is None else table.lower, none if table.upper is None else table.upper)
     made = Table(

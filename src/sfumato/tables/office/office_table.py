@@ -6,11 +6,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sfumato.errors import DataError
-from sfumato.tables.cells.cells import Numbers, Places, Relations, make_relations
+from sfumato.tables.cells.cells import Numbers, Places, Relations, Status, make_relations
 from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.cells.hrc_lines import unknown_code
+from sfumato.tables.cells.precision import step_of
 from sfumato.tables.cells.relations import Key, derive, describe
-from sfumato.tables.office.statuses import CellStatus
+from sfumato.tables.office.statuses import CellStatus, choices_of
 
 Labels = Mapping[str, Mapping[str, str]]
 # For each variable the codes of the records that become one; in the table these are called by their places.
@@ -119,6 +120,27 @@ class OfficeTable:
         trees = all(dict(a.parents) == dict(b.parents) for a, b in zip(self.trees, other.trees, strict=True))
         near = np.allclose(self.values, other.values[order], 0, tolerance)
         return trees and near and bool((self.statuses == other.statuses[order]).all())
+
+
+def floor_of(table: OfficeTable) -> Numbers:
+    """What anyone knows each cell to be at least, where its file does not tell.
+
+    Nothing is negative, unless something is. Of counts whose empty cells are left out or published, whatever is masked
+    is none of these: it is at least one step.
+    """
+    values = table.values
+    floor = np.full(len(table), -np.inf if (values < 0).any() else 0.0)
+    hidden_zeros = (values <= 0) & (choices_of(table.statuses) != Status.PUBLISH)
+    if _is_of_counts(table) and not hidden_zeros.any():
+        floor[values > 0] = step_of(values)
+    return floor
+
+
+def _is_of_counts(table: OfficeTable) -> bool:
+    """Whether values are the numbers of respondents, as far as the table tells."""
+    if table.largest or table.holdings is not None or table.given is not None:
+        return False
+    return table.frequency is None or np.array_equal(table.frequency, table.values)
 
 
 def _rows(relations: Relations) -> list[dict[int, float]]:

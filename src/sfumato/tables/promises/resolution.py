@@ -148,17 +148,24 @@ def reader_bounds(plan: TablePlan, judgment: Judgment, public: Bounds) -> Bounds
 
 
 def with_parts(bounds: Bounds, relations: Relations, values: Numbers) -> Bounds:
-    """Lower bounds of totals that are no less than those of their parts together; coarser totals after finer ones."""
+    """Lower bounds of totals that are no less than those of their parts together; coarser totals after finer ones.
+
+    The only part of a total is the total.
+    """
     size = np.diff(relations.starts)
     owner = np.repeat(np.arange(len(size)), size)
     part, total = relations.coefs == 1, relations.coefs == -1
     plain = (np.bincount(owner, part, len(size)) == size - 1) & (np.bincount(owner, total, len(size)) == 1)
     total &= plain[owner]
+    only = part & (plain & (size == 2))[owner]
+    whole = np.full(len(size), -1, np.int64)
+    whole[owner[total]] = relations.cells[total]
     low = bounds.low
     for _ in range(len(relations)):
         sums = np.bincount(owner, np.where(part, low[relations.cells], 0.0), len(size))
         before, low = low, low.copy()
         np.maximum.at(low, relations.cells[total], sums[owner[total]])
+        np.maximum.at(low, relations.cells[only], low[whole[owner[only]]])
         # Sums of rounded numbers may lie above a total.
         low = np.maximum(np.minimum(low, values), bounds.low)
         if np.array_equal(before, low):
