@@ -58,3 +58,14 @@ def test_texts_too_long_for_a_ladder_are_rejected():
 def test_faults_of_the_parameters(entry):
     with pytest.raises(PlanError):
         read(TYPES["digits"], entry)
+
+
+def test_codes_of_unequal_spelling_are_one_place_above_the_raw_values() -> None:
+    ladder = Digits(shown=(5, 3)).bind(["27511", "27511-1234", "27513"]).ladder
+    assert ladder.rows() == [
+        ("27511", "27511", "275**", "*****"),
+        ("27511-1234", "27511", "275**", "*****"),
+        ("27513", "27513", "275**", "*****"),
+    ]
+    assert Digits(shown=(5,)).bind(["2751", "27511"]).rejected == ("2751",)
+    assert Digits(shown=(4,), side="left").bind(["A-1234", "1234"]).ladder.published("A-1234", 1) == "1234"

@@ -142,6 +142,7 @@ def test_all_that_is_said_below_the_pages_is_known() -> None:
                 "said.known_some",
                 "said.doubt_some",
                 "said.dates_more",
+                "said.dates_one_more",
             )
         ):
             parts = [part for part in re.split(r"{\w+}", text) if len(part) > 4]

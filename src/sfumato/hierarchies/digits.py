@@ -24,6 +24,9 @@ class Digits(Placeless):
     Without a length, the longest value sets it, and shorter ones are taken as if masked already where they are short:
     `AB1` beside `AB123` is `AB1**` up to the level at which `AB123` becomes that too.
 
+    With `shown` and without a length, codes are cut to the first of its numbers, and shorter ones are rejected: with
+    `shown: [5, 4]` both `27511` and `27511-1234` are `27511` at the first level, one spelling of one place.
+
     Attributes:
         length: The number of characters; values of another length are rejected.
         side: The end at which characters vanish first.
@@ -44,26 +47,27 @@ class Digits(Placeless):
     def __post_init__(self) -> None:
         if len(self.character) != 1:
             raise ValueError("the masking character must be one character.")
-        if self.shown and self.length is None:
-            raise ValueError("levels by characters shown need the length of the codes.")
-        if any(high <= low for high, low in pairwise((self.length or 0, *self.shown))) and self.shown:
+        shown = self.shown if self.length is None else (self.length, *self.shown)
+        if any(high <= low for high, low in pairwise(shown)) and self.shown:
             raise ValueError("the characters shown must become fewer, from less than the length on.")
 
     @property
     def by_rule(self) -> bool:
-        return self.length is not None
+        return self.length is not None or bool(self.shown)
 
     def bind(self, values: Sequence[str]) -> Binding:
         """The ladder of the values of the right length, in the order of their texts."""
         domain = sorted(filter(self._fits, values))
-        length = self.length or max(map(len, domain), default=1) or 1
+        length = self.length or max(self.shown or map(len, domain), default=1) or 1
         return Binding(assemble(domain, self._levels(domain, length)), tuple(filterfalse(self._fits, values)))
 
     def _fits(self, value: str) -> bool:
-        return len(value) <= MAX_LENGTH if self.length is None else len(value) == self.length
+        if self.length is None:
+            return (self.shown[0] if self.shown else 0) <= len(value) <= MAX_LENGTH
+        return len(value) == self.length
 
     def _levels(self, values: Sequence[str], length: int) -> list[Level]:
-        if length == 1:
+        if length == 1 and not self.shown:
             return [root_level(len(values))]
         first, *others = self.shown or range(length - 1, 0, -1)
         levels = [level_of_labels([self._masked(length, first, value) for value in values])]
@@ -74,4 +78,4 @@ class Digits(Placeless):
     def _masked(self, length: int, shown: int, value: str) -> str:
         if self.side == "right":
             return value[:shown].ljust(length, self.character)
-        return value.rjust(length, self.character)[length - shown :].rjust(length, self.character)
+        return value.rjust(length, self.character)[-shown:].rjust(length, self.character)

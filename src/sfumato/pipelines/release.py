@@ -314,7 +314,7 @@ class _Run:
 
     def _with_lost_columns(self, table: FrequencyTable, result: Result) -> Result:
         """The result with the columns that it loses, and with what would keep them."""
-        lost = lost_columns(table, result)
+        lost = lost_columns(self.plan, table, result)
         if not lost:
             return result
         with self._stage("remedies"):

@@ -11,12 +11,14 @@ from typing import Any
 from sfumato.errors import DataError
 from sfumato.hierarchies.spellings import misspelled, surplus
 from sfumato.hierarchies.suggest.mentions import mentions
+from sfumato.hierarchies.suggest.missing_words import columns_of_code
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.reasons import (
     COSTLY,
     ENCODING,
     MENTIONS,
     MISSPELLINGS,
+    NA_IS_A_CODE,
     ONE_SPELLING,
     ROUNDED,
     SPELLINGS,
@@ -120,7 +122,9 @@ def suggest_plan(
     if rows <= FEW_ROWS:
         draft = _filled(engine, _without_tells(engine, draft), selection.waiting)
     note = repeated_names(engine, draft.suggestions, profiles, K)
-    return replace(draft.plan(), notes=(note,) if note else ())
+    proposal = draft.plan()
+    reasons = proposal.reasons | {name: proposal.reasons[name] + NA_IS_A_CODE for name in columns_of_code(texts)}
+    return replace(proposal, reasons=reasons, notes=(note,) if note else ())
 
 
 @dataclass(frozen=True, slots=True)

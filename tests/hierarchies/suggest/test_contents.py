@@ -9,7 +9,9 @@ import pytest
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.suggest.contents import content_of
 from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.roles import suggest
 from sfumato.shapes.shapes import read
+from sfumato.texts.words import words_in
 
 DAYS = [date(1950, 1, 1) + timedelta(days=7 * place) for place in range(800)]
 
@@ -171,3 +173,27 @@ def test_codes_are_no_numbers_with_a_unit(form):
 def test_two_units_are_no_numbers():
     values = [f"{number} kg" for number in range(100)] + [f"{number} g" for number in range(100)]
     assert content("x", values).type == "text"
+
+
+def test_postcodes_of_two_spellings_are_one_place() -> None:
+    short = {f"275{place:02d}": 8 for place in range(10)}
+    long = {f"275{place:02d}-{place + 1000}": 2 for place in range(10)}
+    content = content_of(Profile("zip_code", short | long, rows=100), ["place"])
+    assert content.hierarchy["type"] == "digits" and content.hierarchy["shown"][0] == 5 and not content.rejected
+    dutch = {f"25{place:02d} AB": 5 for place in range(10)} | {f"25{place:02d}CD": 5 for place in range(10)}
+    assert content_of(Profile("postcode", dutch, rows=100), ["place"]).hierarchy["shown"][0] == 4
+
+
+def test_numbers_of_which_some_have_the_unit_of_the_others_are_numbers() -> None:
+    counts = {f"{number} km": 3 for number in range(1, 60)} | {str(number): 3 for number in range(1, 40)}
+    content = content_of(Profile("distance", counts, rows=sum(counts.values())))
+    assert content.type == "amount" and content.hierarchy["type"] == "intervals"
+
+
+def test_numbers_in_several_units_are_withheld_with_that_reason() -> None:
+    counts = {f"{number} {unit}": 3 for number in range(1, 40) for unit in ("km", "mi")} | {"9": 3, "12": 3}
+    suggestion = suggest(Profile("DistanceFromHome", counts, rows=sum(counts.values())))
+    assert suggestion.role == "identifier" and suggestion.undecided
+    assert "several units (km, mi)" in suggestion.reason and "Einheiten (km, mi)" in words_in("de").sentence(
+        suggestion.reason
+    )

@@ -177,3 +177,8 @@ def test_what_points_to_a_person_does_so_beside_a_private_word(profile, role):
 def test_long_numbers_that_repeat_are_keys_where_the_name_numbers(name):
     numbers = {str(100_000 + 2_999 * place): 2 for place in range(300)}
     assert suggest(Profile(name, numbers, rows=600)).role in ("identifier", "person")
+
+
+def test_towns_are_places_without_a_name():
+    suggestion = suggest(column("c9", "Neuss", "Köln", "Bonn", "Gummersbach", "Brühl"))
+    assert (suggestion.role, suggestion.concept) == ("quasi-identifier", "place")

@@ -6,8 +6,11 @@ import pytest
 
 from sfumato.engines.opening import open_engine
 from sfumato.errors import UnattainableError
+from sfumato.microdata.methods import auto
+from sfumato.microdata.plan.methods import Local, Mondrian, Optimal
 from sfumato.microdata.plan.write import plan_dict
 from sfumato.pipelines.release import anonymize
+from sfumato.texts.words import words_in
 
 AGE = {"type": "intervals", "start": 0, "end": 100, "widths": [5, 20]}
 COLUMNS = {
@@ -122,7 +125,7 @@ class TestLostColumns:
         frame = pl.DataFrame({"age": [30] * 20 + [50] * 20 + [70, 71], "town": ["x"] * 42})
         columns = {"age": {"role": "quasi-identifier", "type": "integer", "hierarchy": {"type": "any"}}}
         report = anonymize(frame, plan(columns | {"town": COLUMNS["town"]}, name="optimal")).report
-        assert "LOST          age: 100 % lost, 0 labels left of 4 values. 2 more rows withheld" in text(report)
+        assert "LOST          age: 100 % lost, no label left of 4 values. 2 more rows withheld" in text(report)
 
     @pytest.mark.parametrize(
         ("language", "sentence"),
@@ -148,3 +151,41 @@ def test_a_hidden_minimum_is_drawn_from_the_seed_and_tells_its_cost(name: str) -
     assert anonymize(rows(), asked).data.rows() == release.data.rows()
     others = [anonymize(rows(), asked | {"seed": seed}).data.rows() for seed in range(6)]
     assert any(other != release.data.rows() for other in others)
+
+
+class TestACollapse:
+    """What a mean over the domain hides is told."""
+
+    def test_a_range_that_typing_errors_stretch_is_a_lost_column(self) -> None:
+        years = [1950 + place % 60 for place in range(300)] + [11, 9999] * 5
+        column = {"role": "quasi-identifier", "type": "integer"}
+        column["hierarchy"] = {"type": "intervals", "start": 0, "end": 9999, "bounds": [[0, 1900, 2100]]}  # type: ignore[assignment]
+        asked = plan({"year": column | {"min_level": 1}}, name="optimal")
+        report = anonymize(pl.DataFrame({"year": years}), asked).report
+        assert report.mean_loss < 0.1
+        (lost,) = report.details["lost_columns"]
+        assert lost["column"] == "year" and lost["share_lost"] > 0.9
+
+    def test_a_column_of_few_common_values_that_is_kept_is_not_lost(self) -> None:
+        frame = pl.DataFrame({"age": [30] * 95 + [50] * 5, "town": ["x"] * 50 + ["y"] * 50})
+        report = anonymize(frame, plan(name="local")).report
+        assert "lost_columns" not in report.details
+
+
+class TestTheWinner:
+    def test_what_keeps_every_column_wins_over_less_loss(self) -> None:
+        method = Local()
+        kept = auto.Trial(method, 0.0, loss=0.54)
+        lost = auto.Trial(Mondrian(), 0.0, loss=0.53, gone=frozenset({"job"}))
+        worse = auto.Trial(Optimal(), 0.0, loss=0.52, gone=frozenset({"job", "town"}))
+        assert auto._least([lost, kept, worse]) is kept
+        assert auto._least([lost, worse]) is lost
+        said = auto._why(kept, [lost, kept, worse])
+        assert "local (0.5400 on average" in said and "keeps job, town, of which optimal (0.5200) leaves hardly" in said
+        assert "of which optimal" not in words_in("de").sentence(said)
+
+    def test_columns_that_are_lost_altogether_are_shown_for_each_method(self) -> None:
+        frame = pl.DataFrame({"age": [30, 31, 32, 33, 34, 35] * 10, "town": [f"t{place}" for place in range(60)]})
+        report = anonymize(frame, plan()).report
+        tried = {entry["method"]: entry["columns_lost"] for entry in report.details["tried"]}
+        assert tried["optimal"] == ["town"] and set(tried) == {"local", "optimal", "mondrian"}

@@ -25,6 +25,9 @@ from sfumato.shapes.shapes import read
 _SHARE = 0.95
 _CODE = re.compile(r"[A-Za-z0-9]*[0-9][A-Za-z0-9]*", re.ASCII)
 _POSTCODE = re.compile(r"(?=.*[0-9])[A-Za-z0-9][A-Za-z0-9 -]{1,9}", re.ASCII)
+_DIGITS_FIRST = re.compile(r"[0-9]+", re.ASCII)
+# What may stand behind the digits of a place: more digits after a hyphen, or letters.
+_ADDED = re.compile(r"|[- ][0-9]{1,6}|[- ]?[A-Za-z]{1,3}", re.ASCII)
 _PREFIXED = re.compile(r"([A-Za-zÄÖÜäöü]+)[-_ /.]?[0-9]+")
 # What stands before a number and behind it: signs, or words after a space; letters close to it are those of a code.
 _UNIT = re.compile(
@@ -143,11 +146,40 @@ def _by_characters(profile: Profile) -> Content:
     lengths: Counter[int] = Counter()
     for value, rows in profile.counts.items():
         lengths[len(value)] += rows
+    if stem := _stem(profile):
+        levels = list(range(stem, 0, -1))
+        return Content("codes", f"codes that agree in {stem} characters", {"type": "digits", "shown": levels})
     length, rows = lengths.most_common(1)[0]
     if length > 1 and rows >= _SHARE * profile.present:
         levels = list(range(length - 1, 0, -1))
         return Content("codes", f"codes of {length} characters", {"type": "digits", "length": length, "shown": levels})
     return Content("codes", "codes of several lengths", {"type": "digits"})
+
+
+def _stem(profile: Profile) -> int:
+    """How many digits every code begins with, where some are written longer than others: 27511 and 27511-1234.
+
+    Nothing where codes are of one spelling, or do not repeat by these digits.
+
+    >>> _stem(Profile("zip", {"27511": 4, "27511-1234": 1, "27513": 4, "27513-0001": 1}, rows=10))
+    5
+    >>> _stem(Profile("code", {"E11": 4, "E119": 2}, rows=6)), _stem(Profile("zip", {"27511": 4, "27513": 4}, rows=8))
+    (0, 0)
+    """
+    stems = {value: match[0] for value in profile.values if (match := _DIGITS_FIRST.match(value))}
+    rows: Counter[int] = Counter()
+    for value, stem in stems.items():
+        rows[len(stem)] += profile.counts[value]
+    length, most = rows.most_common(1)[0] if rows else (0, 0)
+    rest = {value[length:] for value, stem in stems.items() if len(stem) == length}
+    spellings = {_signs(text) for text in rest}
+    several = most >= _SHARE * profile.present and len(spellings) > 1
+    return length if length > 2 and several and all(map(_ADDED.fullmatch, rest)) else 0
+
+
+def _signs(text: str) -> str:
+    """How a text is spelled: 9 for digits, A for letters, other signs as they are."""
+    return "".join("9" if sign.isdigit() else "A" if sign.isalpha() else sign for sign in text)
 
 
 def _like_postcodes(profile: Profile) -> bool:
@@ -172,21 +204,43 @@ def _prefixed(profile: Profile, _: Collection[str]) -> Content | None:
 
 
 def _amounts(profile: Profile, _: Collection[str]) -> Content | None:
-    """Numbers with a percent sign, a currency, a unit or marks between thousands: one unit in nearly all rows."""
-    units: Counter[tuple[str, str]] = Counter()
-    for value in profile.sample:
-        if match := _UNIT.fullmatch(value.strip()):
-            units[(match[1] or "").strip(), match[2]] += profile.counts[value]
-    rows = sum(profile.counts[value] for value in profile.sample)
+    """Numbers with a percent sign, a currency, a unit or marks between thousands: one unit in nearly all rows.
+
+    A number that stands alone is taken to be in the unit that all others have.
+    """
+    shares = _units(profile)
+    alone = shares.pop("", 0.0)
     plain, _whole = _spread(profile)
-    bare = units.pop(("", ""), 0)  # some leave the unit out
-    if bare + max(units.values(), default=0) < _SHARE * rows or plain is not None:
+    if max(shares.values(), default=0.0) + alone < _SHARE or plain is not None:
         return None
     spread, whole = _spread(profile, "amount")
     if spread is None or len(spread.numbers) <= 2:
         return None
     hierarchy = ranges.whole_numbers(spread) if whole else ranges.decimal_numbers(spread)
     return Content("whole" if whole else "decimal", "numbers with a unit", hierarchy, "amount")
+
+
+def _units(profile: Profile) -> dict[str, float]:
+    """The share of the rows whose number has each unit; of numbers without one under an empty text."""
+    rows: Counter[str] = Counter()
+    for value in profile.sample:
+        if match := _UNIT.fullmatch(value.strip()):
+            rows[" ".join(filter(None, ((match[1] or "").strip(), match[2].strip())))] += profile.counts[value]
+    whole = sum(profile.counts[value] for value in profile.sample)
+    return {unit: count / max(whole, 1) for unit, count in rows.most_common()}
+
+
+def mixed_units(profile: Profile) -> tuple[str, ...]:
+    """The units of a column of numbers that has several, the most frequent first.
+
+    >>> mixed_units(Profile("far", {"12 km": 5, "7 mi": 4, "9": 1}, rows=10))
+    ('km', 'mi')
+    >>> mixed_units(Profile("far", {"12 km": 9, "9": 1}, rows=10))
+    ()
+    """
+    shares = _units(profile)
+    units = tuple(unit for unit, share in shares.items() if unit and share > 1 - _SHARE)
+    return units if len(units) > 1 and sum(shares.values()) >= _SHARE else ()
 
 
 def _numbers(profile: Profile, concepts: Collection[str]) -> Content | None:

@@ -100,7 +100,8 @@ def date_hierarchy(profile: Profile, named: bool, birth: bool = False) -> tuple[
     hierarchy = {"type": "date", "format": formats[0], "levels": levels} | _century(profile, formats, birth)
     if len(formats) == 1:
         return words, hierarchy
-    return f"{words}, and in {len(formats) - 1} other ways", hierarchy | {"formats": formats[1:]}
+    others = "one other way" if len(formats) == 2 else f"{len(formats) - 1} other ways"
+    return f"{words}, and in {others}", hierarchy | {"formats": formats[1:]}
 
 
 def _century(profile: Profile, formats: list[str], birth: bool) -> dict[str, int]:

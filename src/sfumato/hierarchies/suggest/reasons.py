@@ -96,6 +96,8 @@ SPELLINGS = (
     " {count} of its values are likely other spellings of one: make them one, or they are generalized as several."
 )
 ONE_SPELLING = " {count} of its values are likely other spellings of one: they count, and are published, as one."
+NA_IS_A_CODE = ' "NA" is one of its codes, no missing value, so it counts as a value in all other columns, too.'
+UNITS = "Its numbers are in several units ({units}): write all of them in one, and give them a ladder of numbers."
 ONLY = "A plan needs a quasi-identifier, and no column is a better one."
 ROUNDED = " Its numbers are published rounded, since exact ones would single out rows."
 TAILS = " Its largest or smallest numbers are published together, since they would single out rows."

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sfumato.hierarchies.suggest import reasons
-from sfumato.hierarchies.suggest.contents import Content, ages_of, content_of
+from sfumato.hierarchies.suggest.contents import Content, ages_of, content_of, mixed_units
 from sfumato.hierarchies.suggest.formats import format_of
 from sfumato.hierarchies.suggest.key_columns import (
     KEY_SHARE,
@@ -255,6 +255,15 @@ def as_quasi_identifier(profile: Profile, reason: str) -> Suggestion:
     return _quasi_identifier(_evidence(profile).content, reason, UNKNOWN_RANK)
 
 
+def _judge_units(evidence: _Evidence) -> Suggestion | None:
+    """Numbers in several units: no ladder of numbers is honest, and as categories nothing of them would be left."""
+    units = mixed_units(evidence.profile) if evidence.content.kind == "categories" else ()
+    if not units:
+        return None
+    reason = reasons.UNITS.format(units=", ".join(units))
+    return Suggestion("identifier", reasons.UNDECIDED + reason, undecided=True)
+
+
 def _judge_knowledge(evidence: _Evidence) -> Suggestion | None:
     """What others may know of a person."""
     known = next(((concept, word) for concept, word in evidence.concepts if concept.role == "quasi-identifier"), None)
@@ -379,6 +388,7 @@ _JUDGES: tuple[Callable[[_Evidence], Suggestion | None], ...] = (
     _judge_person_names,
     _judge_own_values,
     _judge_privacy,
+    _judge_units,
     _judge_knowledge,
     _judge_remarks,
     _judge_rest,

@@ -1,7 +1,8 @@
 """What the labels of a class recoding cover for a reader, who has nothing but their texts.
 
 - A label of the hierarchy, of whatever level, covers the values below it; a value covers itself.
-- `[min–max]` covers the numbers or dates from one to the other, `{a, b}` its members, `*` everything.
+- `[min–max]` covers the numbers or dates from one to the other, `<36` and `>64` those below and above, `{a, b}` its
+  members, `*` everything.
 
 Where a text can be read in several ways (a value may hold a comma itself), it covers what it covers in any of them.
 """
@@ -99,7 +100,12 @@ def covers(labels: Labels, domain: Domain) -> Pairs:
     >>> [part.tolist() for part in covers(("A", "{b, c}"), domain)]
     [[0, 0, 1, 1], [0, 1, 1, 2]]
     """
-    pairs = [*_rungs(labels, domain), *_ranges(labels, domain), *_sets(labels, domain)]
+    pairs = [
+        *_rungs(labels, domain),
+        *_ranges(labels, domain),
+        *_open_ranges(labels, domain),
+        *_sets(labels, domain),
+    ]
     if STAR in labels:
         pairs.append((np.full(len(domain.values), labels.index(STAR)), np.arange(len(domain.values))))
     return np.concatenate([pair[0] for pair in pairs]), np.concatenate([pair[1] for pair in pairs])
@@ -126,6 +132,21 @@ def _ranges(labels: Labels, domain: Domain) -> Iterator[Pairs]:
     some = (first >= 0) & (first <= last)
     yield owners[some], first[some]
     yield owners[some], last[some]
+
+
+def _open_ranges(labels: Labels, domain: Domain) -> Iterator[Pairs]:
+    """The first and the last value of ranges that are open at one end."""
+    if domain.scale is None or domain.numbers is None:
+        return
+    present = int((~np.isnan(domain.scale.numbers[domain.values])).sum())
+    for code, text in enumerate(labels):
+        if not text or text[0] not in "<>":
+            continue
+        side: Literal["left", "right"] = "left" if text[0] == "<" else "right"
+        limit = int(_ranks([text[1:]], domain, domain.scale, side)[0])
+        first, last = (0, limit - 1) if side == "left" else (limit, present - 1)
+        if limit >= 0 and first <= last:
+            yield np.full(2, code, np.int64), np.array([first, last], np.int64)
 
 
 def _ranks(texts: Sequence[str], domain: Domain, scale: Scale, side: Literal["left", "right"]) -> Places:

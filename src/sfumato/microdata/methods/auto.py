@@ -1,7 +1,8 @@
 """Auto: local recoding, Mondrian by loss and the optimal node are tried on the same count; what loses least wins.
 
-They are compared by the mean loss metric on the rows as published, a withheld row counting 1. No method is best for
-every table: one level for each column gives way to single outliers, classes of their own need no hierarchy that fits.
+They are compared by the mean loss metric on the rows as published, a withheld row counting 1; but what loses a column
+altogether that another keeps does not win, for a mean hides that. No method is best for every table: one level for each
+column gives way to single outliers, classes of their own need no hierarchy that fits.
 """
 
 from collections.abc import Sequence
@@ -22,7 +23,13 @@ from sfumato.microdata.plan.model import Plan
 
 # Losses that differ by less are equal: the method named first is taken.
 TIE = 1e-9
+# A column of which less than this share is left is lost altogether: of 20 rows 19 tell nothing of it.
+LEAST_LEFT = 0.05
 WHY = "Local, mondrian and optimal were tried: {name} loses least ({loss:.4f} on average, a withheld row counting 1)."
+WHY_KEPT = (
+    "Local, mondrian and optimal were tried: {name} ({loss:.4f} on average, a withheld row counting 1) keeps "
+    "{columns}, of which {other} ({less:.4f}) leaves hardly anything."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +38,7 @@ class Trial:
 
     Attributes:
         loss: The mean loss metric of a published row, a withheld one counting 1; None where there is no release.
+        gone: The columns that it loses altogether.
         error: Why there is none.
     """
 
@@ -38,6 +46,7 @@ class Trial:
     seconds: float
     result: Result | None = None
     loss: float | None = None
+    gone: frozenset[str] = frozenset()
     error: str = ""
 
     def to_dict(self) -> dict[str, Any]:
@@ -47,6 +56,7 @@ class Trial:
         hidden = self.result.recoding.sizes[self.result.recoding.suppressed]
         return entry | {
             "suppressed_rows": int(hidden.sum()),
+            "columns_lost": sorted(self.gone),
             "proved_optimal": self.result.proved_optimal,
             "cut_short": self.result.cut_short,
         }
@@ -64,7 +74,7 @@ def search(plan: Plan, method: Auto, table: FrequencyTable, progress: Progress |
     won = _least(trials)
     if won is None or won.result is None or won.loss is None:
         raise UnattainableError(trials[0].error, "Ask for less, or allow more rows to be suppressed.", "auto")
-    remarks = (WHY.format(name=won.method.name, loss=won.loss), *_late(trials), *won.result.remarks)
+    remarks = (_why(won, trials), *_late(trials), *won.result.remarks)
     details = {**won.result.details, "tried": [trial.to_dict() for trial in trials]}
     chosen = replace(won.method, time_limit=method.time_limit)
     return replace(won.result, remarks=remarks, details=details, method=chosen)
@@ -95,7 +105,17 @@ def _trial(plan: Plan, method: Method, table: FrequencyTable, progress: Progress
         return Trial(method, perf_counter() - begin, error=str(error))
     weights = [plan.columns[name].weight for name in result.per_column]
     loss = aggregated(list(result.per_column.values()), weights, "mean")
-    return Trial(method, perf_counter() - begin, result, loss)
+    return Trial(method, perf_counter() - begin, result, loss, _gone(table, result))
+
+
+def _gone(table: FrequencyTable, result: Result) -> frozenset[str]:
+    """The columns that published rows lose altogether; one of a single value has nothing to lose."""
+    recoding = result.recoding
+    hidden = table.rows - int(recoding.sizes[~recoding.suppressed].sum())
+    several = (name for place, name in enumerate(table.columns) if (table.marginal(place) > 0).sum() > 1)
+    # A withheld row loses all of every column.
+    left = {name: (1.0 - result.per_column[name]) * table.rows for name in several}
+    return frozenset(name for name, rows in left.items() if rows < LEAST_LEFT * (table.rows - hidden))
 
 
 def _search(plan: Plan, method: Method, table: FrequencyTable, progress: Progress | None) -> Result:
@@ -108,12 +128,29 @@ def _search(plan: Plan, method: Method, table: FrequencyTable, progress: Progres
 
 
 def _least(trials: Sequence[Trial]) -> Trial | None:
-    """The trial of least loss; of equal ones the first."""
+    """Of the trials that lose the fewest columns altogether the one of least loss; of equal ones the first."""
+    done = [trial for trial in trials if trial.loss is not None]
+    fewest = min((len(trial.gone) for trial in done), default=0)
+    return _of_least_loss([trial for trial in done if len(trial.gone) == fewest])
+
+
+def _of_least_loss(trials: Sequence[Trial]) -> Trial | None:
     won: Trial | None = None
     for trial in trials:
         if trial.loss is not None and (won is None or won.loss is None or trial.loss < won.loss - TIE):
             won = trial
     return won
+
+
+def _why(won: Trial, trials: Sequence[Trial]) -> str:
+    """Why a trial won: by its loss, or because another of less loss leaves hardly anything of a column."""
+    least = _of_least_loss(trials) or won
+    if least is won:
+        return WHY.format(name=won.method.name, loss=won.loss)
+    columns = ", ".join(sorted(least.gone - won.gone))
+    return WHY_KEPT.format(
+        name=won.method.name, loss=won.loss, columns=columns, other=least.method.name, less=least.loss
+    )
 
 
 def _late(trials: Sequence[Trial]) -> list[str]:

@@ -6,7 +6,8 @@ from typing import Any
 
 from sfumato.hierarchies.levels import present_codes
 from sfumato.microdata.counts.frequencies import FrequencyTable
-from sfumato.microdata.methods.remedies import HALF, Remedy, Trials, shares_lost
+from sfumato.microdata.methods.column_losses import column_losses
+from sfumato.microdata.methods.remedies import HALF, Remedy, Trials
 from sfumato.microdata.methods.result import Result
 from sfumato.microdata.methods.search import find_recoding, steering_view
 from sfumato.microdata.plan.model import Plan
@@ -18,7 +19,7 @@ class LostColumn:
     """A quasi-identifier of which little is left.
 
     Attributes:
-        share_lost: The mean over published rows of what they lose of it: 1 where nothing is left.
+        share_lost: The mean over published rows of what they lose of it: 1 where nothing is left (column_losses.py).
         labels: Labels that are published, `*` not counted; values: distinct values that the data have.
         remedy: What would keep it, tried; nothing where nothing that was tried does.
     """
@@ -46,17 +47,17 @@ class LostColumn:
         }
 
 
-def lost_columns(table: FrequencyTable, result: Result) -> tuple[LostColumn, ...]:
+def lost_columns(plan: Plan, table: FrequencyTable, result: Result) -> tuple[LostColumn, ...]:
     """The columns that a result has lost by more than half, in the order of the table, with no remedies yet."""
-    return tuple(_lost_columns(table, result))
+    return tuple(_lost_columns(plan, table, result))
 
 
-def _lost_columns(table: FrequencyTable, result: Result) -> Iterator[LostColumn]:
+def _lost_columns(plan: Plan, table: FrequencyTable, result: Result) -> Iterator[LostColumn]:
+    losses = column_losses(plan, table, result)
     for place, name in enumerate(table.columns):
-        share = shares_lost(table, result, place)
         values = int((table.marginal(place) > 0).sum())
-        if share is not None and share > HALF and values > 1:
-            yield LostColumn(name, share, _labels(result.recoding, place), values)
+        if losses.get(name, 0.0) > HALF and values > 1:
+            yield LostColumn(name, losses[name], _labels(result.recoding, place), values)
 
 
 def with_remedies(

@@ -13,12 +13,12 @@ import numpy as np
 from sfumato.errors import SfumatoError
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.packing import packing_of
-from sfumato.microdata.losses.loss_metric import LossMetric
+from sfumato.microdata.methods.column_losses import column_losses
 from sfumato.microdata.methods.full_domain.search import problem_of
 from sfumato.microdata.methods.result import Result
 from sfumato.microdata.methods.time_limit import Deadline
 from sfumato.microdata.models.classes import Counts, Floats, Histogram, histogram
-from sfumato.microdata.plan.methods import FullDomain, Greedy, Local, Suppression
+from sfumato.microdata.plan.methods import FullDomain, Greedy, Local, Mondrian, Suppression
 from sfumato.microdata.plan.model import ColumnPlan, Plan
 from sfumato.microdata.recoding.recoding import LevelRecoding
 
@@ -65,8 +65,9 @@ class Trials:
         for other in self._others(place):
             kept = self._tried(other, lambda other=other: self._without(other))  # type: ignore[misc]
             yield Remedy(column=self.table.columns[other]) if kept and _keeps(kept[0], name) else None
-        if self._chooses_node:
-            local = Local(suppression=self.method.suppression, aggregate=self.method.aggregate)
+        if self._chooses_node or isinstance(self.method, Mondrian):
+            budget = self.method.suppression if self._chooses_node else Suppression(rows=0)
+            local = Local(suppression=budget, aggregate=self.method.aggregate)
             kept = self._tried("local", lambda: self._found(replace(self.plan, method=local), self.table))
             yield Remedy(method="local") if kept and _keeps(kept[0], name) else None
 
@@ -130,27 +131,12 @@ class Trials:
             return None
         if result.cut_short:
             return None
-        shares = {name: shares_lost(table, result, place) for place, name in enumerate(table.columns)}
         hidden = int(result.recoding.sizes[result.recoding.suppressed].sum())
-        return {name: share for name, share in shares.items() if share is not None}, hidden
+        return column_losses(plan, table, result), hidden
 
 
 def _keeps(shares: Mapping[str, float], name: str) -> bool:
     return shares.get(name, 1.0) <= HALF
-
-
-def shares_lost(table: FrequencyTable, result: Result, place: int) -> float | None:
-    """What published rows lose of a column on average; None where the method does not know."""
-    recoding = result.recoding
-    kept_rows = int(recoding.sizes[~recoding.suppressed].sum())
-    if result.loss_name == "loss-metric" and result.per_column:
-        hidden = table.rows - kept_rows
-        return (result.per_column[table.columns[place]] * table.rows - hidden) / max(kept_rows, 1)
-    if isinstance(recoding, LevelRecoding):
-        losses = LossMetric(table.ladders).kept(place, recoding.node[place])[recoding.classes[:, place]]
-        kept = ~recoding.suppressed
-        return float((losses[kept] * recoding.sizes[kept]).sum() / max(kept_rows, 1))
-    return None
 
 
 def without_column(table: FrequencyTable, place: int) -> FrequencyTable:

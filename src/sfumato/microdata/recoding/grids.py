@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.hierarchies.dates import Dates
+from sfumato.hierarchies.intervals import Intervals
 from sfumato.hierarchies.moments import directives, read_moments
 from sfumato.hierarchies.types import numerals, plain
 from sfumato.microdata.plan.model import ColumnPlan
@@ -28,6 +29,7 @@ _UNIX_ORDINAL = 719163
 # So many steps a column may have at most, counted from zero: floating numbers tell them apart for certain.
 _MOST_DIGITS = 11
 _NEAR = 1e-4
+_FARTHEST = 2.0**62
 _YEARS = (100, 10, 5, 2, 1)
 _MONTHS = (1200, 120, 60, 12, 6, 3, 1)
 _DAYS = (10, 5, 2, 1)
@@ -69,10 +71,14 @@ class NumberGrid:
     decimals: int
 
     def below(self, numbers: Floats) -> Ints:
-        return np.floor(numbers * 10.0**self.decimals + _NEAR).astype(np.int64)
+        return np.floor(self._scaled(numbers) + _NEAR).astype(np.int64)
 
     def above(self, numbers: Floats) -> Ints:
-        return np.ceil(numbers * 10.0**self.decimals - _NEAR).astype(np.int64)
+        return np.ceil(self._scaled(numbers) - _NEAR).astype(np.int64)
+
+    def _scaled(self, numbers: Floats) -> Floats:
+        # A value that is coded may be larger than any step: it is no end of anything.
+        return np.clip(numbers * 10.0**self.decimals, -_FARTHEST, _FARTHEST)
 
     def roundest(self, low: int, high: int) -> int:
         largest = len(str(max(abs(low), abs(high))))
@@ -149,7 +155,16 @@ def grid_of(column: ColumnPlan, numbers: Floats) -> Grid:
     """The grid of a column with these numbers; dates are ordinals."""
     if isinstance(column.hierarchy, Dates):
         return _grid_of_dates(column.hierarchy)
-    return DateGrid("D", _ISO) if column.type == "date" else number_grid(numbers)
+    return DateGrid("D", _ISO) if column.type == "date" else number_grid(numbers[~_coded(column, numbers)])
+
+
+def _coded(column: ColumnPlan, numbers: Floats) -> npt.NDArray[np.bool_]:
+    """Which numbers the hierarchy codes at an end: outliers and typing errors, by which no step is chosen."""
+    hierarchy = column.hierarchy
+    if not isinstance(hierarchy, Intervals):
+        return np.zeros(len(numbers), bool)
+    low, high = hierarchy.bottom, hierarchy.top
+    return (numbers < (-np.inf if low is None else low)) | (numbers > (np.inf if high is None else high))
 
 
 def _grid_of_dates(hierarchy: Dates) -> DateGrid:

@@ -90,6 +90,7 @@ def report_of(plan: Plan, source: Engine, outcome: Outcome, seconds: Mapping[str
             *exposed_keys(plan),
         ),
         details={
+            "column_count": len(plan.columns),
             **result.details,
             **({} if outcome.perturbation is None else {"perturbation": outcome.perturbation.figures}),
         },

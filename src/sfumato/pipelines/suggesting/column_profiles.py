@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
+from sfumato.hierarchies.suggest.missing_words import known_words
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.types import canonical
 
@@ -9,29 +10,12 @@ from sfumato.hierarchies.types import canonical
 # many others nearly all are numbers.
 _MANY_NUMBERS, _FEW_WORDS, _MOST_WORDS = 50, 5, 0.3
 _LOOKED_AT, _WRONG_NUMBERS = 200, 0.05
-MISSING_WORDS = (
-    "?",
-    "NA",
-    "N/A",
-    "n/a",
-    "null",
-    "NULL",
-    "None",
-    "NaN",
-    "nan",
-    "-",
-    "--",
-    ".",
-    "k.A.",
-    "k. A.",
-    "unbekannt",
-)
 
 
 def missing_words(texts: Mapping[str, Mapping[str | None, int]]) -> list[str]:
     """Words for "missing" that some column holds, blanks included: frames hold empty texts."""
     blanks = {text for counts in texts.values() for text in counts if text is not None and (not text or text.isspace())}
-    words = [word for word in MISSING_WORDS if any(word in counts for counts in texts.values())]
+    words = known_words(texts)
     return [*words, *sorted(blanks), *sorted(_words_among_numbers(texts, {*words, *blanks}))]
 
 

@@ -81,7 +81,20 @@ def promised(
 
 def lost_columns(words: Words, report: Report) -> list[str]:
     """The columns of which little is left, each with the cheapest way to keep it where one is known."""
-    return [lost_column(words, entry) for entry in report.details.get("lost_columns", ())]
+    return [*_mostly_withheld(words, report), *(lost_column(words, entry) for entry in _lost_entries(report))]
+
+
+def _lost_entries(report: Report) -> Sequence[Mapping[str, Any]]:
+    entries: Sequence[Mapping[str, Any]] = report.details.get("lost_columns", ())
+    return entries
+
+
+def _mostly_withheld(words: Words, report: Report) -> list[str]:
+    """That most columns are withheld, where they are: a loss tells of those alone that are left."""
+    columns, withheld = report.details.get("column_count", 0), len(report.withheld_columns)
+    if 2 * withheld <= columns:
+        return []
+    return [words["lost.withheld"].format(withheld=words.count(withheld), columns=words.count(columns))]
 
 
 def lost_column(words: Words, column: Mapping[str, Any]) -> str:
@@ -90,7 +103,8 @@ def lost_column(words: Words, column: Mapping[str, Any]) -> str:
 
 
 def _loss_of(words: Words, column: Mapping[str, Any]) -> str:
-    return words["lost.column"].format(
+    key = {0: "lost.column_none", 1: "lost.column_one"}.get(column["labels"], "lost.column")
+    return words[key].format(
         column=column["column"],
         share=words.percent(column["share_lost"]),
         labels=words.count(column["labels"]),

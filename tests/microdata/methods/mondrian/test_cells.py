@@ -119,3 +119,76 @@ def test_ends_are_handed_out_as_numbers() -> None:
     numbers = random.Random(8).sample(range(100_000), 60)
     frame = sf.anonymize(pl.DataFrame({"x": [str(number) for number in numbers]}), plan).data
     assert all(low <= number <= high for number, low, high in zip(numbers, frame["x_min"], frame["x_max"], strict=True))
+
+
+CODED = {"type": "integer", "hierarchy": {"type": "intervals", "bottom": 18, "top": 69, "widths": [5, 10, 20]}}
+DECIMAL = {"type": "decimal", "hierarchy": {"type": "intervals", "bottom": 1.5, "top": 9.5, "widths": [0.5, 2]}}
+WAYS: list[dict[str, Any]] = [{}, {"cut": "loss"}, {"bounds": "own"}, {"mode": "relaxed"}, {"choice": "random"}]
+
+
+def ages(count: int = 300) -> list[int]:
+    """Ages with codes and typing errors among them."""
+    draw = random.Random(7)
+    return [draw.randrange(16, 75) for _ in range(count)] + [999] * 6 + [0, -4, 19_850, 10**15]
+
+
+def stands_for(label: str, number: float) -> bool:
+    if label == "*":
+        return True
+    if label[0] in "<>":
+        return number < float(label[1:]) if label[0] == "<" else number > float(label[1:])
+    pair = label.strip("[]").split("–")
+    return float(pair[0]) <= number <= float(pair[-1])
+
+
+@pytest.mark.parametrize("method", WAYS, ids=str)
+def test_what_the_hierarchy_codes_is_no_end_of_a_range(method: dict[str, Any]) -> None:
+    labels = published({"x": [str(age) for age in ages()]}, CODED, **method)
+    assert all(stands_for(label, age) for label, age in zip(labels, ages(), strict=True))
+    ends = [float(end) for label in labels for end in label.strip("<>[]").split("–") if end != "*"]
+    assert min(ends) >= 16 and max(ends) <= 70
+    assert len(set(labels)) > 15
+
+
+@pytest.mark.parametrize("method", WAYS, ids=str)
+def test_decimals_that_are_coded_are_no_ends_either(method: dict[str, Any]) -> None:
+    draw = random.Random(8)
+    numbers = [draw.randrange(16, 95) / 10 for _ in range(200)] + [0.25, 88.125, 9999.0]
+    labels = published({"x": [str(number) for number in numbers]}, DECIMAL, **method)
+    assert all(stands_for(label, number) for label, number in zip(labels, numbers, strict=True))
+    assert not {"0.25", "88.125", "9999"} & {end for label in labels for end in label.strip("<>[]").split("–")}
+
+
+def test_where_every_value_is_coded_no_label_tells_a_value() -> None:
+    labels = published({"x": ["3", "4", "80", "81"] * 3}, CODED)
+    assert set(labels) <= {"<18", ">17", ">69"} and len(set(labels)) == 2
+
+
+@pytest.mark.parametrize("method", WAYS, ids=str)
+def test_typing_errors_do_not_stretch_the_loss(method: dict[str, Any]) -> None:
+    """A range is measured by the hierarchy's values, as every level of it is."""
+    columns = {"x": {"role": "quasi-identifier"} | CODED}
+    plan = {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 150}]}
+    plan |= {"method": {"name": "mondrian"} | method, "output": {"order": "keep"}}
+    report = sf.anonymize(pl.DataFrame({"x": [str(age) for age in ages()]}), plan).report
+    assert 0.4 < report.loss.value < 0.6
+
+
+def test_a_range_loses_what_the_same_interval_of_the_hierarchy_does() -> None:
+    columns = {"x": {"role": "quasi-identifier", "type": "integer"}}
+    columns["x"]["hierarchy"] = {"type": "intervals", "start": 0, "end": 99, "widths": [50]}  # type: ignore[assignment]
+    numbers = [str(number) for number in range(100) for _ in range(2)]
+    plan = {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 100}]}
+    losses = {
+        name: sf.anonymize(pl.DataFrame({"x": numbers}), plan | {"method": {"name": name}}).report.loss.value
+        for name in ("mondrian", "local", "optimal")
+    }
+    assert list(losses.values()) == pytest.approx([49 / 99] * 3)
+
+
+def test_an_open_end_is_handed_out_as_a_number() -> None:
+    columns = {"x": {"role": "quasi-identifier"} | CODED}
+    plan = {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 30}]}
+    plan |= {"method": {"name": "mondrian"}, "output": {"order": "keep", "intervals": "bounds"}}
+    frame = sf.anonymize(pl.DataFrame({"x": [str(age) for age in ages()]}), plan).data
+    assert frame["x_min"].is_null().any() and frame["x_max"].max() <= 70

@@ -101,12 +101,17 @@ def _reachable(problem: Problem, node: Node) -> str:
     """What could be asked instead: what each promise that fails at a node reaches there with nothing suppressed."""
     classes = problem.classes(problem.grouper.at(node))
     whole = problem.table.whole
-    reached = [
-        f"{_symbol(model)} = {_rounded(model.reached(classes, whole), model.asked)}"
+    reached = {
+        f"{_symbol(model)} = {_rounded(model.reached(classes, whole), model.asked)}": None
         for model in problem.models
-        if model.failing(classes, whole).any() and math.isfinite(model.reached(classes, whole))
-    ]
+        if model.failing(classes, whole).any() and _promises(model, model.reached(classes, whole))
+    }
     return f" ({' and '.join(reached)} needs no suppression)" if reached else ""
+
+
+def _promises(model: Model, reached: float) -> bool:
+    """Whether a figure still promises something: a class always has one row and one value."""
+    return math.isfinite(reached) and (reached > 1 or _symbol(model) not in ("k", "l"))
 
 
 def _rounded(reached: float, asked: float) -> str:

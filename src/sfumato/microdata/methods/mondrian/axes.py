@@ -1,7 +1,9 @@
 """The axes along which Mondrian cuts: for each quasi-identifier the order of its values, and how wide a class is in it.
 
-- numbers and dates lie by size; a class covers (max - min) / (range over the file), published as `[min–max]`; where
-  ranges are bounded by cuts, neighbors between which no cut can lie share a place (cells.py);
+- numbers and dates lie by size, published as `[min–max]`; a class covers (max - min) / (range over the file), or, where
+  the column has a hierarchy, the share of the hierarchy's values that lie in the range, as on any level of it; where
+  ranges are bounded by cuts, neighbors between which no cut can lie share a place (cells.py), and so do the values
+  that the hierarchy codes at an end;
 - the values of a hierarchy lie so that every branch is one run, the branches and values with most rows first; a class
   covers the values below their lowest common ancestor, which is published;
 - other values lie by their rows, most first; a class covers the values it holds, published as `{a, b}`.
@@ -17,11 +19,12 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.hierarchies.intervals import Intervals
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.hierarchies.types import NUMBER_TYPES, numbers_of
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.grouping import regroup
-from sfumato.microdata.methods.mondrian.cells import Cells, cells_of
+from sfumato.microdata.methods.mondrian.cells import Cells, Tail, cells_of, with_tails
 from sfumato.microdata.methods.mondrian.kernels import NUMBERS, SET, TREE, Axes
 from sfumato.microdata.models.classes import Counts, Floats
 from sfumato.microdata.models.persons import PERSONS, persons_in
@@ -39,10 +42,12 @@ class Axis:
 
     Attributes:
         order: The value codes in order.
-        numbers: The number of each value code, where the axis has numbers.
+        numbers: The number of each value code, where the axis has numbers; NaN for the missing value.
+        measures: The same on the scale that loss is measured by: the rank of a value in its hierarchy, or its number.
         rows: Rows of each value code.
         weight: Of the column in the loss.
-        cells: Values that share a place, where ranges are bounded by cuts; else each has its own.
+        cells: Values that share a place, where ranges are bounded by cuts or values are coded; else each has its own.
+        by_cuts: Whether ranges are bounded by cuts, or by the values of their classes.
     """
 
     kind: Kind
@@ -51,12 +56,16 @@ class Axis:
     numbers: Floats | None
     rows: Counts
     weight: float = 1.0
+    measures: Floats | None = None
     cells: Cells | None = None
+    by_cuts: bool = False
 
     @property
     def size(self) -> int:
         """How many places there are."""
-        return len(self.positions)
+        if self.cells is None:
+            return len(self.order)
+        return self.cells.count + (None in self.ladder.places)
 
     @cached_property
     def places(self) -> Places:
@@ -66,7 +75,7 @@ class Axis:
         if self.cells is not None:
             # The missing value stands behind all cells.
             places[self.order[: len(self.cells.owners)]] = self.cells.owners
-            places[self.order[len(self.cells.owners) :]] = len(self.cells.lowest)
+            places[self.order[len(self.cells.owners) :]] = self.cells.count
         return places
 
     @property
@@ -83,33 +92,39 @@ class Axis:
 
     @cached_property
     def positions(self) -> Floats:
-        """The number at each place; infinite for the missing value."""
-        if self.numbers is None:
-            return np.zeros(len(self.order))
-        if self.cells is not None:
-            return np.append(self.cells.middles, [np.inf] * (None in self.ladder.places))
-        return np.where(np.isnan(self.numbers), np.inf, self.numbers)[self.order]
+        """The middle of each place on the scale of loss; infinite for the missing value."""
+        low, high = self.extremes
+        return (low + high) / 2
 
     @cached_property
     def extremes(self) -> tuple[Floats, Floats]:
-        """The least and the greatest number at each place; infinite for the missing value."""
-        if self.cells is None:
-            return self.positions, self.positions
-        absent = self.positions[len(self.cells.lowest) :]
-        return np.append(self.cells.lowest, absent), np.append(self.cells.highest, absent)
+        """The least and the greatest measure at each place; infinite for the missing value."""
+        if self.measures is None:
+            return np.zeros(self.size), np.zeros(self.size)
+        measures = np.where(np.isnan(self.measures), np.inf, self.measures)
+        low, high = np.full(self.size, np.inf), np.full(self.size, -np.inf)
+        np.minimum.at(low, self.places, measures)
+        np.maximum.at(high, self.places, measures)
+        return low, high
 
     @cached_property
     def is_single(self) -> npt.NDArray[np.bool_]:
-        """For each place whether it is one value."""
-        return np.asarray(np.bincount(self.places, minlength=self.size) == 1)
+        """For each place whether it is one value that may be published; a value that is coded may not."""
+        single = np.bincount(self.places, minlength=self.size) == 1
+        if self.cells is not None:
+            single[: self.cells.count] &= [not self.cells.is_coded(cell) for cell in range(self.cells.count)]
+        return np.asarray(single)
+
+    def ends_by_cells(self, low: int, high: int) -> bool:
+        """Whether a range between two places ends where its cells do, not at values."""
+        return self.cells is not None and (self.by_cuts or self.cells.is_coded(low) or self.cells.is_coded(high))
 
     @cached_property
     def scale(self) -> float:
-        """One over the range of the numbers in the file, or over the number of values less one."""
-        if self.numbers is None:
+        """One over the range of the measures, or over the number of values less one."""
+        if self.measures is None:
             return 1.0 / max(int(self.present.sum()) - 1, 1)
-        held = self.numbers[self.present]
-        span = float(held.max() - held.min()) if len(held) else 0.0
+        span = float(np.ptp(self.measures[~np.isnan(self.measures)])) if self.present.any() else 0.0
         return 1.0 / span if span > 0 else 1.0
 
     def levels(self) -> tuple[list[npt.NDArray[np.int64]], list[Floats]]:
@@ -128,8 +143,8 @@ def axes_of(table: FrequencyTable, plan: Plan, by_cuts: bool) -> tuple[Axis, ...
     """
     axes = []
     for place, (name, ladder) in enumerate(zip(table.columns, table.ladders, strict=True)):
-        axis = axis_of(ladder, plan.columns[name], table.marginal(place))
-        axes.append(_with_cells(axis, plan.columns[name], _persons(table, place)) if by_cuts else axis)
+        axis = replace(axis_of(ladder, plan.columns[name], table.marginal(place)), by_cuts=by_cuts)
+        axes.append(_with_cells(axis, plan.columns[name], _persons(table, place)))
     return tuple(axes)
 
 
@@ -143,14 +158,39 @@ def _persons(table: FrequencyTable, place: int) -> Counts:
 
 
 def _with_cells(axis: Axis, column: ColumnPlan, persons: Counts) -> Axis:
-    """The same axis, neighbors sharing a place between which no range can end."""
+    """The same axis, neighbors sharing a place between which no range can end, and values that are coded."""
     if axis.numbers is None:
         return axis
     order = axis.order[~np.isnan(axis.numbers[axis.order])]
-    if not len(order):
-        return axis
     numbers = axis.numbers[order]
-    return replace(axis, cells=cells_of(grid_of(column, numbers), numbers, persons[order]))
+    bottom, top = _tails(axis.ladder, column, order, numbers)
+    if not len(order) or not (axis.by_cuts or bottom or top):
+        return axis
+    inner = slice(bottom.count if bottom else 0, len(order) - (top.count if top else 0))
+    # Ends at values need not lie between those of persons.
+    members = persons[order] if axis.by_cuts else np.full(len(order), 2, np.int64)
+    cells = cells_of(grid_of(column, numbers), numbers[inner], members[inner])
+    return replace(axis, cells=with_tails(cells, numbers[inner], bottom, top))
+
+
+def _tails(
+    ladder: Ladder, column: ColumnPlan, order: npt.NDArray[np.int64], numbers: Floats
+) -> tuple[Tail | None, Tail | None]:
+    """The values that a hierarchy codes below and above, where there are some."""
+    hierarchy = column.hierarchy
+    if not isinstance(hierarchy, Intervals):
+        return None, None
+
+    def tail(limit: float | None, codes: npt.NDArray[np.int64]) -> Tail | None:
+        if limit is None or not len(codes):
+            return None
+        return Tail(len(codes), float(limit), str(ladder.labels[1][int(ladder.codes[1][codes[0]])]))
+
+    low, high = hierarchy.bottom, hierarchy.top
+    return (
+        tail(low, order[numbers < low] if low is not None else order[:0]),
+        tail(high, order[numbers > high] if high is not None else order[:0]),
+    )
 
 
 def axis_of(ladder: Ladder, column: ColumnPlan, rows: Counts) -> Axis:
@@ -163,11 +203,20 @@ def axis_of(ladder: Ladder, column: ColumnPlan, rows: Counts) -> Axis:
     """
     numbers = _numbers(ladder, column)
     if numbers is not None:
-        return Axis("numbers", ladder, np.argsort(numbers, kind="stable"), numbers, rows, column.weight)
+        order = np.argsort(numbers, kind="stable")
+        measures = numbers if column.hierarchy is None else _ranks(numbers, order)
+        return Axis("numbers", ladder, order, numbers, rows, column.weight, measures)
     absent = np.array([value is None for value in ladder.values], bool)
     if column.hierarchy is None:
         return Axis("set", ladder, np.lexsort((-rows, absent)), None, rows, column.weight)
     return Axis("tree", ladder, np.lexsort((*_by_branch(ladder, rows), absent)), None, rows, column.weight)
+
+
+def _ranks(numbers: Floats, order: npt.NDArray[np.int64]) -> Floats:
+    """How many values of the hierarchy stand before each one; NaN for the missing value."""
+    ranks = np.empty(len(numbers))
+    ranks[order] = np.arange(len(numbers))
+    return np.where(np.isnan(numbers), np.nan, ranks)
 
 
 def _by_branch(ladder: Ladder, rows: Counts) -> list[npt.NDArray[np.int64]]:

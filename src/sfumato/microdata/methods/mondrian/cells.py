@@ -4,16 +4,19 @@ A cut lies between two values of the data, each of them often that of a single p
 steps between (the first of a year, a round number), and the first and last range at round ones beyond. Where neighbors
 lie so close that an end would be the value of a single person, they stay in one cell. Only where a cell would be long,
 since every step around is some value, is it cut nevertheless: there an end tells of nobody.
+
+Values that the hierarchy codes (`bottom: 20`, `top: 80`) are one cell at each end, published as `<20` and `>80`; a
+range that reaches into such a cell is open there (`<36`), for its end would be an outlier or a typing error.
 """
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.microdata.models.classes import Counts, Floats, Mask
 from sfumato.microdata.recoding.grids import Grid, range_text
+from sfumato.microdata.recoding.recoding import STAR
 
 Ints = npt.NDArray[np.int64]
 # So many neighbors stay together though each is of a single person; of numbers drawn by chance hardly ever more do.
@@ -30,23 +33,33 @@ class Cells:
 
     Attributes:
         owners: The cell of each value, in their order.
-        lowest, highest: The numbers that each cell begins and ends with.
         starts: The first and the last step with which each cell may begin, and one behind the last, (cells + 1, 2).
+        below, above: What the first and the last cell are published as, where they hold the values that are coded.
     """
 
     grid: Grid
     owners: Ints
-    lowest: Floats
-    highest: Floats
     starts: Ints
+    below: str | None = None
+    above: str | None = None
 
-    @cached_property
-    def middles(self) -> Floats:
-        return (self.lowest + self.highest) / 2
+    @property
+    def count(self) -> int:
+        return len(self.starts) - 1
+
+    def is_coded(self, cell: int) -> bool:
+        """Whether a cell holds the values that are coded at an end."""
+        return (cell == 0 and self.below is not None) or (cell == self.count - 1 and self.above is not None)
 
     def text(self, low: int, high: int) -> str:
         """The range from one cell to another."""
-        return range_text(self.grid.text(self._start(low)), self.grid.text(self._start(high + 1) - 1))
+        if not (self.is_coded(low) or self.is_coded(high)):
+            return range_text(self.grid.text(self._start(low)), self.grid.text(self._start(high + 1) - 1))
+        if low == high:
+            return (self.below if low == 0 and self.below is not None else self.above) or STAR
+        if (low, high) == (0, self.count - 1):
+            return STAR
+        return f"<{self.grid.text(self._start(high + 1))}" if low == 0 else f">{self.grid.text(self._start(low) - 1)}"
 
     def _start(self, cell: int) -> int:
         return self.grid.roundest(*self.starts[cell].tolist())
@@ -63,18 +76,59 @@ def cells_of(grid: Grid, numbers: Floats, persons: Counts) -> Cells:
     >>> cells.owners.tolist(), cells.text(0, 0), cells.text(1, 1)
     ([0, 0, 1], '[1800–1999]', '[2000–2049]')
     """
+    if not len(numbers):
+        return Cells(grid, np.empty(0, np.int64), np.zeros((1, 2), np.int64))
     low, high = grid.below(numbers), grid.above(numbers)
     # What lies between two steps is no end of anything.
     rare = (persons == 1) & (low == high)
     lone = rare & ~_in_long_runs(low, high, rare, persons)
     earliest, latest = high[:-1] + 1 + lone[:-1], low[1:] - lone[1:]
     apart = earliest <= latest
-    owners = _numbered(apart)
-    firsts = np.concatenate([[0], np.flatnonzero(apart) + 1])
-    lasts = np.concatenate([firsts[1:] - 1, [len(numbers) - 1]])
     inner = np.column_stack([earliest[apart], latest[apart]])
-    return Cells(
-        grid, owners, numbers[firsts], numbers[lasts], np.vstack([_first(low, rare), inner, _last(high, rare)])
+    return Cells(grid, _numbered(apart), np.vstack([_first(low, rare), inner, _last(high, rare)]))
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """Values that a hierarchy codes at one end.
+
+    Attributes:
+        count: How many of the values there are.
+        limit: What they lie beyond; label: what they are published as.
+    """
+
+    count: int
+    limit: float
+    label: str
+
+
+def with_tails(cells: Cells, inner: Floats, bottom: Tail | None, top: Tail | None) -> Cells:
+    """Cells of the values that are not coded, with one more at each end for those that are.
+
+    Args:
+        inner: The numbers of the values that are not coded, ascending.
+
+    >>> from sfumato.microdata.recoding.grids import NumberGrid
+    >>> inner = np.array([30.0, 40.0])
+    >>> cells = with_tails(cells_of(NumberGrid(0), inner, np.array([5, 5])), inner, Tail(2, 20.0, "<20"), None)
+    >>> cells.owners.tolist(), cells.text(0, 0), cells.text(0, 1), cells.text(1, 2), cells.text(0, 2)
+    ([0, 0, 1, 2], '<20', '<40', '[20–40]', '*')
+    """
+    starts, owners, grid = cells.starts, cells.owners, cells.grid
+    if bottom is not None:
+        step = int(min([*grid.above(np.array([bottom.limit])), *grid.below(inner[:1])]))
+        starts = np.vstack([(step, step), (step, step), starts[1:]])
+        owners = np.concatenate([np.zeros(bottom.count, np.int64), owners + 1])
+    if top is not None:
+        step = int(max([*grid.below(np.array([top.limit])), *grid.above(inner[-1:])])) + 1
+        starts = np.vstack([starts[:-1], (step, step), (step, step)])
+        owners = np.append(owners, np.full(top.count, len(starts) - 2))
+    return replace(
+        cells,
+        owners=owners,
+        starts=starts,
+        below=None if bottom is None else bottom.label,
+        above=None if top is None else top.label,
     )
 
 
@@ -92,6 +146,8 @@ def _in_long_runs(low: Ints, high: Ints, rare: Mask, persons: Counts) -> Mask:
 def _among_many(values: Ints, steps: Ints) -> Mask:
     """Which steps have values on all steps around them, as far as there are some at all."""
     occupied = np.unique(values)
+    if not len(occupied):
+        return np.zeros(len(steps), bool)
     low, high = np.maximum(steps - _AROUND, occupied[0]), np.minimum(steps + _AROUND, occupied[-1])
     between = np.searchsorted(occupied, high, "right") - np.searchsorted(occupied, low, "left")
     return np.asarray(between == high - low + 1)

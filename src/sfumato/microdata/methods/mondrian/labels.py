@@ -32,7 +32,7 @@ class ColumnLabels:
     """One column of all classes: its labels, each class's label, and what each class loses.
 
     Attributes:
-        widths: (M - 1) / (|A| - 1), or (max - min) / range.
+        widths: (M - 1) / (|A| - 1), or (max - min) / range where numbers have no hierarchy.
         penalties: The same by the normalized certainty penalty.
     """
 
@@ -117,7 +117,9 @@ def _ranges(axis: Axis, extent: Extent) -> ColumnLabels:
             return _value(axis, low)
         if high == axis.missing:
             return STAR
-        return range_text(_value(axis, low), _value(axis, high)) if axis.cells is None else axis.cells.text(low, high)
+        if axis.cells is not None and axis.ends_by_cells(low, high):
+            return axis.cells.text(low, high)
+        return range_text(_value(axis, low), _value(axis, high))
 
     labels, codes = _labeled(extent.low * axis.size + extent.high, text)
     lowest, highest = axis.extremes

@@ -1,0 +1,60 @@
+"""What published rows lose of each column, by the larger of two measures, so that none hides a collapse.
+
+The loss metric counts the values of the domain that a label covers: of a domain that typing errors stretch a range may
+cover little, and yet nearly all rows. So rows are counted, too: a row of value v under the label L loses
+(n(L) - n(v)) / (n - n(v)), where n(L) rows have a value that L covers, n(v) the value v, and n is all rows. Both are 0
+where nothing is lost and 1 where nothing is left.
+"""
+
+import numpy as np
+
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.losses.loss_metric import LossMetric
+from sfumato.microdata.measures.view import View, view_of
+from sfumato.microdata.methods.result import Result
+from sfumato.microdata.models.classes import Floats
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.recoding import LevelRecoding
+
+# Of larger tables the rows that labels cover are not counted beside.
+MOST_COMBINATIONS = 2_000_000
+
+
+def column_losses(plan: Plan, table: FrequencyTable, result: Result) -> dict[str, float]:
+    """The mean over published rows of what they lose of each column; columns are left out of which nothing is known.
+
+    Args:
+        plan: The plan, which names the method that found the result.
+    """
+    view = view_of(plan, table, result.recoding) if len(table.counts) <= MOST_COMBINATIONS else None
+    losses = {}
+    for place, name in enumerate(table.columns):
+        measures = [_by_domain(table, result, place), None if view is None else _by_rows(view, place)]
+        known = [measure for measure in measures if measure is not None]
+        if known:
+            losses[name] = max(known)
+    return losses
+
+
+def _by_domain(table: FrequencyTable, result: Result, place: int) -> float | None:
+    """The loss metric of published rows; None where the method does not know."""
+    recoding = result.recoding
+    kept_rows = int(recoding.sizes[~recoding.suppressed].sum())
+    if result.loss_name == "loss-metric" and result.per_column:
+        hidden = table.rows - kept_rows
+        return (result.per_column[table.columns[place]] * table.rows - hidden) / max(kept_rows, 1)
+    if isinstance(recoding, LevelRecoding):
+        losses = LossMetric(table.ladders).kept(place, recoding.node[place])[recoding.classes[:, place]]
+        kept = ~recoding.suppressed
+        return float((losses[kept] * recoding.sizes[kept]).sum() / max(kept_rows, 1))
+    return None
+
+
+def _by_rows(view: View, place: int) -> float:
+    """The mean share of other rows that a published row cannot be told from by its label."""
+    column, pieces = view.columns[place], view.published
+    covered = np.bincount(column.labels, weights=column.before[column.covered], minlength=len(column.label_rows))
+    own = view.table.marginal(place)[view.table.codes[pieces.combinations, place]]
+    others = np.maximum(view.table.rows - own, 1)
+    shares: Floats = np.clip((covered[view.class_labels[pieces.classes, place]] - own) / others, 0.0, 1.0)
+    return float((shares * pieces.rows).sum() / max(view.rows, 1))
