@@ -53,11 +53,13 @@ def report_of(folder: Path) -> dict[str, Any]:
 def kept_columns(report: Mapping[str, Any]) -> list[KeptColumn]:
     """What each quasi-identifier kept, the one that lost most first, as sentences about lost columns say it.
 
-    Where the method minimized another loss, the loss metric that was measured afterwards stands for it.
+    Where the method minimized another loss, the loss metric that was measured afterwards stands for it; of a column
+    that is said to be lost, the share that is said.
     """
     loss, utility = report["loss"], report["utility"]
     shares = loss if loss["name"] == "loss-metric" else (utility.get("losses") or {}).get("loss-metric", loss)
     losses, left = _of_published(shares.get("per_column") or {}, report), utility.get("values_left") or {}
+    losses |= {lost["column"]: lost["share_lost"] for lost in report.get("lost_columns") or ()}
     kept = [
         _kept(name, entry, losses.get(name), left.get(name, {}))
         for name, entry in (report.get("columns") or {}).items()
