@@ -309,3 +309,42 @@ def test_files_whose_sensitive_numbers_are_written_in_several_ways(tmp_path, col
     assert report.holds
     persons = {age: len({person for person, own, _ in rows if own == age}) for age in range(20, 24)}
     assert report.models[0].reached == min(persons.values())
+
+
+def with_gaps(raw: pl.DataFrame, mark: str) -> pl.DataFrame:
+    """The visits with a text that means missing in place of one illness, and with no empty cell."""
+    return raw.cast(str).with_columns(pl.col("illness").replace("c", mark))
+
+
+@pytest.mark.parametrize("source", ["frame", "csv", "parquet"])
+@pytest.mark.parametrize("models", [
+    {"model": "l-diversity", "variant": "distinct", "l": 2},
+    {"model": "l-diversity", "variant": "entropy", "l": 1.2},
+    {"model": "t-closeness", "t": 0.9},
+    {"model": "beta-likeness", "beta": 9.0},
+    {"model": "delta-disclosure", "delta": 9.0},
+], ids=lambda model: str(model.get("variant", model["model"])))  # fmt: skip
+def test_texts_that_mean_missing_count_as_the_missing_value(tmp_path: Path, source: str, models: dict) -> None:
+    """A sensitive column whose only gaps are written NA: persons are counted as if the cells were empty."""
+    raw = visits(5)
+    plan = plan_of("k", "optimal", seed=4, data={"missing": ["NA"]}) | {"privacy": [K, models | {"column": "illness"}]}
+    plan["method"] = {"name": "optimal", "suppression": 0.9}
+    marked, empty = with_gaps(raw, "NA"), with_gaps(raw, "")
+    marked.write_csv(tmp_path / "rows.csv")
+    marked.write_parquet(tmp_path / "rows.parquet")
+    release = anonymize(marked if source == "frame" else tmp_path / f"rows.{source}", plan)
+    assert release.report.models == anonymize(empty, plan).report.models
+    release.save(tmp_path / "out")
+    assert verify(tmp_path / "out").holds
+
+
+@pytest.mark.parametrize("source", ["frame", "csv", "parquet"])
+def test_a_person_has_a_value_once_however_that_is_spelled(tmp_path: Path, source: str) -> None:
+    """`a` and `A ` are one illness to promises: who is written both ways is one person with it, beside two with b."""
+    rows = pl.DataFrame({"who": ["p", "p", "q", "r"], "sex": ["m"] * 4, "illness": ["a", "A ", "b", "b"]})
+    rows.write_csv(tmp_path / "rows.csv")
+    rows.write_parquet(tmp_path / "rows.parquet")
+    columns = {name: COLUMNS[name] for name in rows.columns}
+    plan = plan_of("entropy", "optimal", columns=columns)
+    release = anonymize(rows if source == "frame" else tmp_path / f"rows.{source}", plan)
+    assert release.report.models[1].reached == pytest.approx((3**3 / 2**2) ** (1 / 3))

@@ -49,6 +49,10 @@ ATTRIBUTE = _object(
             "type": ["integer", "null"],
             "description": "the least l with spellings of one value taken for one",
         },
+        "blank_classes": COUNT | {"description": "classes in which all rows are blank"},
+        "blank_rows": COUNT | {"description": "the rows in them"},
+        "part_blank_classes": COUNT | {"description": "classes of blanks and one value, the same in all other rows"},
+        "part_blank_rows": COUNT | {"description": "the rows in them"},
     },
     about="the classes of one value and the rows in them, the least l and the greatest t, promised or not",
 )

@@ -83,8 +83,13 @@ def test_figures_are_those_of_the_rows(rows) -> None:
         classes: dict = {}
         for row in published:
             classes.setdefault(row["q"], []).append(row[name] or None)
-        alone = [values for values in classes.values() if len({*values} - {None}) == 1]
+        contents = [(values, {*values}) for values in classes.values()]
+        alone = [values for values, told in contents if len(told) == 1 and None not in told]
+        blank = [values for values, told in contents if told == {None}]
+        part = [values for values, told in contents if len(told) == 2 and None in told]
         assert (figures.one_value_classes, figures.one_value_rows) == (len(alone), sum(map(len, alone)))
+        assert (figures.blank_classes, figures.blank_rows) == (len(blank), sum(map(len, blank)))
+        assert (figures.part_blank_classes, figures.part_blank_rows) == (len(part), sum(map(len, part)))
         assert figures.l == min(len({*values} - {None}) for values in classes.values())
     counted = {entry.columns: entry.rows for entry in release.report.disclosure.unique_rows}
     for width in (1, 2):
@@ -98,7 +103,20 @@ def test_a_missing_value_is_none_and_spellings_are_said() -> None:
     rows = frame.with_columns(illness=pl.Series(["no", "No ", "N", "yes", None, None]))
     report = anonymize(rows, plan()).report
     illness = report.disclosure.sensitive["illness"]
-    assert (illness.l, illness.one_value_classes, illness.one_value_rows) == (1, 1, 3)
+    assert (illness.l, illness.part_blank_classes, illness.part_blank_rows) == (1, 1, 3)
     assert (illness.spellings, illness.meant_l) == (2, 1)
     assert "illness: 2 of its values are likely other spellings of one" in text(report)
     assert report.disclosure.sensitive["pay"].meant_l is None
+
+
+def test_each_sentence_about_classes_is_true_of_their_blanks() -> None:
+    """One class all blank, one of blanks and a code, one of a code alone: three sentences, and no other is diverse."""
+    rows = pl.DataFrame({"q": ["a"] * 3 + ["b"] * 4 + ["c"] * 2, "pay": ["1"] * 9, "note": ["x"] * 9})
+    report = anonymize(
+        rows.with_columns(illness=pl.Series([None] * 3 + [None, "50", "50", None] + ["50"] * 2)), plan()
+    ).report
+    told = text(report)
+    assert "illness: in 1 of 3 classes all rows have one value (2 rows)." in told
+    assert "illness: in 1 of 3 classes all rows are blank (3 rows)" in told
+    assert "illness: in 1 of 3 classes some rows are blank and all others have one value (4 rows" in told
+    assert "No class has one value alone" not in told

@@ -171,6 +171,23 @@ class TestACollapse:
         report = anonymize(frame, plan(name="local")).report
         assert "lost_columns" not in report.details
 
+    def test_dates_of_which_none_is_left_are_lost_however_many_rows_are_blank(self) -> None:
+        dates = [f"2024-{1 + place % 12:02d}-{1 + place:02d}" for place in range(24)]
+        column = {"role": "quasi-identifier", "hierarchy": {"type": "date", "levels": ["day", "millennium", "any"]}}
+        frame = pl.DataFrame({"left": [*dates, *[None] * 200], "town": ["x"] * 224})
+        report = anonymize(frame, plan({"left": column, "town": COLUMNS["town"]}, name="optimal")).report
+        assert report.mean_loss < 0.2
+        (lost,) = report.details["lost_columns"]
+        assert (lost["column"], lost["labels"], lost["values"]) == ("left", 0, 24) and lost["share_lost"] > 0.9
+
+    def test_more_labels_than_values_are_said_as_such(self) -> None:
+        from sfumato.report.release.sentences import lost_column
+
+        entry = {"column": "zip", "share_lost": 0.622, "labels": 13, "values": 10, "remedies_cut_short": True}
+        said = lost_column(words_in(), entry)
+        assert "its 10 values stand under 13 labels" in said and "not found in the time" in said
+        assert "Nothing that was tried keeps it" in lost_column(words_in(), entry | {"remedies_cut_short": False})
+
 
 class TestTheWinner:
     def test_what_keeps_every_column_wins_over_less_loss(self) -> None:
@@ -183,6 +200,14 @@ class TestTheWinner:
         said = auto._why(kept, [lost, kept, worse])
         assert "local (0.5400 on average" in said and "keeps job, town, of which optimal (0.5200) leaves hardly" in said
         assert "of which optimal" not in words_in("de").sentence(said)
+
+    def test_what_costs_much_more_wins_only_over_what_leaves_nothing_of_a_column(self) -> None:
+        kept = auto.Trial(Local(), 0.0, loss=0.40)
+        scarce = auto.Trial(Mondrian(), 0.0, loss=0.30, gone=frozenset({"job"}))
+        void = auto.Trial(Mondrian(), 0.0, loss=0.30, gone=frozenset({"job"}), void=frozenset({"job"}))
+        assert auto._least([kept, scarce]) is scarce
+        assert auto._least([kept, void]) is kept
+        assert "keeps job, of which mondrian" in auto._why(kept, [kept, void])
 
     def test_columns_that_are_lost_altogether_are_shown_for_each_method(self) -> None:
         frame = pl.DataFrame({"age": [30, 31, 32, 33, 34, 35] * 10, "town": [f"t{place}" for place in range(60)]})

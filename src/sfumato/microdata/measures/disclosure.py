@@ -1,14 +1,16 @@
 """Attribute disclosure: what published rows tell of sensitive columns, and whom columns besides them single out.
 
 Both are measured whether promised or not. Of a sensitive column: the classes in which all rows have one value (who is
-known to be in such a class is known to have it), the least number of values in a class (the l of distinct l-diversity)
-and the greatest distance of a class to all published rows (the t of t-closeness, every two values equally far apart).
-Of published columns that are no quasi-identifiers: how many rows are unique by one of them, by two together, or by one
-and the quasi-identifiers as they are published. Nobody promised anything about these rows; who knows such a value of a
-person finds the row. A column that nearly tells a quasi-identifier is known to whoever knows that (`telling`).
+known to be in such a class is known to have it), those in which all are blank (nothing is recorded of who is in one,
+which may tell as much), those in which some are blank and all others have one value, the least number of values in a
+class (the l of distinct l-diversity) and the greatest distance of a class to all published rows (the t of t-closeness,
+every two values equally far apart). Of published columns that are no quasi-identifiers: how many rows are unique by one
+of them, by two together, or by one and the quasi-identifiers as they are published. Nobody promised anything about
+these rows; who knows such a value of a person finds the row. A column that nearly tells a quasi-identifier is known to
+whoever knows that (`telling`).
 
-A missing value is none. Values that are likely spellings of one (`hierarchies/spellings.py`) are counted as written,
-and once more as one.
+A missing value is none to l. Values that are likely spellings of one (`hierarchies/spellings.py`) are counted as
+written, and once more as one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,11 +35,13 @@ class AttributeFigures:
     """What published classes tell of a sensitive column.
 
     Attributes:
-        classes: Classes that show the column; one_value_classes: those in which all rows have the same value, and
-        one_value_rows: the rows in them.
+        classes: Classes that show the column; one_value_classes: those in which all rows have the same value, none
+        blank, and one_value_rows: the rows in them.
         l: The least number of values in a class; t: the greatest distance of a class to all published rows.
         spellings: How many more values are written than are likely meant; meant_l: the least number of values in a
         class with likely spellings of one taken for one.
+        blank_classes, blank_rows: The same of classes in which all rows are blank; part_blank_classes,
+        part_blank_rows: of those in which some are blank and all others have the same value.
     """
 
     classes: int
@@ -47,6 +51,15 @@ class AttributeFigures:
     t: float
     spellings: int = 0
     meant_l: int | None = None
+    blank_classes: int = 0
+    blank_rows: int = 0
+    part_blank_classes: int = 0
+    part_blank_rows: int = 0
+
+    @property
+    def diverse(self) -> bool:
+        """Whether every class tells several values."""
+        return not (self.one_value_classes or self.blank_classes or self.part_blank_classes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +115,8 @@ def attribute_figures(
     visible = published.visible
     told = told_values(visible, published.shown, column)
     values = np.diff(told.starts)
-    alone = values == 1
+    gaps = np.diff(visible.sensitive[column].starts) > values
+    alone, blank, part_blank = (values == 1) & ~gaps, (values == 0) & gaps, (values == 1) & gaps
     texts = published.shown.sensitive[column].texts
     spelled, meant = _meant(told, texts)
     return AttributeFigures(
@@ -113,6 +127,10 @@ def attribute_figures(
         TCloseness(1.0, column).reached(visible, published.shown),
         spelled,
         _least(np.diff(meant.starts)) if spelled else None,
+        int(blank.sum()),
+        int(visible.sizes[blank].sum()),
+        int(part_blank.sum()),
+        int(visible.sizes[part_blank].sum()),
     )
 
 

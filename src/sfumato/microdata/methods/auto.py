@@ -1,8 +1,9 @@
 """Auto: local recoding, Mondrian by loss and the optimal node are tried on the same count; what loses least wins.
 
-They are compared by the mean loss metric on the rows as published, a withheld row counting 1; but what loses a column
-altogether that another keeps does not win, for a mean hides that. No method is best for every table: one level for each
-column gives way to single outliers, classes of their own need no hierarchy that fits.
+They are compared by the mean loss metric on the rows as published, a withheld row counting 1; but what leaves nothing
+of a column that another keeps does not win, for a mean hides that; nor what leaves hardly anything of one, where
+another keeps it for little more loss. No method is best for every table: one level for each column gives way to single
+outliers, classes of their own need no hierarchy that fits.
 """
 
 from collections.abc import Sequence
@@ -25,6 +26,8 @@ from sfumato.microdata.plan.model import Plan
 TIE = 1e-9
 # A column of which less than this share is left is lost altogether: of 20 rows 19 tell nothing of it.
 LEAST_LEFT = 0.05
+# What loses more than so many times the least does not win by columns of which others leave hardly anything.
+MOST_DEARER = 1.25
 WHY = "Local, mondrian and optimal were tried: {name} loses least ({loss:.4f} on average, a withheld row counting 1)."
 WHY_KEPT = (
     "Local, mondrian and optimal were tried: {name} ({loss:.4f} on average, a withheld row counting 1) keeps "
@@ -38,7 +41,7 @@ class Trial:
 
     Attributes:
         loss: The mean loss metric of a published row, a withheld one counting 1; None where there is no release.
-        gone: The columns that it loses altogether.
+        gone: The columns of which it leaves hardly anything; void: those of which it leaves nothing.
         error: Why there is none.
     """
 
@@ -47,6 +50,7 @@ class Trial:
     result: Result | None = None
     loss: float | None = None
     gone: frozenset[str] = frozenset()
+    void: frozenset[str] = frozenset()
     error: str = ""
 
     def to_dict(self) -> dict[str, Any]:
@@ -105,17 +109,18 @@ def _trial(plan: Plan, method: Method, table: FrequencyTable, progress: Progress
         return Trial(method, perf_counter() - begin, error=str(error))
     weights = [plan.columns[name].weight for name in result.per_column]
     loss = aggregated(list(result.per_column.values()), weights, "mean")
-    return Trial(method, perf_counter() - begin, result, loss, _gone(table, result))
+    gone, void = (_gone(table, result, least) for least in (LEAST_LEFT, TIE))
+    return Trial(method, perf_counter() - begin, result, loss, gone, void)
 
 
-def _gone(table: FrequencyTable, result: Result) -> frozenset[str]:
-    """The columns that published rows lose altogether; one of a single value has nothing to lose."""
+def _gone(table: FrequencyTable, result: Result, least: float) -> frozenset[str]:
+    """The columns of which published rows keep less than a share; one of a single value has nothing to lose."""
     recoding = result.recoding
     hidden = table.rows - int(recoding.sizes[~recoding.suppressed].sum())
     several = (name for place, name in enumerate(table.columns) if (table.marginal(place) > 0).sum() > 1)
     # A withheld row loses all of every column.
     left = {name: (1.0 - result.per_column[name]) * table.rows for name in several}
-    return frozenset(name for name, rows in left.items() if rows < LEAST_LEFT * (table.rows - hidden))
+    return frozenset(name for name, rows in left.items() if rows < least * (table.rows - hidden))
 
 
 def _search(plan: Plan, method: Method, table: FrequencyTable, progress: Progress | None) -> Result:
@@ -128,10 +133,19 @@ def _search(plan: Plan, method: Method, table: FrequencyTable, progress: Progres
 
 
 def _least(trials: Sequence[Trial]) -> Trial | None:
-    """Of the trials that lose the fewest columns altogether the one of least loss; of equal ones the first."""
+    """The winner: of least loss; first among those that leave something of most columns, and more than hardly anything.
+
+    Of the trials with the fewest columns of which nothing is left, those of nearly the least loss are looked at; of
+    these, those with the fewest columns of which hardly anything is; of these the one of least loss, of equal ones the
+    first.
+    """
     done = [trial for trial in trials if trial.loss is not None]
-    fewest = min((len(trial.gone) for trial in done), default=0)
-    return _of_least_loss([trial for trial in done if len(trial.gone) == fewest])
+    fewest = min((len(trial.void) for trial in done), default=0)
+    whole = [trial for trial in done if len(trial.void) == fewest]
+    least = min((trial.loss for trial in whole if trial.loss is not None), default=0.0)
+    near = [trial for trial in whole if trial.loss is not None and trial.loss <= MOST_DEARER * least + TIE]
+    fewest = min((len(trial.gone) for trial in near), default=0)
+    return _of_least_loss([trial for trial in near if len(trial.gone) == fewest])
 
 
 def _of_least_loss(trials: Sequence[Trial]) -> Trial | None:
@@ -147,7 +161,7 @@ def _why(won: Trial, trials: Sequence[Trial]) -> str:
     least = _of_least_loss(trials) or won
     if least is won:
         return WHY.format(name=won.method.name, loss=won.loss)
-    columns = ", ".join(sorted(least.gone - won.gone))
+    columns = ", ".join(sorted((least.gone - won.gone) | (least.void - won.void)))
     return WHY_KEPT.format(
         name=won.method.name, loss=won.loss, columns=columns, other=least.method.name, less=least.loss
     )

@@ -1,10 +1,13 @@
-"""What published rows lose of each column, by the larger of two measures, so that none hides a collapse.
+"""What published rows lose of each column, by the largest of three measures, so that none hides a collapse.
 
 The loss metric counts the values of the domain that a label covers: of a domain that typing errors stretch a range may
 cover little, and yet nearly all rows. So rows are counted, too: a row of value v under the label L loses
 (n(L) - n(v)) / (n - n(v)), where n(L) rows have a value that L covers, n(v) the value v, and n is all rows. Both are 0
-where nothing is lost and 1 where nothing is left.
+where nothing is lost and 1 where nothing is left. Rows are counted twice: all, and those that have a value. A column
+of many blanks keeps most of its rows by publishing these as they are, with not one of its values left.
 """
+
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -12,7 +15,7 @@ from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.losses.loss_metric import LossMetric
 from sfumato.microdata.measures.view import View, view_of
 from sfumato.microdata.methods.result import Result
-from sfumato.microdata.models.classes import Floats
+from sfumato.microdata.models.classes import Floats, Mask
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import LevelRecoding
 
@@ -29,7 +32,7 @@ def column_losses(plan: Plan, table: FrequencyTable, result: Result) -> dict[str
     view = view_of(plan, table, result.recoding) if len(table.counts) <= MOST_COMBINATIONS else None
     losses = {}
     for place, name in enumerate(table.columns):
-        measures = [_by_domain(table, result, place), None if view is None else _by_rows(view, place)]
+        measures = [_by_domain(table, result, place), *(() if view is None else _by_rows(view, place))]
         known = [measure for measure in measures if measure is not None]
         if known:
             losses[name] = max(known)
@@ -50,11 +53,21 @@ def _by_domain(table: FrequencyTable, result: Result, place: int) -> float | Non
     return None
 
 
-def _by_rows(view: View, place: int) -> float:
-    """The mean share of other rows that a published row cannot be told from by its label."""
-    column, pieces = view.columns[place], view.published
-    covered = np.bincount(column.labels, weights=column.before[column.covered], minlength=len(column.label_rows))
-    own = view.table.marginal(place)[view.table.codes[pieces.combinations, place]]
-    others = np.maximum(view.table.rows - own, 1)
-    shares: Floats = np.clip((covered[view.class_labels[pieces.classes, place]] - own) / others, 0.0, 1.0)
-    return float((shares * pieces.rows).sum() / max(view.rows, 1))
+def _by_rows(view: View, place: int) -> Iterator[float]:
+    """The mean share of other rows that a row cannot be told from by its label: of all, and of those with a value."""
+    column, pieces, table = view.columns[place], view.published, view.table
+    told = told_values(table, place)
+    codes, labels = table.codes[pieces.combinations, place], view.class_labels[pieces.classes, place]
+    for counted in (np.ones(len(told), bool), told) if not told.all() else (told,):
+        rows = np.where(counted, table.marginal(place), 0)
+        before = column.before * counted[column.values]
+        covered = np.bincount(column.labels, weights=before[column.covered], minlength=len(column.label_rows))
+        others = np.maximum(rows.sum() - rows[codes], 1)
+        shares: Floats = np.clip((covered[labels] - rows[codes]) / others, 0.0, 1.0)
+        weights = pieces.rows * counted[codes]
+        yield float((shares * weights).sum() / max(weights.sum(), 1))
+
+
+def told_values(table: FrequencyTable, place: int) -> Mask:
+    """The values of a column that are not missing."""
+    return np.array([value is not None for value in table.ladders[place].values], bool)

@@ -6,7 +6,7 @@ from typing import Any
 
 from sfumato.hierarchies.levels import present_codes
 from sfumato.microdata.counts.frequencies import FrequencyTable
-from sfumato.microdata.methods.column_losses import column_losses
+from sfumato.microdata.methods.column_losses import column_losses, told_values
 from sfumato.microdata.methods.remedies import HALF, Remedy, Trials
 from sfumato.microdata.methods.result import Result
 from sfumato.microdata.methods.search import find_recoding, steering_view
@@ -20,7 +20,7 @@ class LostColumn:
 
     Attributes:
         share_lost: The mean over published rows of what they lose of it: 1 where nothing is left (column_losses.py).
-        labels: Labels that are published, `*` not counted; values: distinct values that the data have.
+        labels: Labels that are published, stars and blanks not counted; values: distinct values that the data have.
         remedy: What would keep it, tried; nothing where nothing that was tried does.
     """
 
@@ -44,6 +44,7 @@ class LostColumn:
             "rows_to_withhold": self.remedy.rows,
             "column_to_withhold": self.remedy.column,
             "method_to_use": self.remedy.method,
+            "remedies_cut_short": self.remedy.cut_short,
         }
 
 
@@ -55,7 +56,7 @@ def lost_columns(plan: Plan, table: FrequencyTable, result: Result) -> tuple[Los
 def _lost_columns(plan: Plan, table: FrequencyTable, result: Result) -> Iterator[LostColumn]:
     losses = column_losses(plan, table, result)
     for place, name in enumerate(table.columns):
-        values = int((table.marginal(place) > 0).sum())
+        values = int(((table.marginal(place) > 0) & told_values(table, place)).sum())
         if losses.get(name, 0.0) > HALF and values > 1:
             yield LostColumn(name, losses[name], _labels(result.recoding, place), values)
 
@@ -66,10 +67,10 @@ def with_remedies(
     """Lost columns with what would keep them: searches of their own, which take a time of their own."""
     plan, steering = steering_view(plan, table)
     trials = Trials(plan, steering, result, find_recoding)
-    return tuple(replace(column, remedy=trials.remedy(column.column) or Remedy()) for column in lost)
+    return tuple(replace(column, remedy=trials.remedy(column.column)) for column in lost)
 
 
 def _labels(recoding: Recoding, place: int) -> int:
     """Labels of a column that tell something."""
     codes = present_codes(recoding.classes[~recoding.suppressed, place])
-    return sum(recoding.labels[place][code] != STAR for code in codes)
+    return sum({*(recoding.labels[place][code] or STAR)} != {STAR} for code in codes)

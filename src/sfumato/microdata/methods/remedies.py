@@ -34,11 +34,16 @@ MOST_COLUMNS = 3
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """What would keep a column: so many more rows withheld, another column withheld, or another method."""
+    """What would keep a column: so many more rows withheld, another column withheld, or another method.
+
+    Attributes:
+        cut_short: Nothing was found, and the time did not allow to try all.
+    """
 
     rows: int | None = None
     column: str | None = None
     method: str | None = None
+    cut_short: bool = False
 
 
 class Trials:
@@ -54,10 +59,11 @@ class Trials:
         self.deadline = Deadline(TRIAL_SECONDS)
         self.outcomes: dict[Any, tuple[Mapping[str, float], int] | None] = {}
 
-    def remedy(self, name: str) -> Remedy | None:
-        """The first remedy for a lost column that was tried and keeps it."""
+    def remedy(self, name: str) -> Remedy:
+        """The first remedy for a lost column that was tried and keeps it; none where nothing does."""
         place = self.table.columns.index(name)
-        return next((remedy for remedy in self._remedies(place) if remedy is not None), None)
+        remedies = (remedy for remedy in self._remedies(place) if remedy is not None)
+        return next(remedies, None) or Remedy(cut_short=self.deadline.over)
 
     def _remedies(self, place: int) -> Iterator[Remedy | None]:
         name = self.table.columns[place]

@@ -1,6 +1,6 @@
 """Counting the rows of a plan: what they hold, coded as a frequency table, or why they do not fit the plan."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -26,6 +26,7 @@ from sfumato.microdata.models.t_closeness import TCloseness
 from sfumato.microdata.plan.model import ColumnPlan, Plan, located
 from sfumato.microdata.recoding.population import with_population, with_texts
 from sfumato.microdata.recoding.prediction import Prediction
+from sfumato.pipelines.stages.handling import changed_texts
 from sfumato.pipelines.stages.shared_counts import SharedCounts
 
 ROWS_SHOWN = 10
@@ -159,7 +160,8 @@ def with_person_counts(plan: Plan, source: Engine, table: FrequencyTable) -> Fre
     """
     if plan.person is None:
         return table
-    entries = person_counts(plan, source, plan.person, reading_of(plan))
+    respelled = {name for name in plan.spelled_columns if changed_texts(table, name)}
+    entries = person_counts(plan, source, plan.person, reading_of(plan), respelled)
     if any(entry.nameless for entry in entries.values()):
         raise DataError(
             f'some rows name no person in the column "{plan.person}".',
@@ -178,13 +180,21 @@ def published_persons(plan: Plan, published: Engine) -> dict[str | None, PersonC
     return {name: replace(entry, text_counts=typed(entry.text_counts, plan)[0]) for name, entry in entries.items()}
 
 
-def person_counts(plan: Plan, source: Engine, person: str, reading: Reading) -> dict[str | None, PersonCount]:
-    """The persons of each combination, and those with each value of the columns that promises are about."""
+def person_counts(
+    plan: Plan, source: Engine, person: str, reading: Reading, respelled: Collection[str] = ()
+) -> dict[str | None, PersonCount]:
+    """The persons of each combination, and those with each value of the columns that promises are about.
+
+    Args:
+        respelled: Columns in which several texts of the rows are one value.
+    """
     names = plan.quasi_identifiers
     entries: dict[str | None, PersonCount] = {None: source.count_persons(names, person, None, reading)}
     for value in dict.fromkeys(model.column for model in plan.privacy if model.column):
         # Where a value is written in several ways, persons add up only after these are known to be one.
-        one_way = plan.columns[value].type == "text" and plan.columns[value].operations is None
+        one_way = (
+            plan.columns[value].type == "text" and plan.columns[value].operations is None and value not in respelled
+        )
         count = source.count_persons if one_way else partial(CountsPersons.count_persons, source)
         entries[value] = count(names, person, value, reading)
     return entries

@@ -103,7 +103,8 @@ def lost_column(words: Words, column: Mapping[str, Any]) -> str:
 
 
 def _loss_of(words: Words, column: Mapping[str, Any]) -> str:
-    key = {0: "lost.column_none", 1: "lost.column_one"}.get(column["labels"], "lost.column")
+    several = "lost.column_more" if column["labels"] >= column["values"] else "lost.column"
+    key = {0: "lost.column_none", 1: "lost.column_one"}.get(column["labels"], several)
     return words[key].format(
         column=column["column"],
         share=words.percent(column["share_lost"]),
@@ -113,20 +114,22 @@ def _loss_of(words: Words, column: Mapping[str, Any]) -> str:
 
 
 def _remedy(words: Words, column: Mapping[str, Any]) -> str:
-    """What would keep a column, where something was tried that does."""
+    """What would keep a column, as it was tried; or that nothing does, or that the time did not allow to try."""
     rows, other, method = (column.get(key) for key in ("rows_to_withhold", "column_to_withhold", "method_to_use"))
     if rows is not None:
         return words["lost.one" if rows == 1 else "lost.more"].format(rows=words.count(rows), column=column["column"])
     if other is not None:
         return words["lost.other"].format(other=other, column=column["column"])
-    return "" if method is None else words["lost.method"].format(method=method, column=column["column"])
+    if method is not None:
+        return words["lost.method"].format(method=method, column=column["column"])
+    return words["lost.untried" if column.get("remedies_cut_short") else "lost.no_remedy"]
 
 
 def disclosure(words: Words, report: Report) -> list[str]:
     """What the rows tell besides what was promised: columns that classes give away, and rows others single out."""
     figures = report.disclosure.sensitive
-    lines = [_given_away(words, name, one) for name, one in figures.items() if one.one_value_classes]
-    diverse = [name for name, one in figures.items() if not one.one_value_classes]
+    lines = [line for name, one in figures.items() for line in _given_away(words, name, one)]
+    diverse = [name for name, one in figures.items() if one.diverse]
     if diverse:
         lines.append(words["disclosure.diverse"].format(columns=", ".join(diverse)))
     for name, one in figures.items():
@@ -140,10 +143,19 @@ def disclosure(words: Words, report: Report) -> list[str]:
     return [*lines, *(words.sentence(left_out) for left_out in report.disclosure.unmeasured)]
 
 
-def _given_away(words: Words, name: str, figures: AttributeFigures) -> str:
-    counts = {"alone": figures.one_value_classes, "classes": figures.classes, "rows": figures.one_value_rows}
-    texts = {part: words.count(count) for part, count in counts.items()}
-    return words["disclosure.one_value"].format(column=name, **texts)
+def _given_away(words: Words, name: str, figures: AttributeFigures) -> list[str]:
+    """The classes that tell one value, nothing but blanks, or one value beside blanks: each kind in a sentence."""
+    kinds = {
+        "one_value": (figures.one_value_classes, figures.one_value_rows),
+        "blank": (figures.blank_classes, figures.blank_rows),
+        "part_blank": (figures.part_blank_classes, figures.part_blank_rows),
+    }
+    whole = words.count(figures.classes)
+    return [
+        words[f"disclosure.{kind}"].format(column=name, alone=words.count(alone), classes=whole, rows=words.count(rows))
+        for kind, (alone, rows) in kinds.items()
+        if alone
+    ]
 
 
 def unique_rows(words: Words, columns: Sequence[str], rows: int, published: int) -> str:

@@ -103,7 +103,7 @@ def _sample_figure(words: Words, side: Mapping[str, Any], part: str, figure: str
 def disclosure(words: Words, tells: Disclosure) -> Iterator[str]:
     """What classes tell of each sensitive column, as a table."""
     if tells.sensitive:
-        head = [words[f"risk.disclosure.{key}"] for key in ("column", "alone", "rows", "l", "t")]
+        head = [words[f"risk.disclosure.{key}"] for key in ("column", "alone", "rows", "blank", "part_blank", "l", "t")]
         rows = [(name, *_column_tells(words, figures)) for name, figures in tells.sensitive.items()]
         yield _head(words, "risk.disclosure") + paragraph(words["risk.disclosure.says"], True)
         yield table(head, rows, words)
@@ -111,7 +111,8 @@ def disclosure(words: Words, tells: Disclosure) -> Iterator[str]:
 
 def _column_tells(words: Words, figures: AttributeFigures) -> tuple[object, ...]:
     alone = words["report.of"].format(part=words.count(figures.one_value_classes), whole=words.count(figures.classes))
-    return alone, figures.one_value_rows, figures.l, figures.t
+    blanks = figures.blank_classes, figures.part_blank_classes
+    return alone, figures.one_value_rows, *blanks, figures.l, figures.t
 
 
 def origins(words: Words, risk: Mapping[str, Any], levels: Mapping[str, int]) -> Iterator[str]:
