@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from functools import cache
 
 import foreign_files
 import later_files
@@ -38,6 +39,12 @@ def frame_of(file: MessyFile, rows: int):
     return polars.DataFrame({name: list(cells) for name, cells in zip(file.roles, columns, strict=True)})
 
 
+@cache
+def suggestion_for(file: MessyFile) -> SuggestedPlan:
+    """What is suggested for a file, which several tests look at."""
+    return suggest_for_frame(frame_of(file, ROWS))
+
+
 def wrong_columns(file: MessyFile, suggestion: SuggestedPlan) -> list[str]:
     """Columns with a wrong role; a quasi-identifier for which there was no room any more is withheld rightly."""
     roles = {name: LETTERS[entry["role"]] for name, entry in suggestion.plan["columns"].items()}
@@ -59,7 +66,7 @@ def wrong_columns(file: MessyFile, suggestion: SuggestedPlan) -> list[str]:
 def test_roles_are_right(files, share):
     wrong, total = [], 0
     for file in files:
-        mistakes = wrong_columns(file, suggest_for_frame(frame_of(file, ROWS)))
+        mistakes = wrong_columns(file, suggestion_for(file))
         assert len(mistakes) <= 0.2 * len(file.roles), (file.name, mistakes)
         wrong += mistakes
         total += len(file.roles)
@@ -68,8 +75,7 @@ def test_roles_are_right(files, share):
 
 @pytest.mark.parametrize("file", messy_files.FILES, ids=lambda file: file.name)
 def test_what_is_proposed_runs_and_loses_no_column(file):
-    frame = frame_of(file, ROWS)
-    plan = suggest_for_frame(frame).plan
+    frame, plan = frame_of(file, ROWS), suggestion_for(file).plan
     names = [name for name, entry in plan["columns"].items() if entry["role"] == "quasi-identifier"]
     assert 0 < len(names) <= MOST_WITH_TWINS
     release = sfumato.anonymize(frame, plan)

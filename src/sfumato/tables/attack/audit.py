@@ -8,7 +8,6 @@ where these are known; an answer near a border is proved again in exact arithmet
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -271,21 +270,11 @@ class _Attack:
         if np.isnan(low):
             least = 1.0 if self.values is None else NOISE
             return Verdict.EXACT if float(range_.high) - float(range_.low) < least - 1e-6 else Verdict.SAFE
-        if self._is_one_value(cell, range_.low, range_.high):
+        if range_.is_one_value(float(self.center[cell]), self.whole):
             return Verdict.EXACT
         slack = NOISE + 1e-12 * abs(self.center[cell])
         lower, upper = float(range_.low) + self.center[cell], float(range_.high) + self.center[cell]
         return Verdict.TOO_NARROW if lower > low + slack or upper < high - slack else Verdict.SAFE
-
-    def _is_one_value(self, cell: int, low: End, high: End) -> bool:
-        if not np.isfinite(float(low)) or not np.isfinite(float(high)):
-            return False
-        slack = 0 if isinstance(low, Fraction) and isinstance(high, Fraction) else 1e-6
-        if not self.whole:
-            return bool(high - low < 1 - slack)
-        center = float(self.center[cell])
-        first, last = -((-low - center + slack) // 1), (high + center + slack) // 1
-        return bool(last - first < 1)
 
     def _certificate(self, cell: int, component: Component, proofs: Sequence[Extreme]) -> tuple[str, ...]:
         """The published cells, and the masked ones with their ranges, in the combination that bounds a cell."""

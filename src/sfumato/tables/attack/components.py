@@ -12,6 +12,8 @@ from sfumato.tables.programs import Extreme, Program
 
 # Numbers of steps up to which programs are at their best; larger ones are scaled down.
 COMFORT = 1e8
+# So many steps the ends of programs may be off; those that are proved are not.
+SLACK = 1e-6
 
 End = float | Fraction
 
@@ -51,6 +53,21 @@ class Range:
     high: End
     least: Extreme
     most: Extreme
+
+    def is_one_value(self, center: float, whole: bool) -> bool:
+        """Whether only one value of the table's precision lies in it; ends that are not proved reach as far as may be.
+
+        Args:
+            center: The value, in steps, that deviations are reckoned from.
+            whole: Whether all values of the table are whole steps.
+        """
+        if not np.isfinite(float(self.low)) or not np.isfinite(float(self.high)):
+            return False
+        slack = 0 if isinstance(self.low, Fraction) and isinstance(self.high, Fraction) else SLACK
+        if not whole:
+            return bool(self.high - self.low < 1 - slack)
+        first, last = -((-self.low - center + slack) // 1), (self.high + center + slack) // 1
+        return bool(last - first < 1)
 
 
 def unit_of(bounds: Bounds, sides: Bounds) -> float:

@@ -29,7 +29,7 @@ from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Prob
 from sfumato.microdata.methods.full_domain.lattice.rare_pairs import screened
 from sfumato.microdata.methods.full_domain.unattainable import only_top, unattainable
 from sfumato.microdata.methods.local.classes import costs_of, firsts_of, levels_of, with_company
-from sfumato.microdata.methods.local.sweep import UNPLACED, Ints, Sweep
+from sfumato.microdata.methods.local.sweep import MOST_LISTED, UNPLACED, Ints, Sweep
 from sfumato.microdata.methods.result import Progress, Result
 from sfumato.microdata.models.classes import Floats, Mask
 from sfumato.microdata.models.readers_view import without_skew
@@ -37,8 +37,6 @@ from sfumato.microdata.plan.methods import Local
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import ClassRecoding, Labels
 
-# Larger lattices are not listed: classes are made of neighbors there.
-MOST_LISTED = 1_000_000
 # The share of classes that are passed over where minimality is to be hidden.
 SPARED = 0.2
 
@@ -58,6 +56,7 @@ def search(plan: Plan, method: Local, table: FrequencyTable, progress: Progress 
     spare = SPARED if method.hide_minimality else 0.0
     sweep = Sweep(equal_rows, method.nodes, plan.drawing_seed, spare, **({"tell": progress} if progress else {}))
     if problem.size > MOST_LISTED:
+        # Nodes that are not listed are not gone through: classes are made of neighbors there.
         return _large(plan, method, sweep, problem)
     best = _swept(sweep, method)
     node = better_node(problem, best.loss if best else None)

@@ -32,6 +32,9 @@ DIGITS = 12
 # Combinations times nodes of a round: beyond it, fewer nodes are gone through.
 MOST_WORK = 2_000_000_000
 FEWEST_NODES = 200
+# A lattice of more nodes is not listed: so many are taken from it.
+MOST_LISTED = 1_000_000
+SAMPLE = 100_000
 
 
 @dataclass(frozen=True)
@@ -97,9 +100,7 @@ class Sweep:
 
         Of nodes that cost the same, the one with fewer cells comes first: there rows have more company.
         """
-        problem = self.problem
-        spans = [np.arange(low, high + 1) for low, high in zip(problem.lowest, problem.highest, strict=True)]
-        nodes = np.stack(np.meshgrid(*spans, indexing="ij"), -1).reshape(-1, len(spans)).astype(np.int32)
+        nodes = self._listed()
         means = self._per_level(lambda costs, rows: float((costs * rows).sum() / max(rows.sum(), 1)))
         average = sum(means[column, nodes[:, column]] for column in range(nodes.shape[1]))
         cells = sum(np.log(self.prices.widths)[column, nodes[:, column]] for column in range(nodes.shape[1]))
@@ -108,6 +109,16 @@ class Sweep:
         if len(order) > most:
             order = order[np.linspace(0, len(order) - 1, most).astype(np.int64)]
         return np.ascontiguousarray(nodes[order]), average[order]
+
+    def _listed(self) -> npt.NDArray[np.int32]:
+        """All nodes, the last column changing first; of a lattice too large for that, some at even distances."""
+        lowest, highest, size = self.problem.lowest, self.problem.highest, self.problem.size
+        places = np.arange(size) if size <= MOST_LISTED else np.linspace(0, size - 1, SAMPLE).astype(np.int64)
+        nodes = np.empty((len(places), len(lowest)), np.int32)
+        for column in reversed(range(len(lowest))):
+            places, nodes[:, column] = np.divmod(places, highest[column] - lowest[column] + 1)
+            nodes[:, column] += lowest[column]
+        return nodes
 
     def _per_level(self, of: Callable[[Floats, Counts], float]) -> Floats:
         """A number for each column and level, from what its values cost and how many rows hold them."""
