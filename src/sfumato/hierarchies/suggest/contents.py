@@ -14,6 +14,7 @@ from sfumato.hierarchies.intervals import Intervals
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.suggest import ranges
+from sfumato.hierarchies.suggest.coded_numbers import are_codes, without_no_answers
 from sfumato.hierarchies.suggest.date_formats import date_hierarchy
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.words.concepts import WORDS
@@ -254,9 +255,9 @@ def _numbers(profile: Profile, concepts: Collection[str]) -> Content | None:
         return Content("years", "years", ranges.years(spread), "integer")
     if "age" in concepts and ranges.are_ages(spread):
         return Content("ages", "ages", ranges.ages(spread), "integer")
-    if spread.numbers[-1] - spread.numbers[0] < 3:
+    if spread.numbers[-1] - spread.numbers[0] < 3 or are_codes(profile, spread, concepts):
         return None
-    return Content("whole", "whole numbers", ranges.whole_numbers(spread), "integer")
+    return Content("whole", "whole numbers", ranges.whole_numbers(spread, without_no_answers(spread)), "integer")
 
 
 def ages_of(profile: Profile) -> Content | None:

@@ -90,6 +90,11 @@ class Profile:
         return self.values[:: max(len(self.counts) // _SAMPLE, 1)]
 
     @cached_property
+    def words_each(self) -> float:
+        """How many words a value of the sample has on average."""
+        return sum(len(value.split()) for value in self.sample) / max(len(self.sample), 1)
+
+    @cached_property
     def _sample_rows(self) -> list[int]:
         return [self.counts[value] for value in self.sample]
 

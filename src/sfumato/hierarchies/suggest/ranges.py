@@ -74,9 +74,13 @@ def years(spread: Spread) -> dict[str, Any]:
     return _coded(spread, start, end) | {"widths": [width, 2 * width, widest]}
 
 
-def whole_numbers(spread: Spread) -> dict[str, Any]:
-    """Intervals for whole numbers."""
-    low, high = spread.core
+def whole_numbers(spread: Spread, quantities: Spread | None = None) -> dict[str, Any]:
+    """Intervals for whole numbers.
+
+    Args:
+        quantities: The numbers without codes of what is missing, which are coded as below or above; all by default.
+    """
+    low, high = (quantities or spread).core
     width = max(int(nice((high - low) / _INTERVALS)), 2)
     if _crowded(spread, low, high):
         return _by_quantiles(spread, low, high, whole=True)

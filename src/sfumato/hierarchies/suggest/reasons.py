@@ -27,6 +27,7 @@ PHRASES = {
     "health": "tells of health (GDPR, Article 9)",
     "need": "tells of a hard place in which somebody is helped, which is private",
     "money": "tells of money, which is private",
+    "use": "tells what somebody uses or consumes, which is private",
     "performance": "tells how somebody was judged, which is private",
     "marks": "tells of marks, which are private",
     "opinion": "tells what somebody thinks, which is private",

@@ -31,12 +31,19 @@ from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.suggestion import UNKNOWN_RANK, Suggestion
 from sfumato.hierarchies.suggest.words.concepts import BY_KEY, WORDS, Concept, Demand, Role
 from sfumato.hierarchies.suggest.words.person_names import share_of_full_names, share_of_names
+from sfumato.hierarchies.suggest.words.value_support import supports
 from sfumato.hierarchies.suggest.words.value_words import concept_of_values
 from sfumato.hierarchies.suggest.words.vocabulary import concepts_of, head_of, meanings_of, spoken_word, words_of
+from sfumato.hierarchies.suggest.written_texts import (
+    SEVERAL_WORDS,
+    are_written_by_hand,
+    has_sentences,
+    is_free_text,
+    length,
+)
 
 _MANY_NUMBERS = 0.5
 _FEW_ROWS = 10
-_LONG_TEXT, _WORDS_OF_TEXT = 40, 4
 # Marks are short, whatever they are written in.
 _LONGEST_MARK = 3
 _PROPER_NOUN = re.compile(r"[A-ZÀ-ÖØ-ÞĀ-Ž][^\W\d_]*(?:['’. -]+[^\W\d_]+)*[. ]*")
@@ -56,8 +63,6 @@ _TITLE = re.compile(
     r"phil|rer|nat|hc|habil|msc|bsc|ma|ba|mba|phd|llm|m|mme|mlle|dott|sig|ra|don|dona|d|rn|md|esq|capt|col|major|jonkheer|drs|ir|master)"
     r"[ .,-]*)+)"
 )
-# Somebody wrote these: many texts, of several words, a good part of which stands once.
-_WRITTEN_TEXTS, _WRITTEN_ONCE, _WRITTEN_WORDS = 25, 0.3, 1.5
 
 
 @dataclass(frozen=True)
@@ -109,7 +114,11 @@ def may_name_persons(profile: Profile) -> bool:
 def _evidence(profile: Profile) -> _Evidence:
     concepts = concepts_of(profile.name)
     content = content_of(profile, [concept.key for concept, _ in concepts])
-    believed = ((concept, word) for concept, word in concepts if _MEETS[concept.demand](profile, content))
+    believed = (
+        (concept, word)
+        for concept, word in concepts
+        if _MEETS[concept.demand](profile, content) and supports(profile, concept, word)
+    )
     sums = _sums_for_charges(believed, content)
     return _Evidence(profile, content, (*_postcode(profile), *_survey_weight(profile, sums), *sums))
 
@@ -117,7 +126,10 @@ def _evidence(profile: Profile) -> _Evidence:
 def _survey_weight(profile: Profile, concepts: Sequence[tuple[Concept, str]]) -> Iterator[tuple[Concept, str]]:
     """The weight of a survey, where a weight is meant that nobody has."""
     word = next((word for concept, word in concepts if concept.key == "body" and word in WORDS["weighing"]), None)
-    keys = any(concept.key == "key" for concept, _ in concepts)
+    # Who was born weighs some thousand grams.
+    keys = any(concept.key in ("key", "health", "age") for concept, _ in concepts)
+    if {*words_of(profile.name)} & WORDS["units_of_weight"]:
+        return
     if word is not None and not keys and spread_as_weights(profile):
         yield BY_KEY["weight"], word
 
@@ -216,7 +228,7 @@ def _repeating_keys(profile: Profile) -> Suggestion:
 
 
 def _own_text(profile: Profile, known: bool) -> Suggestion | None:
-    if _is_free_text(profile):
+    if is_free_text(profile):
         return Suggestion("identifier", reasons.FREE_TEXT)
     if profile.present >= _FEW_ROWS and profile.distinct_share >= UNIQUE_SHARE:
         return Suggestion("identifier", reasons.OWN_TEXT)
@@ -283,6 +295,16 @@ def _judge_knowledge(evidence: _Evidence) -> Suggestion | None:
     return None
 
 
+def _judge_written_remarks(evidence: _Evidence) -> Suggestion | None:
+    """A field for remarks whose values have several words each, whatever else its name and its values speak of."""
+    words = [*words_of(evidence.profile.name), *meanings_of(evidence.profile.name)]
+    word = next((word for word in words if word in WORDS["remarks"]), None)
+    if word is None or evidence.profile.words_each < SEVERAL_WORDS:
+        return None
+    reason = reasons.by_name(spoken_word(evidence.profile.name, word), "free_text")
+    return Suggestion("identifier", reason, concept="free_text")
+
+
 def _judge_remarks(evidence: _Evidence) -> Suggestion | None:
     """A field for remarks that holds a few texts so far."""
     spoken = next((word for concept, word in concepts_of(evidence.profile.name) if concept.key == "free_text"), None)
@@ -297,9 +319,9 @@ def _judge_rest(evidence: _Evidence) -> Suggestion:
     profile, content = evidence.profile, evidence.content
     doubt = reasons.DOUBT.format(what=_capital(content.words), share=round(100 * profile.top_share))
     suggestion = _quasi_identifier(content, doubt, UNKNOWN_RANK)
-    if content.kind == "categories" and _has_sentences(profile):
+    if content.kind == "categories" and has_sentences(profile):
         return suggestion.withheld(reasons.SENTENCES)
-    if content.kind == "categories" and _are_written_by_hand(profile):
+    if content.kind == "categories" and are_written_by_hand(profile):
         return suggestion.withheld(reasons.WRITTEN)
     if content.kind in _NUMERIC and profile.present > 100 and profile.distinct_share > _MANY_NUMBERS:
         return suggestion.withheld(reasons.OWN_NUMBER)
@@ -317,31 +339,6 @@ def _capital(words: str) -> str:
     return words[0].upper() + words[1:]
 
 
-def _is_free_text(profile: Profile) -> bool:
-    if profile.few:
-        return False
-    return _length(profile) > _LONG_TEXT or (_has_sentences(profile) and profile.distinct_share > 0.2)
-
-
-def _has_sentences(profile: Profile) -> bool:
-    """Whether values have several words each, on average."""
-    words = sum(len(value.split()) for value in profile.sample) / len(profile.sample)
-    return words >= _WORDS_OF_TEXT and _length(profile) > _LONG_TEXT / 2
-
-
-def _are_written_by_hand(profile: Profile) -> bool:
-    """Whether many values of several words stand once: somebody wrote what he liked."""
-    once = sum(rows == 1 for rows in profile.counts.values()) / len(profile.counts)
-    words = sum(len(value.split()) for value in profile.sample) / len(profile.sample)
-    letters = profile.share(lambda value: not any(map(str.isdigit, value)))
-    many = len(profile.counts) >= _WRITTEN_TEXTS and once >= _WRITTEN_ONCE
-    return many and words >= _WRITTEN_WORDS and letters >= UNIQUE_SHARE
-
-
-def _length(profile: Profile) -> float:
-    return sum(map(len, profile.sample)) / len(profile.sample)
-
-
 def _are_many(profile: Profile, _: Content) -> bool:
     """Whether values are many, or few but long ones with digits: persons with many rows have few numbers."""
     return not profile.few or profile.share_of(_LONG_CODE) >= UNIQUE_SHARE
@@ -355,7 +352,7 @@ def _is_key(profile: Profile, content: Content) -> bool:
 
 def _are_marks(profile: Profile, content: Content) -> bool:
     """Whether values are numbers, steps of a scale or short signs; else "note" means a remark."""
-    return content.kind in (*_NUMERIC, "scale") or _length(profile) <= _LONGEST_MARK
+    return content.kind in (*_NUMERIC, "scale") or length(profile) <= _LONGEST_MARK
 
 
 def _are_proper_nouns(profile: Profile) -> bool:
@@ -368,7 +365,7 @@ def _is_text(profile: Profile, content: Content) -> bool:
     words = words_of(profile.name)
     named = words[-1:] in (["name"], ["names"]) and bool({*words} & WORDS["whole_names"])
     named = named or (head_of(profile.name) in BY_KEY["name"].words and _are_proper_nouns(profile))
-    return texts and (named or not profile.few or share_of_names(profile) > 0 or _has_sentences(profile))
+    return texts and (named or not profile.few or share_of_names(profile) > 0 or has_sentences(profile))
 
 
 _MEETS: dict[Demand, Callable[[Profile, Content], bool]] = {
@@ -385,6 +382,7 @@ _MEETS: dict[Demand, Callable[[Profile, Content], bool]] = {
 _JUDGES: tuple[Callable[[_Evidence], Suggestion | None], ...] = (
     _judge_format,
     _judge_key_words,
+    _judge_written_remarks,
     _judge_person_names,
     _judge_own_values,
     _judge_privacy,

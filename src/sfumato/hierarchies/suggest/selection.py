@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sfumato.hierarchies.suggest import reasons
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.roles import as_quasi_identifier
-from sfumato.hierarchies.suggest.suggestion import Suggestion
+from sfumato.hierarchies.suggest.suggestion import UNKNOWN_RANK, Suggestion
 from sfumato.hierarchies.types import canonical
 
 # Columns with a place of their own, and all of them: those that tell the same as another share its place.
@@ -42,7 +42,7 @@ def select(
     Args:
         are_twins: Whether two columns tell the same: then they share a place.
     """
-    candidates = [name for name, suggestion in suggestions.items() if suggestion.role == "quasi-identifier"]
+    candidates, unknown = _candidates(suggestions)
     lost = [name for name in candidates if _is_lost(suggestions[name], profiles[name], k)]
     telling = [name for name, one in suggestions.items() if one.role == "sensitive" and _singles_out(profiles[name], k)]
     ranked = sorted(
@@ -53,11 +53,24 @@ def select(
     chosen = dict(suggestions)
     for name in lost:
         chosen[name] = suggestions[name].withheld(reasons.RARE.format(known=suggestions[name].reason, count=k))
+    for name in unknown:
+        chosen[name] = suggestions[name].withheld(suggestions[name].reason)
     for name in telling:
         chosen[name] = suggestions[name].withheld(reasons.TELLING.format(known=suggestions[name].reason))
     waiting = {name: suggestions[name] for name in ranked if name not in placed}
     chosen = crowded_out(chosen, waiting)
     return Selection(chosen if ranked else chosen | _substitute(chosen, profiles), waiting)
+
+
+def _candidates(suggestions: Mapping[str, Suggestion]) -> tuple[list[str], list[str]]:
+    """The columns that may be quasi-identifiers, and those of which nothing tells what they are.
+
+    Nobody can say whether others know these, nor how they should be generalized: they are withheld, unless no column
+    of the file is told.
+    """
+    columns = [name for name, suggestion in suggestions.items() if suggestion.role == "quasi-identifier"]
+    told = [name for name in columns if suggestions[name].rank < UNKNOWN_RANK]
+    return (told, [name for name in columns if name not in told]) if told else (columns, [])
 
 
 def crowded_out(suggestions: Mapping[str, Suggestion], waiting: Mapping[str, Suggestion]) -> dict[str, Suggestion]:

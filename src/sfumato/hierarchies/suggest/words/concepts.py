@@ -1,7 +1,7 @@
 """Concepts: what columns about persons are about, and the words in their names that say so.
 
 English and German words stand in `concepts.txt`, in the order in which they are tried, those of further languages in
-`languages.txt`, those of registers and offices in `registers.txt`.
+`languages.txt`, those of registers and offices in `registers.txt`, those of studies and outcomes in `studies.txt`.
 """
 
 import re
@@ -74,13 +74,14 @@ def _further(key: str) -> frozenset[str]:
 
 
 _SECTIONS = list(read_sections("concepts.txt"))
-_REGISTERS = list(read_sections("registers.txt"))
+_REGISTERS = [*read_sections("registers.txt"), *read_sections("studies.txt")]
 _LANGUAGES = [*read_sections("languages.txt"), *_REGISTERS]
 CONCEPTS = tuple(_concept(head, words) for head, words in _SECTIONS if len(head) > 1)
 BY_KEY = {concept.key: concept for concept in CONCEPTS}
 # Words that are no concept by themselves: of counts, of postcodes, of codes whose prefix groups them, of persons (what
 # numbers these is a key, even where it repeats a lot), of events (what numbers these names no person), of things that
-# have names, too, of how something is written down, of classes of anything, and how words may stand in compounds.
+# have names, too, of how something is written down, of classes of anything, of units, categories, quantities and
+# remarks, and how words may stand in compounds.
 WORDS = {head[0]: words | _further(head[0]) for head, words in _SECTIONS if len(head) == 1}
 _COMMON = frozenset().union(*(words for _, words in _SECTIONS))
 # Two words that stand together, written as one.

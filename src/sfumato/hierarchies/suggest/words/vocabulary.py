@@ -48,6 +48,8 @@ _UNITS = (
     ),
     ("body", re.compile(r"(?i:[(\[ _](?:kg|cm|lbs?)(?![a-z]))")),
     ("health", re.compile(r"(?i:(?<![a-z])(?:[mµun]?g|[mµn]?mol|m?iu|u|pg|meq)/(?:d?l|ml)(?![a-z])|(?<![a-z])mm ?hg)")),
+    # The pH value of blood, and doses and rates in units of their own.
+    ("health", re.compile(r"pH(?![a-zA-Z])|(?i:[(\[ _](?:mg|mcg|bpm|mmol|promille)(?![a-z]))")),
 )
 # Endings that say how something is written down, not what it is.
 _ENDED = re.compile(r"(.{3,})(?:id|cd|code|nr|no|num|flg|flag|fl|bl|dtc|ind|yn|lvl|grp|cat|txt)")
@@ -83,7 +85,12 @@ def words_of(name: str) -> list[str]:
     (['spo2'], ['grade'])
     """
     name = _SPANS.sub(" ", name) if _SPANS.sub("", name).strip() else name
-    apart = re.sub(r"(?<=[a-zäöüß])(?=[A-Z][a-zäöüß])|(?<=[a-zäöüß]{2})(?=[A-Z])", " ", name)
+    apart = re.sub(
+        r"(?<=[a-zäöüß])(?=[A-Z][a-zäöüß])|(?<=[a-zäöüß]{2})(?=[A-Z])"
+        r"|(?<=[A-Z])(?=[A-Z][a-zäöüß]{3})",
+        " ",
+        name,
+    )
     words = re.findall(r"[a-z]+[0-9]*[a-z]+[0-9]*|[a-z]+[0-9]*", fold(apart))
     return [word if word in _keys_of() else word.rstrip("0123456789") for word in words]
 

@@ -1,0 +1,54 @@
+"""What values must be for a short or ambiguous word to be believed: an abbreviation alone tells too little."""
+
+import re
+from collections.abc import Mapping
+
+from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.words.concepts import Concept, fold
+from sfumato.hierarchies.types import canonical, numerals
+
+_MOST = 0.8
+# Numbers that offices and banks give have more signs than a count of years has.
+_SHORT = re.compile(r"\d{1,3}")
+_NUMBERS_OF_OFFICES = frozenset(("office_number", "account", "phone"))
+# Words that are another one without its accents: a loan (lån) is a sum, a county (län) one of a few.
+_SUMS = frozenset(("lan",))
+
+
+def supports(profile: Profile, concept: Concept, word: str) -> bool:
+    """Whether the values of a column may be what a word of its name says.
+
+    >>> from sfumato.hierarchies.suggest.words.concepts import BY_KEY
+    >>> supports(Profile("SRC_SYS", {"EPIC": 5, "CERNER": 5}, rows=10), BY_KEY["health"], "systolic")
+    False
+    """
+    if concept.key in _NUMBERS_OF_OFFICES and profile.share_of(_SHORT) >= _MOST:
+        return False
+    if concept.key == "money" and word in _SUMS:
+        return not profile.few
+    limits = _LIMITS.get(word)
+    return limits is None or word in fold(profile.name) or _within(profile, *limits)
+
+
+def _within(profile: Profile, low: float, high: float) -> bool:
+    """Whether most rows hold a number between two limits."""
+    texts = canonical([value.replace(",", ".").split("/")[0] for value in profile.sample], "amount")[0]
+    numbers = numerals([text or "" for text in texts])
+    rows = [profile.counts[value] for value in profile.sample]
+    inside = sum(count for count, number in zip(rows, numbers, strict=True) if low <= number <= high)
+    return inside >= _MOST * sum(rows)
+
+
+# What an abbreviation stands for, and the numbers that it must be then.
+_LIMITS: Mapping[str, tuple[float, float]] = {
+    "systolic": (60, 260),
+    "diastolic": (30, 160),
+    "pressure": (30, 260),
+    "blutdruck": (30, 260),
+    "temperature": (30, 115),
+    "gewicht": (0, 1e6),
+    "weight": (0, 1e6),
+    "height": (0, 1e4),
+    "grosse": (0, 1e4),
+    "blutzucker": (1, 1000),
+}

@@ -1,0 +1,33 @@
+"""Texts that somebody wrote: sentences, remarks, what is long and stands once."""
+
+from sfumato.hierarchies.suggest.key_columns import UNIQUE_SHARE
+from sfumato.hierarchies.suggest.profile import Profile
+
+_LONG_TEXT, _WORDS_OF_TEXT = 40, 4
+# Somebody wrote these: many texts, of several words, a good part of which stands once.
+_WRITTEN_TEXTS, _WRITTEN_ONCE, SEVERAL_WORDS = 25, 0.3, 1.5
+
+
+def is_free_text(profile: Profile) -> bool:
+    """Whether values are many texts, long ones or sentences."""
+    if profile.few:
+        return False
+    return length(profile) > _LONG_TEXT or (has_sentences(profile) and profile.distinct_share > 0.2)
+
+
+def has_sentences(profile: Profile) -> bool:
+    """Whether values have several words each, on average."""
+    return profile.words_each >= _WORDS_OF_TEXT and length(profile) > _LONG_TEXT / 2
+
+
+def are_written_by_hand(profile: Profile) -> bool:
+    """Whether many values of several words stand once: somebody wrote what he liked."""
+    once = sum(rows == 1 for rows in profile.counts.values()) / len(profile.counts)
+    letters = profile.share(lambda value: not any(map(str.isdigit, value)))
+    many = len(profile.counts) >= _WRITTEN_TEXTS and once >= _WRITTEN_ONCE
+    return many and profile.words_each >= SEVERAL_WORDS and letters >= UNIQUE_SHARE
+
+
+def length(profile: Profile) -> float:
+    """How long a value is on average."""
+    return sum(map(len, profile.sample)) / len(profile.sample)
