@@ -11,7 +11,7 @@ from sfumato.microdata.methods.remedies import HALF, Remedy, Trials
 from sfumato.microdata.methods.result import Result
 from sfumato.microdata.methods.search import find_recoding, steering_view
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.recoding import STAR, Recoding
+from sfumato.microdata.recoding.recoding import Recoding, tells_something
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class LostColumn:
 
     Attributes:
         share_lost: The mean over published rows of what they lose of it: 1 where nothing is left (column_losses.py).
-        labels: Labels that are published, `*` not counted; values: distinct values that the data have.
+        labels: Labels that are published and tell something; values: distinct values that the data have, none missing.
         remedy: What would keep it, tried; nothing where nothing that was tried does.
     """
 
@@ -55,7 +55,7 @@ def lost_columns(plan: Plan, table: FrequencyTable, result: Result) -> tuple[Los
 def _lost_columns(plan: Plan, table: FrequencyTable, result: Result) -> Iterator[LostColumn]:
     losses = column_losses(plan, table, result)
     for place, name in enumerate(table.columns):
-        values = int((table.marginal(place) > 0).sum())
+        values = table.value_count(place)
         if losses.get(name, 0.0) > HALF and values > 1:
             yield LostColumn(name, losses[name], _labels(result.recoding, place), values)
 
@@ -72,4 +72,4 @@ def with_remedies(
 def _labels(recoding: Recoding, place: int) -> int:
     """Labels of a column that tell something."""
     codes = present_codes(recoding.classes[~recoding.suppressed, place])
-    return sum(recoding.labels[place][code] != STAR for code in codes)
+    return sum(tells_something(recoding.labels[place][code]) for code in codes)

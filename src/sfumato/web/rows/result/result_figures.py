@@ -76,9 +76,9 @@ def _kept(name: str, entry: Mapping[str, Any], loss: float | None, left: Mapping
     share = None if loss is None or not 0 <= loss <= 1 else 1.0 - loss
     drawn = entry.get("distribution") or entry.get("shares", ())
     pairs = tuple(Pair(label, before, after) for label, before, after in drawn)
-    lost = entry["distinct_after"] == 1 and entry["distinct_before"] > 1
-    after = left.get("after", entry["distinct_after"])  # `*` tells no value
-    return KeptColumn(name, share, entry["distinct_before"], after, lost, pairs)
+    # What is left counts neither stars nor missing values, as sentences about lost columns do.
+    before, after = left.get("before", entry["distinct_before"]), left.get("after", entry["distinct_after"])
+    return KeptColumn(name, share, before, after, after == 0 and before > 1, pairs)
 
 
 def tile_helps(words: Words) -> list[str]:
