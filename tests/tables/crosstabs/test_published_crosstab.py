@@ -2,7 +2,17 @@
 
 import pytest
 
-from sfumato.tables.crosstabs.published_crosstab import derivable, read_crosstab
+from sfumato.errors import DataError
+from sfumato.tables.crosstabs.published_crosstab import (
+    county_rates,
+    derivable,
+    rates_of_masked_counts,
+    read_crosstab,
+    shown_zeros,
+    smallest_count,
+    unmarked_rates,
+    unrounded,
+)
 
 HEADER = ["ort", "c0", "c1", "Total"]
 
@@ -39,3 +49,33 @@ def test_totals_of_long_tables_give_masks_away(total) -> None:
     assert derivable(read_crosstab(["region", "sex", "n"], whole), 1, 10) == ("A f, n",)
     hidden = [[*row[:2], "*"] if row[0] != total and row[1] != total else row for row in rows]
     assert derivable(read_crosstab(["region", "sex", "n"], hidden), 1, 10) == ()
+
+
+RATES = ["county", "deaths", "deaths rate", "cases", "share"]
+ROWS = [["a", "15", "3.1", "0", "0 %"], ["b", "*", "2.9*", "30", "7 %"], ["c", "25", "3.4", "4", "*"]]
+
+
+def test_rates_belong_to_the_counts_in_their_name_or_to_their_left() -> None:
+    table = read_crosstab(RATES, ROWS)
+    assert (table.columns, table.owners) == (("deaths", "cases"), (0, 1))
+    assert rates_of_masked_counts(table) == 1
+    assert (unmarked_rates(table, 20), county_rates(table, 20)) == (1, 3)
+    assert (county_rates(table, 10), shown_zeros(table)) == (2, 1)
+
+
+def test_a_small_count_is_shown_or_possible_in_a_range() -> None:
+    table = read_crosstab(["ward", "n"], [["a", "12"], ["b", "1-3"], ["c", "0"], ["d", "*"]])
+    assert smallest_count(table, 1, 10) == 1
+    assert smallest_count(table, 1, 3) == 12, "the range holds every small count"
+    assert smallest_count(read_crosstab(["ward", "n"], [["a", "0"], ["b", "<11"]]), 1, 10) == float("inf")
+
+
+@pytest.mark.parametrize(("small", "many"), [("*", 2), (3, 1)])
+def test_counts_that_are_not_rounded_are_counted_but_for_what_small_ones_become(small, many) -> None:
+    table = read_crosstab(["ward", "n"], [["a", "10"], ["b", "12"], ["c", "3"], ["d", "*"], ["e", "0"]])
+    assert unrounded(table, 1, 4, small, 5) == many
+
+
+def test_a_table_without_numbers_is_refused() -> None:
+    with pytest.raises(DataError, match="holds no counts"):
+        read_crosstab(["ward", "name"], [["a", "north"], ["b", "south"]])

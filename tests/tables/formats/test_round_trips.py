@@ -25,6 +25,7 @@ from sfumato.tables.formats.labels_file import labels_text, read_labels
 from sfumato.tables.formats.metadata import metadata_text, parse_metadata, read_metadata
 from sfumato.tables.formats.px import px_text, read_px
 from sfumato.tables.formats.recoding_file import read_recoding, recoding_text
+from sfumato.tables.formats.records_file import read_records, records_text
 from sfumato.tables.formats.sdmx import read_sdmx, sdmx_text
 from sfumato.tables.formats.solver_file import jj_text, read_jj
 from sfumato.tables.office.office_table import OfficeTable
@@ -259,3 +260,28 @@ def test_the_hierarchies_of_offices(shared):
         if path.name == "NUTS.hrc":  # two groups of municipalities have the same code
             assert {tree.parents[("013",)], tree.parents[("001",)]} == {("1/11",), ("2/11",)}
         assert parse_hrc(hrc_text(tree).splitlines(), "again", "code", "Total").parents == tree.parents
+
+
+FREE = ['<SEPARATOR> ";"', "region 3", "<RECODEABLE>", "v", "<NUMERIC>"]
+FIXED = ["region 2 3", "<RECODEABLE>", "v 7 4", "<NUMERIC>"]
+
+
+@pytest.mark.parametrize(("tags", "text"), [(FREE, "n1;4.5\ns;12\n"), (FIXED, "  n1   4.5\n   s    12\n")])
+def test_records_of_free_and_fixed_format(tmp_path, tags, text):
+    (tmp_path / "r.asc").write_text(text)
+    records = read_records(tmp_path / "r.asc", parse_metadata(tags, "r.rda"))
+    assert (records.text("region"), records.text("v")) == (("n1", "s"), ("4.5", "12"))
+    assert records_text(records.columns, records.metadata) == text
+
+
+FREE_FAULTS = {
+    "another number of fields": ("n1;4.5;7", "line 2.*2 fields.*3"),
+    "too long": ("n1234;4", "longer than 3"),
+}
+
+
+@pytest.mark.parametrize(("line", "said"), FREE_FAULTS.values(), ids=FREE_FAULTS)
+def test_records_of_free_format_that_do_not_fit(tmp_path, line, said):
+    (tmp_path / "r.asc").write_text(f"n1;4.5\n{line}\n")
+    with pytest.raises(DataError, match=said):
+        read_records(tmp_path / "r.asc", parse_metadata(FREE, "r.rda"))
