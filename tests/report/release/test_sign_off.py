@@ -15,6 +15,7 @@ from sfumato.report.release.annex import document, markdown
 from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.report import files
 from sfumato.report.release.sections.before_after import gather
+from sfumato.report.release.sentences import disclosure
 from sfumato.texts.words import words_in
 
 ABOUT = {"by": "Registry Unit", "purpose": "care in rural districts", "recipient": "Ulm", "basis": "Art. 89 GDPR"}
@@ -151,6 +152,7 @@ def test_the_annex_is_made_from_the_folder_alone(signed, tmp_path) -> None:
         assert f"## {words[part]}" in text
     assert all(entry in text for entry in ABOUT.values())
     assert "illness" in text
+    assert all(sentence in text for sentence in disclosure(words, release.report))
     document(dossier).save(tmp_path / "annex.docx")
     import docx
 

@@ -9,10 +9,9 @@ from sfumato.microdata.recoding.recoding import Recoding, tells_something
 
 
 def values_left(view: View, recoding: Recoding) -> dict[str, dict[str, float]]:
-    """For each quasi-identifier its distinct values, its distinct published labels that tell something, and their share.
+    """For each quasi-identifier its distinct values, the published labels that tell something, and their share.
 
-    A missing value is neither a value nor a label. Labels that overlap may be more than the values: then none is left
-    out.
+    A missing value is neither a value nor a label. Labels that overlap may be more than the values.
     """
     figures = {}
     for place, column in enumerate(view.columns):

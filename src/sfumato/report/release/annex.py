@@ -42,7 +42,11 @@ def parts(dossier: Dossier) -> list[Part]:
         Part(words["annex.measures"], [words["report.checked"]], promises),
         Part(
             words["annex.residual"],
-            points=[*residual_sentences(dossier), *sentences.limits(words, models, dossier.plan)],
+            points=[
+                *residual_sentences(dossier),
+                *sentences.disclosure(words, report),
+                *sentences.limits(words, models, dossier.plan),
+            ],
         ),
         Part(words["annex.evidence"], tables=[[["", "SHA-256"], *_seals(dossier)]]),
         Part(words["annex.sign"], [words["annex.sign_hint"]], tables=[signers]),
@@ -97,6 +101,9 @@ def document(dossier: Dossier) -> Any:
     with extra_part("python-docx", "word"):
         import docx
     made = docx.Document()
+    made.core_properties.title = dossier.words["annex.title"]
+    made.core_properties.author = dossier.about().get("by", "")
+    made.core_properties.language = dossier.words.language
     made.add_heading(dossier.words["annex.title"], 0)
     for part in parts(dossier):
         made.add_heading(part.title, 1)

@@ -58,6 +58,7 @@ def kept_columns(report: Mapping[str, Any]) -> list[KeptColumn]:
     loss, utility = report["loss"], report["utility"]
     shares = loss if loss["name"] == "loss-metric" else (utility.get("losses") or {}).get("loss-metric", loss)
     losses, left = _of_published(shares.get("per_column") or {}, report), utility.get("values_left") or {}
+    losses |= {entry["column"]: entry["share_lost"] for entry in report.get("lost_columns") or ()}
     kept = [
         _kept(name, entry, losses.get(name), left.get(name, {}))
         for name, entry in (report.get("columns") or {}).items()
