@@ -49,8 +49,19 @@ def _line(attack: Mapping[str, Any]) -> str:
     return (
         f"{mark}  {attack['attack']} ({attack['variant']}): {attack['rate']:.1%} of {attack['attempts']:,}{control}, "
         f"baseline {attack['baseline']['rate']:.1%}; risk {attack['risk']:.1%} [{low:.1%}, {high:.1%}]{certain}"
-        + ("" if attack["evidence"] else ": attack failed, no evidence")
+        + ("" if attack["evidence"] else f": {_failure(attack, words_in())}")
     )
+
+
+def _failure(attack: Mapping[str, Any], words: Words) -> str:
+    """That an attack is no evidence; where its figures look as if it were, why not."""
+    rivals = [rival for rival in (attack["baseline"], attack["control"]) if rival is not None]
+    others = attack.get("without_own_row")
+    if any(attack["interval"][0] <= rival["rate"] for rival in rivals):
+        return words["attack.failed"]
+    if others is not None and any(others["interval"][0] <= rival["rate"] for rival in rivals):
+        return words["attack.own_row"].format(share=words.percent(others["rate"]))
+    return words["attack.chance"].format(attempts=words.count(attack["attempts"]))
 
 
 def _comparable(attack: Mapping[str, Any]) -> bool:
@@ -143,7 +154,7 @@ def attack_words(attack: Mapping[str, Any], words: Words) -> tuple[str, ...]:
         "" if attack["control"] is None else words.percent(attack["control"]["rate"]),
         words.percent(attack["baseline"]["rate"]),
         f"{words.percent(attack['risk'])} ({words.percent(low)} – {words.percent(high)})",
-        words[f"attack.{said}"] + certain,
+        (_failure(attack, words) if said == "failed" else words[f"attack.{said}"]) + certain,
     )
 
 

@@ -214,3 +214,20 @@ class TestTheWinner:
         report = anonymize(frame, plan()).report
         tried = {entry["method"]: entry["columns_lost"] for entry in report.details["tried"]}
         assert tried["optimal"] == ["town"] and set(tried) == {"local", "optimal", "mondrian"}
+
+    def test_stars_and_missing_values_are_counted_nowhere(self) -> None:
+        """Sentences, the table of values left and the page have one count."""
+        from sfumato.report.release.sections.before_after import gather
+
+        codes = ["10115"] * 4 + ["20095"] * 2 + [None] * 4
+        frame = pl.DataFrame({"zip": codes, "town": ["x"] * 10})
+        ladder = {"role": "quasi-identifier", "hierarchy": {"type": "digits", "length": 5}}
+        asked = plan({"zip": ladder, "town": COLUMNS["town"]}, name="local")
+        release = anonymize(frame, asked)
+        evidence = gather(release.plan, release.table, release.recoding).columns["zip"]
+        left = release.report.utility.values_left["zip"]
+        labels = {label for label in release.data["zip"] if label is not None and label.strip("*")}
+        assert evidence.before == left["before"] == 2
+        assert evidence.after == left["after"] == len(labels)
+        for lost in release.report.details.get("lost_columns", ()):
+            assert (lost["values"], lost["labels"]) == (2, len(labels))

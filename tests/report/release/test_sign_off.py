@@ -15,6 +15,7 @@ from sfumato.report.release.annex import document, markdown
 from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.report import files
 from sfumato.report.release.sections.before_after import gather
+from sfumato.report.release.sentences import disclosure
 from sfumato.texts.words import words_in
 
 ABOUT = {"by": "Registry Unit", "purpose": "care in rural districts", "recipient": "Ulm", "basis": "Art. 89 GDPR"}
@@ -151,6 +152,7 @@ def test_the_annex_is_made_from_the_folder_alone(signed, tmp_path) -> None:
         assert f"## {words[part]}" in text
     assert all(entry in text for entry in ABOUT.values())
     assert "illness" in text
+    assert all(sentence in text for sentence in disclosure(words, release.report))
     document(dossier).save(tmp_path / "annex.docx")
     import docx
 
@@ -184,3 +186,20 @@ def test_a_coded_column_is_not_said_to_be_as_it_is(tmp_path) -> None:
     assert "pay is published as it is" not in text
     assert "0 published as they are" in text
     assert "pay is published coded or changed" in words_of((folder / "report.html").read_text(encoding="utf-8"))
+
+
+def test_a_person_published_as_a_star_is_a_removed_column(tmp_path) -> None:
+    """The annex, the decisions and the terminal name every column of stars, and no other count has it."""
+    rows = [{"mail": f"p{place}", "sex": "mf"[place % 2], "illness": "abc"[place % 3]} for place in range(40)]
+    roles = {"mail": {"role": "person"}, "illness": {"role": "insensitive"}}
+    roles["sex"] = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
+    plan = {"version": 1, "columns": roles, "privacy": [{"model": "k-anonymity", "k": 5}]}
+    release = anonymize(pl.DataFrame(rows), plan)
+    try:
+        dossier = read_dossier(release.save(tmp_path / "out"))
+    finally:
+        release.close()
+    text = markdown(dossier)
+    assert "Of 3 columns 1 are removed, 1 made coarser, 0 coded or changed and 1 published as they are" in text
+    assert "| removed columns | mail |" in text
+    assert release.report.withheld_columns == ("mail",)

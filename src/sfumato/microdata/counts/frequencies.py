@@ -131,6 +131,11 @@ class FrequencyTable:
         """The raw table as classes, one a combination."""
         return Classes(self.counts, {**self.sensitive, **self.persons})
 
+    def value_count(self, place: int) -> int:
+        """How many distinct values of a column the rows hold; a missing one is none."""
+        rows = self.marginal(place)
+        return sum(value is not None and bool(rows[code]) for code, value in enumerate(self.ladders[place].values))
+
     def marginal(self, column: int) -> Counts:
         """Rows of each value of a column."""
         if column not in self._marginals:

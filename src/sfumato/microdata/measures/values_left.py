@@ -4,20 +4,19 @@ A loss is a mean over rows and over the whole domain, and hides a collapse: a co
 `2000-2199` may lose 10 % of a domain that a typing error stretched, yet tells nothing. Here it has 1 value left of all.
 """
 
-from sfumato.hierarchies.ladder import ROOT
 from sfumato.microdata.measures.view import View
-from sfumato.microdata.recoding.recoding import Recoding
+from sfumato.microdata.recoding.recoding import Recoding, tells_something
 
 
 def values_left(view: View, recoding: Recoding) -> dict[str, dict[str, float]]:
-    """For each quasi-identifier its distinct values, its distinct published labels (`*` is none), and their share.
+    """For each quasi-identifier its distinct values, the published labels that tell something, and their share.
 
-    Labels that overlap may be more than the values: then none is left out.
+    A missing value is neither a value nor a label. Labels that overlap may be more than the values.
     """
     figures = {}
     for place, column in enumerate(view.columns):
         labels = zip(recoding.labels[place], column.label_rows.tolist(), strict=True)
-        after = sum(rows > 0 and {*(label or "")} != {ROOT} for label, rows in labels)
-        before = len(column.values)
+        after = sum(rows > 0 and tells_something(label) for label, rows in labels)
+        before = view.table.value_count(place)
         figures[column.name] = {"before": before, "after": after, "share": min(after / before, 1.0) if before else 1.0}
     return figures

@@ -22,6 +22,15 @@ Labels = tuple[str | None, ...]
 STAR = "*"
 
 
+def tells_something(label: str | None) -> bool:
+    """Whether a published label narrows a value down: a missing value and stars alone do not.
+
+    >>> [tells_something(label) for label in ("1****", "****", "*", None)]
+    [True, False, False, False]
+    """
+    return bool(label) and set(label or "") != {STAR}
+
+
 @dataclass(frozen=True, slots=True)
 class Handling:
     """What happens to suppressed rows and to columns that are no quasi-identifiers.

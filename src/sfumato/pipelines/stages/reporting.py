@@ -96,7 +96,7 @@ def report_of(plan: Plan, source: Engine, outcome: Outcome, seconds: Mapping[str
         },
         disclosure=outcome.disclosed,
         star_rows=plan.output.suppressed == "star",
-        withheld_columns=tuple(name for name in plan.named("identifier") if name in plan.withheld_columns),
+        withheld_columns=plan.withheld_columns,
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sfumato.errors import extra_part
+from sfumato.microdata.plan.model import Plan
 from sfumato.report.release import sentences
 from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.sign_off import (
@@ -14,9 +15,6 @@ from sfumato.report.release.sign_off import (
     document_rows,
     residual_sentences,
 )
-
-# Roles whose columns are removed, or made coarser.
-COUNTED_ROLES = ("identifier", "quasi-identifier")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +42,11 @@ def parts(dossier: Dossier) -> list[Part]:
         Part(words["annex.measures"], [words["report.checked"]], promises),
         Part(
             words["annex.residual"],
-            points=[*residual_sentences(dossier), *sentences.limits(words, models, dossier.plan)],
+            points=[
+                *residual_sentences(dossier),
+                *sentences.disclosure(words, report),
+                *sentences.limits(words, models, dossier.plan),
+            ],
         ),
         Part(words["annex.evidence"], tables=[[["", "SHA-256"], *_seals(dossier)]]),
         Part(words["annex.sign"], [words["annex.sign_hint"]], tables=[signers]),
@@ -54,12 +56,18 @@ def parts(dossier: Dossier) -> list[Part]:
 def _necessity(dossier: Dossier) -> str:
     words, report, plan = dossier.words, dossier.report, dossier.plan
     roles = [column.role for column in plan.columns.values()] if plan else []
-    counts = {"columns": len(roles), "removed": roles.count("identifier"), "coarser": roles.count("quasi-identifier")}
-    others = [column for column in plan.columns.values() if column.role not in COUNTED_ROLES] if plan else []
+    removed = plan.withheld_columns if plan else ()
+    counts = {"columns": len(roles), "removed": len(removed), "coarser": roles.count("quasi-identifier")}
+    others = [column for name, column in plan.columns.items() if not _is_counted(plan, name)] if plan else []
     counts["changed"] = sum(column.publish is not None for column in others)
     counts["kept"] = len(others) - counts["changed"]
     rows = {"suppressed": words.count(report.suppressed_rows), "rows": words.count(report.rows)}
     return words["annex.necessity_text"].format(**counts, **rows)
+
+
+def _is_counted(plan: Plan, name: str) -> bool:
+    """Whether a column is among those removed or made coarser."""
+    return name in plan.withheld_columns or plan.columns[name].role == "quasi-identifier"
 
 
 def _seals(dossier: Dossier) -> Iterator[tuple[str, str]]:
@@ -93,6 +101,9 @@ def document(dossier: Dossier) -> Any:
     with extra_part("python-docx", "word"):
         import docx
     made = docx.Document()
+    made.core_properties.title = dossier.words["annex.title"]
+    made.core_properties.author = dossier.about().get("by", "")
+    made.core_properties.language = dossier.words.language
     made.add_heading(dossier.words["annex.title"], 0)
     for part in parts(dossier):
         made.add_heading(part.title, 1)

@@ -5,7 +5,7 @@ from html import escape
 from pathlib import Path
 
 from sfumato.microdata.plan.methods import FullDomain
-from sfumato.microdata.plan.model import ROLES
+from sfumato.microdata.plan.model import ROLES, Plan, Role
 from sfumato.report.page.html_parts import definitions, listing, paragraph, section, table
 from sfumato.report.release.dossier import Dossier
 from sfumato.texts.words import Words
@@ -92,9 +92,9 @@ def decision_rows(dossier: Dossier) -> list[tuple[str, str, str]]:
     if plan is None:
         return []
     roles = [
-        (words[f"sign.roles.{role}"], ", ".join(plan.named(role)), words[f"sign.roles.{role}.why"])
+        (words[f"sign.roles.{role}"], ", ".join(names), words[f"sign.roles.{role}.why"])
         for role in ROLES
-        if plan.named(role)
+        if (names := _columns_of(plan, role))
     ]
     why = "sign.method.why.optimal" if dossier.report.proved_optimal else "sign.method.why.other"
     missing, order = plan.data.on_missing, plan.output.order
@@ -105,6 +105,11 @@ def decision_rows(dossier: Dossier) -> list[tuple[str, str, str]]:
         (words["sign.missing"], words[f"sign.missing.{missing}"], words["sign.missing.why"]),
         (words["sign.order"], words[f"sign.order.{order}"], words[f"sign.order.{order}.why"]),
     ]
+
+
+def _columns_of(plan: Plan, role: Role) -> tuple[str, ...]:
+    """The columns of a row of decisions: removed are all that are `*` in every row, whatever their role."""
+    return plan.withheld_columns if role == "identifier" else plan.named(role)
 
 
 def _budget(dossier: Dossier, words: Words) -> Iterator[tuple[str, str, str]]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.models.classes import Counts, Floats, Mask
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.recoding import LevelRecoding, Recoding
+from sfumato.microdata.recoding.recoding import LevelRecoding, Recoding, tells_something
 from sfumato.report.page.plots import Pair
 from sfumato.report.release.labels import Meaning, meanings
 from sfumato.report.release.sections.distributions import distributions
@@ -27,7 +27,7 @@ class ColumnEvidence:
 
     Attributes:
         level, top: Its level and the highest one, where the method chooses levels.
-        before, after: Distinct values before and after.
+        before, after: Distinct values before, and labels after that tell something; a missing value is neither.
         examples: Raw values and what they are published as, the most frequent first.
         shares: Shares of the published labels before and after; empty where labels do not compare.
     """
@@ -126,8 +126,8 @@ def _column(words: Words, table: FrequencyTable, recoding: Recoding, place: int,
         table.columns[place],
         level,
         table.ladders[place].height - 1,
-        int((marginal > 0).sum()),
-        int((rows > 0).sum()),
+        table.value_count(place),
+        sum(tells_something(labels[code]) for code in np.flatnonzero(rows)),
         tuple(_examples(words, table, recoding, place, kept)),
         _shares(words, labels, _rows(recoding.label_codes(place), marginal, len(labels)), rows)
         if isinstance(recoding, LevelRecoding)

@@ -31,7 +31,8 @@ def build(workspace: Workspace, report: dict[str, Any]) -> None:
 
 def line(words: Words, column: KeptColumn) -> str:
     """One column; opened, its distribution is drawn large."""
-    values = words["kept_values"].format(before=words.count(column.before), after=words.count(column.after))
+    key = "kept_one_value" if column.after == 1 else "kept_values"
+    values = words[key].format(before=words.count(column.before), after=words.count(column.after))
     note = words["kept_lost"] if column.lost else values
     bar = meter(words, column.share) if column.share is not None else ""
     head = (

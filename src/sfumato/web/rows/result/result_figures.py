@@ -59,7 +59,11 @@ def kept_columns(report: Mapping[str, Any]) -> list[KeptColumn]:
     loss, utility = report["loss"], report["utility"]
     shares = loss if loss["name"] == "loss-metric" else (utility.get("losses") or {}).get("loss-metric", loss)
     losses, left = _of_published(shares.get("per_column") or {}, report), utility.get("values_left") or {}
+<<<<<<< HEAD
     losses |= {lost["column"]: lost["share_lost"] for lost in report.get("lost_columns") or ()}
+=======
+    losses |= {entry["column"]: entry["share_lost"] for entry in report.get("lost_columns") or ()}
+>>>>>>> wing-n2
     kept = [
         _kept(name, entry, losses.get(name), left.get(name, {}))
         for name, entry in (report.get("columns") or {}).items()
@@ -78,9 +82,9 @@ def _kept(name: str, entry: Mapping[str, Any], loss: float | None, left: Mapping
     share = None if loss is None or not 0 <= loss <= 1 else 1.0 - loss
     drawn = entry.get("distribution") or entry.get("shares", ())
     pairs = tuple(Pair(label, before, after) for label, before, after in drawn)
-    lost = entry["distinct_after"] == 1 and entry["distinct_before"] > 1
-    after = left.get("after", entry["distinct_after"])  # `*` tells no value
-    return KeptColumn(name, share, entry["distinct_before"], after, lost, pairs)
+    # What is left counts neither stars nor missing values, as sentences about lost columns do.
+    before, after = left.get("before", entry["distinct_before"]), left.get("after", entry["distinct_after"])
+    return KeptColumn(name, share, before, after, after == 0 and before > 1, pairs)
 
 
 def tile_helps(words: Words) -> list[str]:

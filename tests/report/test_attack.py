@@ -1,0 +1,36 @@
+"""What an attacker reached is told so that figures and verdict of a row do not contradict each other."""
+
+import pytest
+
+from sfumato.microdata.attacks.outcome import Attack, Rate, judged_together
+from sfumato.report.attack import attack_words, text
+from sfumato.texts.words import words_in
+
+# Looks like a success alone, yet is none among many attacks.
+BY_CHANCE = Attack("inference", "nearest rows", Rate(39, 64), Rate(16, 64), Rate(0, 16))
+BY_OWN_ROW = Attack("inference", "nearest rows", Rate(60, 64), Rate(16, 64), Rate(0, 16), without_own_row=Rate(15, 64))
+PLAIN = Attack("linking", "two groups of columns", Rate(1, 64), Rate(1, 64), Rate(0, 64))
+
+
+@pytest.mark.parametrize(
+    ("attack", "english", "german"),
+    [
+        (BY_CHANCE, "with 64 attempts and so many attacks at once it may be chance", "kann es Zufall sein"),
+        (BY_OWN_ROW, "without the person's own row it succeeds for 23.4 %", "Ohne die eigene Zeile der Person"),
+        (PLAIN, "attack failed, no evidence", "Angriff gescheitert, kein Anhaltspunkt"),
+    ],
+)
+def test_a_row_that_looks_like_a_success_says_why_it_is_none(attack, english, german) -> None:
+    judged = judged_together((attack,) * 10)[0].to_dict()
+    assert not judged["evidence"]
+    assert english in attack_words(judged, words_in())[-1]
+    assert german in attack_words(judged, words_in("de"))[-1]
+    figures = {"rows": {"published": 64, "raw": 64, "control": 16}, "attacks": [judged], "not_run": [], "remarks": []}
+    assert english in text(figures | {"found": 0, "familywise_error": 0.01})
+
+
+def test_a_person_is_said_to_be_a_star_on_the_page() -> None:
+    """A random key is published where the plan asks for one alone."""
+    for language in ("en", "de"):
+        words = words_in(language)
+        assert words["columns.fate.person"] == words["columns.fate.identifier"]
