@@ -6,7 +6,7 @@ from typing import Any
 
 from sfumato.hierarchies.levels import present_codes
 from sfumato.microdata.counts.frequencies import FrequencyTable
-from sfumato.microdata.methods.column_losses import column_losses, told_values
+from sfumato.microdata.methods.column_losses import column_losses
 from sfumato.microdata.methods.remedies import HALF, Remedy, Trials
 from sfumato.microdata.methods.result import Result
 from sfumato.microdata.methods.search import find_recoding, steering_view
@@ -20,11 +20,7 @@ class LostColumn:
 
     Attributes:
         share_lost: The mean over published rows of what they lose of it: 1 where nothing is left (column_losses.py).
-<<<<<<< HEAD
-        labels: Labels that are published, stars and blanks not counted; values: distinct values that the data have.
-=======
         labels: Labels that are published and tell something; values: distinct values that the data have, none missing.
->>>>>>> wing-n2
         remedy: What would keep it, tried; nothing where nothing that was tried does.
     """
 
@@ -60,11 +56,7 @@ def lost_columns(plan: Plan, table: FrequencyTable, result: Result) -> tuple[Los
 def _lost_columns(plan: Plan, table: FrequencyTable, result: Result) -> Iterator[LostColumn]:
     losses = column_losses(plan, table, result)
     for place, name in enumerate(table.columns):
-<<<<<<< HEAD
-        values = int(((table.marginal(place) > 0) & told_values(table, place)).sum())
-=======
         values = table.value_count(place)
->>>>>>> wing-n2
         if losses.get(name, 0.0) > HALF and values > 1:
             yield LostColumn(name, losses[name], _labels(result.recoding, place), values)
 
@@ -81,8 +73,4 @@ def with_remedies(
 def _labels(recoding: Recoding, place: int) -> int:
     """Labels of a column that tell something."""
     codes = present_codes(recoding.classes[~recoding.suppressed, place])
-<<<<<<< HEAD
-    return sum({*(recoding.labels[place][code] or STAR)} != {STAR} for code in codes)
-=======
     return sum(tells_something(recoding.labels[place][code]) for code in codes)
->>>>>>> wing-n2

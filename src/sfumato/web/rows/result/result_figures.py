@@ -59,11 +59,7 @@ def kept_columns(report: Mapping[str, Any]) -> list[KeptColumn]:
     loss, utility = report["loss"], report["utility"]
     shares = loss if loss["name"] == "loss-metric" else (utility.get("losses") or {}).get("loss-metric", loss)
     losses, left = _of_published(shares.get("per_column") or {}, report), utility.get("values_left") or {}
-<<<<<<< HEAD
-    losses |= {lost["column"]: lost["share_lost"] for lost in report.get("lost_columns") or ()}
-=======
     losses |= {entry["column"]: entry["share_lost"] for entry in report.get("lost_columns") or ()}
->>>>>>> wing-n2
     kept = [
         _kept(name, entry, losses.get(name), left.get(name, {}))
         for name, entry in (report.get("columns") or {}).items()
