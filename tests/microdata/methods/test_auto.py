@@ -178,7 +178,7 @@ class TestACollapse:
         report = anonymize(frame, plan({"left": column, "town": COLUMNS["town"]}, name="optimal")).report
         assert report.mean_loss < 0.2
         (lost,) = report.details["lost_columns"]
-        assert (lost["column"], lost["labels"], lost["values"]) == ("left", 0, 24) and lost["share_lost"] > 0.9
+        assert (lost["column"], lost["labels"], lost["values"]) == ("left", 1, 24) and lost["share_lost"] > 0.9
 
     def test_more_labels_than_values_are_said_as_such(self) -> None:
         from sfumato.report.release.sentences import lost_column
