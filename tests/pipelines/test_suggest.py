@@ -430,8 +430,8 @@ def test_the_proposed_method_can_be_changed_by_hand(method):
     assert sfumato.anonymize(frame, plan).report.method == method
 
 
-def test_columns_that_cost_as_much_as_they_keep_are_withheld_with_what_is_gained():
-    """Four columns that everybody knows, and four that nobody can place: without these all detail is left."""
+def test_columns_that_nobody_can_place_are_withheld_where_others_are_known():
+    """Four columns that everybody knows, and four that nobody can place: these are no quasi-identifiers."""
     draw = random.Random(2)
     known = {"age": range(18, 90), "sex": "mf", "zip": range(10000, 10040), "job": "abcdef"}
     cells = {name: [str(draw.choice(values)) for _ in range(600)] for name, values in known.items()}
@@ -439,7 +439,7 @@ def test_columns_that_cost_as_much_as_they_keep_are_withheld_with_what_is_gained
     suggestion = suggest_for_frame(pl.DataFrame(cells))
     withheld = [name for name, entry in suggestion.plan["columns"].items() if entry["role"] == "identifier"]
     assert withheld and all(name.startswith("zz") for name in withheld)
-    assert all("of their detail without such columns" in suggestion.reasons[name] for name in withheld)
+    assert all("nothing tells what it is" in suggestion.reasons[name] for name in withheld)
     frame = pl.DataFrame(cells)
     everything = {name: entry if name not in withheld else {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
                   for name, entry in suggestion.plan["columns"].items()}  # fmt: skip

@@ -318,7 +318,9 @@ def _judge_rest(evidence: _Evidence) -> Suggestion:
     """What nothing is known of."""
     profile, content = evidence.profile, evidence.content
     doubt = reasons.DOUBT.format(what=_capital(content.words), share=round(100 * profile.top_share))
-    suggestion = _quasi_identifier(content, doubt, UNKNOWN_RANK)
+    # Codes whose first digits group them are told by their values: they look like postcodes.
+    rank = UNKNOWN_RANK - 1 if content.kind == "codes" and content.hierarchy["type"] == "digits" else UNKNOWN_RANK
+    suggestion = _quasi_identifier(content, doubt, rank)
     if content.kind == "categories" and has_sentences(profile):
         return suggestion.withheld(reasons.SENTENCES)
     if content.kind == "categories" and are_written_by_hand(profile):
