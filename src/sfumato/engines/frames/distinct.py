@@ -41,7 +41,7 @@ def _numbered(series: "nw.Series[Any]") -> npt.NDArray[Any] | None:
 def _of_pandas(native: Any, kind: Any) -> npt.NDArray[Any] | None:
     import pandas
 
-    if isinstance(kind, nw.Categorical | nw.Enum):
+    if isinstance(native.dtype, pandas.CategoricalDtype):
         return np.asarray(native.cat.codes)
     if isinstance(native.dtype, np.dtype) and native.dtype.kind in "iub":
         return np.asarray(native.to_numpy())

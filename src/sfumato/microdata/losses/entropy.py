@@ -44,9 +44,10 @@ class NonUniformEntropy:
 
     def _label_rows(self, column: int, level: int) -> Floats:
         ladder = self.table.ladders[column]
-        return np.bincount(
+        rows = np.bincount(
             ladder.codes[level], weights=self.table.marginal(column), minlength=len(ladder.labels[level])
         )
+        return rows.astype(np.float64)
 
     def _means(self, column: int, level: int, rows: Floats, of_label: Floats) -> Floats:
         """For each label the mean over its rows of log(of_label / n(v)), normalized; a label without rows has 0."""

@@ -46,8 +46,8 @@ def problem_of(seed: int, loss: str, k: int, **more) -> Problem:
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_best_node_is_that_of_all_nodes(loss):
-    for seed in range(6):
-        for k in (1, 2, 7, 60, 400):
+    for seed in range(4):
+        for k in (1, 4, 60):
             problem = problem_of(seed, loss, k)
             best = problem.best(problem.judge(node) for node in problem.nodes())
             search = OutlierSearch(problem)
