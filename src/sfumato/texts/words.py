@@ -16,6 +16,7 @@ _FOLDER = Path(__file__).parent
 _NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+")
 _FIGURE = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?: ?%)?")
 # Placeholders for what is called by its own name: columns, files, values.
+_LISTED = ("asked", "reached")
 _NAMED = frozenset(
     [
         *("word", "person", "column", "columns", "name", "names", "example", "units", "book", "first", "second"),
@@ -87,6 +88,8 @@ class Words(Mapping[str, str]):
         """What a sentence was filled with: names stay as they are, numbers are written as the language does."""
         if placeholder in _NAMED:
             return english.replace('" and "', f'" {self["and"]} "')
+        if placeholder in _LISTED:
+            return self.figure(english.replace(" and ", f" {self['and']} "))
         return self.figure(english) if _FIGURE.fullmatch(english) else self.sentence(english)
 
 

@@ -183,9 +183,9 @@ def alarm(text: str) -> None:
 def error_text(error: Exception, words: Words) -> str:
     """An error in words that hold no value of any row; of one that nobody foresaw, the log tells kind and place."""
     if isinstance(error, SfumatoError):
-        return str(error)
+        return words.sentence(str(error))
     if isinstance(error, RefusedError):
-        return error.what
+        return words.sentence(error.what)
     log_error(error)
     return words["internal"]
 
