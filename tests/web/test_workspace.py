@@ -268,7 +268,7 @@ def test_a_file_that_cannot_be_read_leaves_the_project_as_it_was(base, open_page
     step(page, "Data")
     (tmp_path / "wrong.parquet").write_bytes(b"no parquet at all")
     send(page, tmp_path / "wrong.parquet")
-    page.get_by_role("alert").filter(has_text="That did not work: wrong.parquet").wait_for()
+    page.get_by_role("alert").filter(has_text="This did not work: wrong.parquet").wait_for()
     page.get_by_text("The project at hand stays as it was, with the data of patients.csv.").wait_for()
     page.get_by_text("300 rows,").wait_for()
     (tmp_path / "other.csv").write_text("town,illness\n" + "Ulm,flu\nBonn,cold\n" * 20)

@@ -1,6 +1,7 @@
 """The error for promises that no node can keep, with the nearest that could be kept instead."""
 
 import math
+from typing import Any
 
 from sfumato.errors import UnattainableError
 from sfumato.microdata.counts.grouping import Node
@@ -94,7 +95,7 @@ def _symbol(model: Model) -> str:
     """The letter or word that a plan has for what a model asks."""
     from dataclasses import fields
 
-    own = getattr(model, "model", model)  # one that counts persons is about another
+    own: Any = getattr(model, "model", model)  # one that counts persons is about another
     numbers = [part.name for part in fields(own) if getattr(own, part.name) == model.asked]
     return numbers[0] if numbers else "the limit"
 
