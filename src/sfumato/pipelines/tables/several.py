@@ -16,7 +16,7 @@ from sfumato.tables.plan.perturbation import CellKey
 from sfumato.tables.plan.plan import Crossing, TablePlan, read_table_plan
 from sfumato.tables.plan.rules import Request
 from sfumato.tables.published.previous import read_releases
-from sfumato.tables.several import joint_part, section_of
+from sfumato.tables.several import joint_part, section_of, shown_of
 from sfumato.tables.suppression.installed import check_installed
 from sfumato.tables.suppression.suppression import Progress
 
@@ -50,7 +50,7 @@ def protect_several(
     plan, sheets = sheets_of(plan, table)
     part, joint = joint_part(plan, sheets, read_releases(plan))
     built = time.perf_counter()
-    masked = mask_part(part, plan.method, plan.output.language, deadline, progress)
+    masked = shown_of(mask_part(part, plan.method, plan.output.language, deadline, progress), joint)
     seconds = {"check": built - start, "mask": time.perf_counter() - built}
     whole = ProtectedTable(plan, joint.columns, (masked,), seconds)
     if not whole.holds:
