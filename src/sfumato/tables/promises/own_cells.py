@@ -82,6 +82,8 @@ def _with_cells(part: Part, attacker: Attacker, own: Places, amounts: Numbers, s
         attacker.name,
         attacker.kind,
         cells[order],
-        Bounds(np.append(attacker.bounds.low, low), np.append(attacker.bounds.high, table.bounds.high[own])).rows(order),
+        Bounds(np.append(attacker.bounds.low, low), np.append(attacker.bounds.high, table.bounds.high[own])).rows(
+            order
+        ),
         Reach(np.append(attacker.reach.down, down)[order], np.append(attacker.reach.up, up)[order]),
     )
