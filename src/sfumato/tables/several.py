@@ -8,7 +8,6 @@ import numpy as np
 from sfumato.errors import UnattainableError
 from sfumato.tables.build.build import lines_of, resolved
 from sfumato.tables.build.joint import Joint, Section, Sheet, join, merged
-from sfumato.tables.build.joint_cross import with_cross
 from sfumato.tables.cells.cells import Places, Reach, Status, Table, make_relations, make_table, no_bounds
 from sfumato.tables.cells.parts import Part, in_part
 from sfumato.tables.cells.relations import check
@@ -23,11 +22,9 @@ from sfumato.tables.published.previous import History, Release, history_of
 def joint_part(plan: TablePlan, sheets: Sequence[Sheet], releases: Sequence[Release] = ()) -> tuple[Part, Joint]:
     """Several tables, and releases of before, as one table with what is known of it and what must stay open.
 
-    Behind the cells of the tables stand those of the cross of variables that go round in a circle.
-
     Raises:
         DataError: A table is none, or two differ in a cell that they share.
-        UnattainableError: Known bounds leave an unsafe cell a single value, or the cross is too large.
+        UnattainableError: Known bounds leave an unsafe cell a single value.
     """
     joint = join([*sheets, *(release.sheet for release in releases)], plan.folder)
     check_marks(plan.primary, joint.columns)
@@ -41,8 +38,7 @@ def joint_part(plan: TablePlan, sheets: Sequence[Sheet], releases: Sequence[Rele
     history = history_of(joint, list(releases), step)
     try:
         whole = resolved(plan, part, facts, joint.heights)
-        whole = whole if history is None else _remembering(whole, history)
-        return with_cross(whole, joint, (values == 0) & (whole.table.status == Status.PUBLISH)), joint
+        return (whole if history is None else _remembering(whole, history)), joint
     except UnattainableError as error:
         raise in_part(error, rows, joint.names) from None
 

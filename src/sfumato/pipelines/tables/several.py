@@ -9,6 +9,7 @@ from sfumato.errors import PlanError, PromiseError
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
 from sfumato.tables.build.joint import Sheet
+from sfumato.tables.build.joint_cross import with_cross
 from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.deadline import never, within
 from sfumato.tables.masking import mask_part
@@ -49,6 +50,7 @@ def protect_several(
     crossings = crossings_of(plan)
     plan, sheets = sheets_of(plan, table)
     part, joint = joint_part(plan, sheets, read_releases(plan))
+    part = with_cross(part, joint, deadline=deadline.share(0.5))
     built = time.perf_counter()
     masked = shown_of(mask_part(part, plan.method, plan.output.language, deadline, progress), joint)
     seconds = {"check": built - start, "mask": time.perf_counter() - built}

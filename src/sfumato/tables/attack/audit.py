@@ -287,6 +287,8 @@ class _Attack:
             named |= (np.abs(self.matrix[component.rows].T @ proof.relations) > 1e-9) & ~self.masked
             named[component.cells[np.abs(proof.bounds) > 1e-9]] = True
         named[cell] = False
+        if self.publication.unshown is not None:
+            named &= ~self.publication.unshown
         return tuple(self.publication.names[other] for other in np.flatnonzero(named))
 
     def _by_insider(

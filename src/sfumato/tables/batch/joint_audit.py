@@ -29,10 +29,12 @@ class JointAudit:
     Attributes:
         leaks: How many cells are unsafe in one of them, and published in another or computed from all of them.
         differing: How many cells hold something else than those of the same codes in another table.
+        unattacked: Variables whose cross was not attacked, for too many cells of the tables differ.
     """
 
     leaks: int
     differing: int
+    unattacked: tuple[str, ...] = ()
 
 
 def same_records(tables: Sequence[OfficeTable], sources: Sequence[Hashable] = ()) -> list[list[int]]:
@@ -79,7 +81,8 @@ def audit_together(published: Sequence[Protected], deadline: Deadline, tolerance
     inside = _unsafe(published, joint, "masks")
     computed = {one.cell for one in audit.leaks if not one.attacker or inside[one.cell]}
     guessed = _guessed(published, joint, part) & table.unsafe
-    return JointAudit(len(computed | set(np.flatnonzero(guessed).tolist())), joint.differing)
+    leaks = len(computed | set(np.flatnonzero(guessed).tolist()))
+    return JointAudit(leaks, joint.differing, joint.broken if table.unsafe.any() else ())
 
 
 def _unsafe(published: Sequence[Protected], joint: JointTable, method: str) -> Mask:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.tables.batch.coverage import Coverage, coverage_of
-from sfumato.tables.batch.cross_cells import Cross, TableCells, cross_of
-from sfumato.tables.batch.shared_cells import Grain, SharedCells, shared_cells, tied_rows
+from sfumato.tables.batch.coverage import coverage_of
+from sfumato.tables.batch.shared_cells import Grain, shared_cells, tied_rows
+from sfumato.tables.batch.shared_cross import shared_cross
 from sfumato.tables.batch.unshown_cells import Row, Ties, possible_values
 from sfumato.tables.cells.cells import Mask, Numbers, Places, Relations, Status, make_relations
 from sfumato.tables.cells.precision import step_of
@@ -30,6 +30,7 @@ class JointTable:
         shown: Which cells some table has; the others only tie tables together.
         differing: How many cells hold something else than those of the same codes in another table.
         crossed: Which of the cells that no table has are of a cross of the variables: nobody judges them.
+        broken: Cycles of variables whose cross is not among them, for too many cells hold different values.
     """
 
     whole: OfficeTable
@@ -37,6 +38,7 @@ class JointTable:
     shown: Mask
     differing: int
     crossed: Mask
+    broken: tuple[str, ...] = ()
 
 
 def joined(tables: Sequence[OfficeTable], tolerance: float = 0.0) -> JointTable:
@@ -55,7 +57,7 @@ def joined(tables: Sequence[OfficeTable], tolerance: float = 0.0) -> JointTable:
     ties.tie(range(len(tables)))
     tied = tied_rows(shared, ties.rows)
     off = np.arange(len(tied.off)) + len(shared.numbers)
-    cross = _cross(coverage, shared, len(shared.numbers) + len(off))
+    cross = shared_cross(coverage, shared, len(shared.numbers) + len(off))
     cells = np.arange(len(shared.numbers) + len(off) + cross.size)
     shown, crossed = cells < size, cells >= len(cells) - cross.size
     columns = _Columns(tables, shared.places, len(shown), shared.grains if shared.mixed else None)
@@ -66,20 +68,8 @@ def joined(tables: Sequence[OfficeTable], tolerance: float = 0.0) -> JointTable:
     known = shown | np.isin(cells, [*counted, *off.tolist()])
     values = possible_values(values, known, relations, step_of(values[shown]), tolerance)
     whole = _judged(columns.table(values, shown, relations), ties.judged)
-    return JointTable(_within(whole, off, tied.most), tuple(shared.places), shown, shared.differing, crossed)
-
-
-def _cross(coverage: Coverage, shared: SharedCells, size: int) -> Cross:
-    """The cells of crosses, behind so many others.
-
-    Where values may be negative they tell nothing; where tables hold different values, these are sums of no cross.
-    """
-    if shared.differing or any((table.values < 0).any() for table in shared.tables):
-        return Cross()
-    empty = np.zeros(size, bool)
-    for table, own in zip(shared.tables, shared.places, strict=True):
-        empty[own[(table.values == 0) & (choices_of(table.statuses) == Status.PUBLISH)]] = True
-    return cross_of(coverage, [TableCells(*own) for own in zip(shared.tables, shared.places, strict=True)], empty)
+    whole = _within(whole, off, tied.most)
+    return JointTable(whole, tuple(shared.places), shown, shared.differing, crossed, cross.broken)
 
 
 def _within(whole: OfficeTable, off: Places, most: Sequence[float]) -> OfficeTable:

@@ -1,7 +1,8 @@
-"""Which variables of several tables go round in a circle, as a, b and c do in the tables a by b, b by c and a by c.
+"""Which variables of several tables form a cycle, as a, b and c do in the tables a by b, b by c and a by c.
 
-Tables whose variables do not go round tell no more together than their common cells do: whatever these allow, some
-cross of all variables has. Round a circle the cross must fit all tables at once, and that narrows what it can be.
+Tables whose variables form none tell no more together than their common cells do: whatever these allow, some cross of
+all variables has (Vorob'ev 1962, doi:10.1137/1107014). In a cycle the cross must fit all tables at once, and that
+narrows what it can be.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,7 +11,8 @@ Variables = frozenset[str]
 
 
 def variable_cycles(tables: Iterable[Variables]) -> list[Variables]:
-    """The variables that go round, those of one circle or of several that hang together in one set (Graham 1979).
+    """The variables of cycles; those of cycles that hang together are one set. What is in no cycle is taken away until
+    nothing is left to take (Graham 1979; Yu and Ozsoyoglu 1979).
 
     >>> [sorted(own) for own in variable_cycles([frozenset("ab"), frozenset("bc"), frozenset("acd")])]
     [['a', 'b', 'c']]
