@@ -71,8 +71,8 @@ def merged_spellings(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:
     """That spellings of one value were made one, in which columns; no value is told."""
     merged = {name: changed_texts(table, name) for name in plan.spelled_columns if name in table.spellings}
     return tuple(
-        f'{count} texts of "{name}" are likely other spellings of one value (case, spaces, signs, zeros): they count, '
-        "and are published, as one. data: {spellings: keep} leaves them."
+        f'{count:,} texts of "{name}" are likely other spellings of one value (case, spaces, signs, zeros): they '
+        "count, and are published, as one. To leave them, say spellings: keep under data."
         for name, count in merged.items()
         if count
     )
@@ -88,7 +88,7 @@ def tied_households(plan: Plan, source: Engine, rows: int) -> tuple[str, ...]:
         return ()
     plain = [name for name in other_columns(plan) if plan.columns[name].published is None]
     shares = {name: _tied_share(source, plan, name) for name in plain}
-    names = " and ".join(f'"{name}"' for name, share in shares.items() if share > _MOST_TIED)
+    names = ", ".join(f'"{name}"' for name, share in shares.items() if share > _MOST_TIED)
     if not names:
         return ()
     return (

@@ -73,22 +73,7 @@ def report_of(plan: Plan, source: Engine, outcome: Outcome, seconds: Mapping[str
         seed=plan.seed,
         input_sha256=source.fingerprint(),
         candidates=result.nodes,
-        remarks=(
-            *repeating_identifiers(plan, source),
-            *tied_households(plan, source, table.rows),
-            *undone_swaps(plan, source, table.rows),
-            *telling_columns(outcome.disclosed, table.rows - withheld_rows),
-            *source.notes,
-            *result.remarks,
-            *unnamed(plan, table),
-            *matching_values(outcome.measures),
-            *risks_of_persons(plan),
-            *order_remarks(plan),
-            *merged_spellings(plan, table),
-            *outcome.limit_remarks,
-            *(() if outcome.perturbation is None else outcome.perturbation.remarks),
-            *exposed_keys(plan),
-        ),
+        remarks=_remarks(plan, source, outcome, withheld_rows),
         details={
             "column_count": len(plan.columns),
             **result.details,
@@ -97,6 +82,27 @@ def report_of(plan: Plan, source: Engine, outcome: Outcome, seconds: Mapping[str
         disclosure=outcome.disclosed,
         star_rows=plan.output.suppressed == "star",
         withheld_columns=plan.withheld_columns,
+    )
+
+
+def _remarks(plan: Plan, source: Engine, outcome: Outcome, withheld_rows: int) -> tuple[str, ...]:
+    """What the stages have to say beside their figures."""
+    table, result = outcome.table, outcome.result
+    return (
+        *repeating_identifiers(plan, source),
+        *tied_households(plan, source, table.rows),
+        *undone_swaps(plan, source, table.rows),
+        *telling_columns(outcome.disclosed, table.rows - withheld_rows),
+        *source.notes,
+        *result.remarks,
+        *unnamed(plan, table),
+        *matching_values(outcome.measures),
+        *risks_of_persons(plan),
+        *order_remarks(plan),
+        *merged_spellings(plan, table),
+        *outcome.limit_remarks,
+        *(() if outcome.perturbation is None else outcome.perturbation.remarks),
+        *exposed_keys(plan),
     )
 
 
