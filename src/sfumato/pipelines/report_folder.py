@@ -24,7 +24,7 @@ from sfumato.report.release.dossier import Dossier
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
 PRINTING_SECONDS = 120
 # What only some releases tell.
-DETAILS = ("lost_columns", "policy", "previous", "attack")
+DETAILS = ("lost_columns", "few_values_left", "households", "policy", "previous", "attack")
 SEALS = ("output_sha256", "plan_sha256", "recoding_sha256")
 QUIET = ("--headless", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--no-pdf-header-footer")
 

@@ -145,7 +145,7 @@ def _matches(words: Sequence[str], joint: Collection[str], compound: bool) -> It
             continue
         searched = {*words[:1], *words[-1:]} if concept.key == "key" else {*words} if compound else exact
         spoken = (word for word in searched if _speaks_of(word, concept, compound))
-        word = min(spoken, key=lambda word: (-len(word), word), default=None)
+        word = min(spoken, key=lambda word: (-len(word), word not in words[-1:], word), default=None)
         if word is not None:
             yield concept, word
 
