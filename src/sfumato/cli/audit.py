@@ -21,7 +21,7 @@ def command(
     quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print every cell's range and verdict.")] = False,
 ) -> int:
-    """Attack a published table as anyone could; exit 1 when a masked cell gives way."""
+    """Attack a published table as anyone could; exit 1 when a masked cell gives way, 4 when nobody can tell."""
     from sfumato.pipelines.tables.audit import audit
     from sfumato.report.tables.report import review_figures, review_lines
 
@@ -29,4 +29,6 @@ def command(
     review = audit(table[0] if len(table) == 1 else table, plans, integer=integer or None, own_contribution=own or None)
     if as_json or not quiet:
         show("\n".join(review_lines(review)) + "\n", review_figures(review), as_json)
-    return 0 if review.passed else 1
+    if review.leaks or review.contradictions:
+        return 1
+    return 4 if review.unattacked else 0

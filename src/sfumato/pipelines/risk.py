@@ -111,6 +111,7 @@ def risk(
     with closing(open_engine(data, resolved, "frames" if row_numbers else None, names)) as source:
         table = _table(source, resolved)
         size = _population_size(table.rows, population_size, sampling_fraction)
+        share = sampling_fraction or _share(table.rows, size)
         figures = survey(
             table,
             resolved.data.on_missing,
@@ -120,13 +121,9 @@ def risk(
             with_steps=plan is not None,
             sampling_fraction=sampling_fraction,
         )
-        own = {part.name: getattr(figures, part.name) for part in fields(figures)}
-        rows = (
-            _of_rows(source, resolved, table, figures, sampling_fraction or _share(table.rows, size))
-            if row_numbers
-            else {}
-        )
-        return RiskReport(**own | rows, language=resolved.language)
+        rows = _of_rows(source, resolved, table, figures, share) if row_numbers else {}
+    own = {part.name: getattr(figures, part.name) for part in fields(figures)}
+    return RiskReport(**own | rows, language=resolved.language)
 
 
 def _plan_of(

@@ -128,6 +128,9 @@ def _suppressed(part: Part, language: words.Language, suppression: Suppression) 
 def _ranged(part: Part, draft: _Draft, deadline: Deadline) -> _Draft:
     """The pattern with ranges; where those would break a promise all the same, or there is no time to make sure that
     they do not, the reader is left with his own."""
+    if part.unshown is not None:
+        # Ranges are drawn for all cells that hang together, but those of a cross nobody publishes.
+        return replace(draft, texts=True)
     before = deadline.left
     ranged = replace(draft, texts=True, ranges=class_ranges(part, draft.mask, deadline.share(0.5)))
     if deadline.left < before - deadline.left:
@@ -238,7 +241,8 @@ def _attack(part: Part, draft: _Draft, mask: Mask, evidence: Evidence | None = N
 
 def _publication(part: Part, draft: _Draft, mask: Mask, bounds: Bounds) -> Publication:
     exact = np.where(mask, np.nan, part.table.values)
-    return Publication(exact, draft.ranges.only(mask), bounds, part.table.relations, part.table.names)
+    relations, names = part.table.relations, part.table.names
+    return Publication(exact, draft.ranges.only(mask), bounds, relations, names, unshown=part.unshown)
 
 
 def _ends(part: Part, draft: _Draft, mask: Mask, audit: Audit, deadline: Deadline) -> Bounds:

@@ -1,10 +1,15 @@
-"""Which tables are of the same records, and so must be attacked together."""
+"""Which tables are of the same records and so must be attacked together, and what they give away."""
+
+from collections import Counter
+from itertools import product
 
 import numpy as np
 import pytest
 
-from sfumato.tables.batch.joint_audit import same_records
+from sfumato.tables.batch.joint_audit import audit_together, same_records
 from sfumato.tables.cells.dimensions import Tree
+from sfumato.tables.deadline import within
+from sfumato.tables.formats.outputs import Protected
 from sfumato.tables.office.office_table import OfficeTable
 
 TOTAL = ("T",)
@@ -35,3 +40,54 @@ def test_tables_of_one_source_are_of_the_same_records():
     tables = [line({"a": 5, "b": 6}), line({"a": 7, "b": 9})]
     assert same_records(tables) == same_records(tables, [None, None]) == same_records(tables, ["m", "n"]) == [[0], [1]]
     assert same_records(tables, ["m", "m"]) == [[0, 1]]
+
+
+GROUPS = {"A": ["a1", "a2", "a3"], "B": ["b1", "b2"]}
+COUNTS = {
+    "a1yv": 12, "a1yw": 1, "a1zu": 1, "a1zv": 6, "a2xw": 12, "a2yv": 3, "a2zv": 2, "a3zu": 6, "a3zw": 1,
+    "b1xu": 3, "b1yu": 12, "b2xu": 12, "b2yu": 3,
+}  # fmt: skip
+# Masks that withstand every reader but one of all three tables.
+MASKS = {
+    "ab": "a1T a1y a1z a2T a2y a2z a3T a3z",
+    "bc": "xu xw yu yw zu zw",
+    "ac": "a1T a1u a1w a2T a2w a3T a3u a3w",
+}
+
+
+def crossed(names, more=None, unit=1):
+    """A table of the counts with its masks; some may be more, and all are rounded to a unit."""
+    parents = {(code,): (group,) for group, codes in GROUPS.items() for code in codes}
+    trees = {
+        "a": Tree("a", TOTAL, {**dict.fromkeys([("A",), ("B",)], TOTAL), **parents}),
+        "b": Tree("b", TOTAL, {(code,): TOTAL for code in "xyz"}),
+        "c": Tree("c", TOTAL, {(code,): TOTAL for code in "uvw"}),
+    }
+    values = Counter()
+    for codes, count in (Counter(COUNTS) + Counter(more or {})).items():
+        record = {"a": (codes[:2],), "b": (codes[2],), "c": (codes[3],)}
+        chains = [{record[name], trees[name].parents[record[name]], TOTAL} for name in names]
+        for key in product(*chains):
+            values[key] += unit * round(count / unit)
+    hidden = [bool({"".join(code for (code,) in key)} & {*MASKS[names].split()}) for key in values]
+    unsafe = np.array([hit and count < 3 for hit, count in zip(hidden, values.values(), strict=True)])
+    statuses = np.where(unsafe, 3, np.where(hidden, 11, 1))
+    own = tuple(trees[name] for name in names)
+    return Protected(OfficeTable("v", own, tuple(values), np.array([*values.values()], float), statuses), "masks")
+
+
+def test_tables_are_attacked_by_the_cross_that_none_of_them_shows():
+    assert audit_together([crossed(names) for names in MASKS], within(20)).leaks == 4
+    for left_out in MASKS:
+        assert not audit_together([crossed(names) for names in MASKS if names != left_out], within(20)).leaks
+
+
+def test_cells_that_were_revised_do_not_keep_the_cross_from_being_attacked():
+    revised = [crossed("ab", {"a1yv": 1}), crossed("bc"), crossed("ac")]
+    audit = audit_together(revised, within(20))
+    assert audit.differing and audit.leaks == 4 and not audit.unattacked
+
+
+def test_a_cross_of_tables_that_differ_everywhere_is_said_to_be_unattacked():
+    audit = audit_together([crossed("ab"), crossed("bc"), crossed("ac", unit=10)], within(20))
+    assert audit.differing and audit.unattacked == ("a by b by c",)

@@ -1,6 +1,5 @@
 """The embedded engine: rows in files, counted and rewritten by DuckDB without coming into Python."""
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -11,12 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.delimited.faults import damaged, open_quote, ragged, wrong_encoding
 from sfumato.engines import sql
 from sfumato.engines.duckdb.apply import Application, as_text, locating
 from sfumato.engines.duckdb.count import CodeCounting, Counting, Texts, in_order, numbered, ordered
 from sfumato.engines.duckdb.database import Database
 from sfumato.engines.duckdb.entry_lists import MAX_TEXTS
+from sfumato.engines.duckdb.explanations import explained
 from sfumato.engines.duckdb.join import Joining
 from sfumato.engines.duckdb.replace import ReplacesColumns
 from sfumato.engines.duckdb.sources import Source, csv_table, file_list, open_source
@@ -35,8 +34,6 @@ Row = dict[str, str | None]
 Combinations = tuple[tuple[Texts, ...], npt.NDArray[np.int32], npt.NDArray[np.int64]]
 # Texts of so few cells are numbered in Python.
 _FEW_CELLS = 1_000_000
-# Words of faults that are the machine's also while nothing but the source is read.
-DISK = ("No space left", "Permission denied", "quota", "write", "temp_directory")
 
 
 class DuckDBEngine(CountsPersons, ReplacesColumns):
@@ -367,43 +364,3 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
             if "interrupt" in str(error).lower():
                 raise KeyboardInterrupt from None
             raise explained(error, self.plan.encoding, self.path if reads else None) from None
-
-
-def _faults_of_data() -> tuple[type[Exception], ...]:
-    """What DuckDB raises when a file is not what it should be."""
-    import duckdb
-
-    known = (duckdb.InvalidInputException, duckdb.IOException, duckdb.ConversionException, duckdb.CatalogException)
-    return (*known, duckdb.SerializationException, duckdb.InternalException, duckdb.FatalException)
-
-
-def explained(error: Exception, encoding: str, source: Path | None = None) -> SfumatoError:
-    """Our error for one of DuckDB's, without a word of its text but the line.
-
-    Args:
-        source: What was being read, when nothing else went on.
-    """
-    text = str(error).replace(str(source), "")
-    line = re.search(r"[Ll]ine: ?(\d+)", text)
-    if "unicode" in text.lower() or "utf-8" in text.lower() or "encod" in text.lower():
-        return wrong_encoding(encoding)
-    if "Expected Number of Columns" in text:
-        return ragged(line and line[1])
-    if "quote" in text.lower() and line:
-        return open_quote(line[1])
-    if line:
-        do = "Mend the file, or give its separator and quote."
-        return DataError(f"the file cannot be read in line {line[1]}.", do, "unreadable")
-    if source is not None and isinstance(error, _faults_of_data()) and not any(word in text for word in DISK):
-        return damaged(source)
-    if "No space left" in text or "Cannot open file" in text or type(error).__name__ == "IOException":
-        return EngineError(
-            "a file cannot be read or written.", "Check the disk's free space and the folder's rights.", "disk"
-        )
-    if type(error).__name__ == "OutOfMemoryException":
-        return EngineError(
-            "the memory does not suffice.", "Give the engine more memory, or close other programs.", "memory"
-        )
-    return EngineError(
-        f"the engine stopped ({type(error).__name__}).", "Run again with fewer columns to narrow it down.", "duckdb"
-    )

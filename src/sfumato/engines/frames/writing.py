@@ -10,7 +10,8 @@ import numpy as np
 
 from sfumato.engines import sql
 from sfumato.engines.duckdb.database import connect
-from sfumato.engines.duckdb.engine import DuckDBEngine, explained
+from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.duckdb.explanations import explained
 from sfumato.engines.duckdb.writing import copy_statement
 from sfumato.engines.frames.sources import SHORT_FLOATS
 from sfumato.engines.order import PERSON

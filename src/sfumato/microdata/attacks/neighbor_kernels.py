@@ -79,6 +79,54 @@ def nearest(
 
 
 @compiled
+def _counted(labels, row, total, own, slots, offsets, best, epochs, counts, stamps, epoch):
+    """Count what a row says for each guessed column by which it is among the nearest, or nearer than all before it.
+
+    Returns:
+        How far the nearest are by the column where they are furthest, and the number of the last look begun.
+    """
+    worst = 0
+    for column in range(len(slots)):
+        slot = slots[column]
+        if slot < 0:
+            continue
+        rest = total - own[slot]
+        if rest < best[slot]:
+            best[slot] = rest
+            epoch += 1
+            epochs[slot] = epoch
+        if rest == best[slot]:
+            place = offsets[slot] + labels[row, column]
+            if stamps[place] != epochs[slot]:
+                stamps[place] = epochs[slot]
+                counts[place] = 0
+            counts[place] += 1
+        worst = max(worst, best[slot])
+    return worst, epoch
+
+
+@compiled
+def _answer(answers, target, offsets, epochs, counts, stamps):
+    """Write down what the nearest rows say of each guessed column: five numbers, as `guesses` has them."""
+    for slot in range(len(offsets) - 1):
+        first, second, most, next_most, nearest_rows = -1, -1, 0, 0, 0
+        for place in range(offsets[slot], offsets[slot + 1]):
+            if stamps[place] != epochs[slot]:
+                continue
+            nearest_rows += counts[place]
+            if counts[place] > most:
+                second, next_most = first, most
+                first, most = place - offsets[slot], counts[place]
+            elif counts[place] > next_most:
+                second, next_most = place - offsets[slot], counts[place]
+        answers[target, 5 * slot] = max(first, 0)
+        answers[target, 5 * slot + 1] = most
+        answers[target, 5 * slot + 2] = second
+        answers[target, 5 * slot + 3] = next_most
+        answers[target, 5 * slot + 4] = nearest_rows
+
+
+@compiled
 def guesses(
     kinds: Ints,
     starts: Ints,
@@ -126,37 +174,6 @@ def guesses(
                     break
             if not near:
                 continue
-            worst = 0
-            for column in range(columns):
-                slot = slots[column]
-                if slot < 0:
-                    continue
-                rest = total - own[slot]
-                if rest < best[slot]:
-                    best[slot] = rest
-                    epoch += 1
-                    epochs[slot] = epoch
-                if rest == best[slot]:
-                    place = offsets[slot] + labels[row, column]
-                    if stamps[place] != epochs[slot]:
-                        stamps[place] = epochs[slot]
-                        counts[place] = 0
-                    counts[place] += 1
-                worst = max(worst, best[slot])
-        for slot in range(guessed):
-            first, second, most, next_most, nearest_rows = -1, -1, 0, 0, 0
-            for place in range(offsets[slot], offsets[slot + 1]):
-                if stamps[place] != epochs[slot]:
-                    continue
-                nearest_rows += counts[place]
-                if counts[place] > most:
-                    second, next_most = first, most
-                    first, most = place - offsets[slot], counts[place]
-                elif counts[place] > next_most:
-                    second, next_most = place - offsets[slot], counts[place]
-            answers[target, 5 * slot] = max(first, 0)
-            answers[target, 5 * slot + 1] = most
-            answers[target, 5 * slot + 2] = second
-            answers[target, 5 * slot + 3] = next_most
-            answers[target, 5 * slot + 4] = nearest_rows
+            worst, epoch = _counted(labels, row, total, own, slots, offsets, best, epochs, counts, stamps, epoch)
+        _answer(answers, target, offsets, epochs, counts, stamps)
     return answers

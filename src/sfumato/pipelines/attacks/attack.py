@@ -124,13 +124,8 @@ def attack(
     roles = _roles(target, whole, quasi_identifiers, sensitive)
     published, kept, others = _compared(target, whole, control, random)
     rows = _coded(target, published, kept, others, roles)
-    attacks = [*single_out(rows, attempts, random)]
-    absences: list[Absence] = [] if attacks else [Absence("singling-out", HIDDEN)]
-    linked = link(rows, attempts, random, neighbors)
-    if linked is None:
-        absences.append(Absence("linking", "fewer than two published columns tell something."))
-    else:
-        attacks.append(linked)
+    absences: list[Absence] = []
+    attacks = _outsider(rows, attempts, neighbors, random, absences)
     attacks += _register(target, register, whole, absences)
     attacks += _inference(rows, attempts, random, absences, _least(target.plan))
     attacks.append(_order(target, whole, roles, random))
@@ -217,6 +212,20 @@ def _coded(target: Target, published: Columns, raw: Columns, control: Columns, r
     if not rows.columns:
         raise PlanError("the files have no column in common.", "Give the raw rows behind the release.", "columns")
     return rows
+
+
+def _outsider(
+    rows: AttackRows, attempts: int, neighbors: int, random: np.random.Generator, absences: list[Absence]
+) -> list[Attack]:
+    """Singling out and linking, by the rows alone."""
+    attacks = [*single_out(rows, attempts, random)]
+    if not attacks:
+        absences.append(Absence("singling-out", HIDDEN))
+    linked = link(rows, attempts, random, neighbors)
+    if linked is None:
+        absences.append(Absence("linking", "fewer than two published columns tell something."))
+        return attacks
+    return [*attacks, linked]
 
 
 def _register(target: Target, register: Any, raw: Columns, absences: list[Absence]) -> list[Attack]:

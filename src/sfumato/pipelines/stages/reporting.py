@@ -75,22 +75,7 @@ def report_of(plan: Plan, source: Engine, outcome: Outcome, seconds: Mapping[str
         seed=plan.seed,
         input_sha256=source.fingerprint(),
         candidates=result.nodes,
-        remarks=(
-            *repeating_identifiers(plan, source),
-            *tied_households(plan, source, table.rows),
-            *undone_swaps(plan, source, table.rows),
-            *telling_columns(outcome.disclosed, table.rows - withheld_rows),
-            *source.notes,
-            *result.remarks,
-            *unnamed(plan, table),
-            *matching_values(outcome.measures),
-            *risks_of_persons(plan),
-            *order_remarks(plan),
-            *merged_spellings(plan, table),
-            *outcome.limit_remarks,
-            *(() if outcome.perturbation is None else outcome.perturbation.remarks),
-            *exposed_keys(plan),
-        ),
+        remarks=_remarks(plan, source, outcome, withheld_rows),
         details={
             "column_count": len(plan.columns),
             **result.details,
@@ -111,6 +96,27 @@ def _further_figures(plan: Plan, outcome: Outcome) -> Iterator[tuple[str, Any]]:
         k = next((int(model.asked) for model in plan.privacy if model.name == "k-anonymity"), 2)
         figures_of_households = household_figures(outcome.table, outcome.result.recoding, k)
         yield "households", {} if figures_of_households is None else figures_of_households.to_dict()
+
+
+def _remarks(plan: Plan, source: Engine, outcome: Outcome, withheld_rows: int) -> tuple[str, ...]:
+    """What the stages have to say beside their figures."""
+    table, result = outcome.table, outcome.result
+    return (
+        *repeating_identifiers(plan, source),
+        *tied_households(plan, source, table.rows),
+        *undone_swaps(plan, source, table.rows),
+        *telling_columns(outcome.disclosed, table.rows - withheld_rows),
+        *source.notes,
+        *result.remarks,
+        *unnamed(plan, table),
+        *matching_values(outcome.measures),
+        *risks_of_persons(plan),
+        *order_remarks(plan),
+        *merged_spellings(plan, table),
+        *outcome.limit_remarks,
+        *(() if outcome.perturbation is None else outcome.perturbation.remarks),
+        *exposed_keys(plan),
+    )
 
 
 def _class_figures(recoding: Recoding, rows: int) -> ClassFigures:

@@ -9,6 +9,7 @@ from sfumato.errors import PlanError, PromiseError
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
 from sfumato.tables.build.joint import Sheet
+from sfumato.tables.build.joint_cross import with_cross
 from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.deadline import never, within
 from sfumato.tables.masking import mask_part
@@ -16,7 +17,7 @@ from sfumato.tables.plan.perturbation import CellKey
 from sfumato.tables.plan.plan import Crossing, TablePlan, read_table_plan
 from sfumato.tables.plan.rules import Request
 from sfumato.tables.published.previous import read_releases
-from sfumato.tables.several import joint_part, section_of
+from sfumato.tables.several import joint_part, section_of, shown_of
 from sfumato.tables.suppression.installed import check_installed
 from sfumato.tables.suppression.suppression import Progress
 
@@ -49,8 +50,9 @@ def protect_several(
     crossings = crossings_of(plan)
     plan, sheets = sheets_of(plan, table)
     part, joint = joint_part(plan, sheets, read_releases(plan))
+    part = with_cross(part, joint, deadline=deadline.share(0.5))
     built = time.perf_counter()
-    masked = mask_part(part, plan.method, plan.output.language, deadline, progress)
+    masked = shown_of(mask_part(part, plan.method, plan.output.language, deadline, progress), joint)
     seconds = {"check": built - start, "mask": time.perf_counter() - built}
     whole = ProtectedTable(plan, joint.columns, (masked,), seconds)
     if not whole.holds:

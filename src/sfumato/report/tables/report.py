@@ -138,6 +138,7 @@ def review_lines(review: Audit) -> list[str]:
             for name in review.contradictions
         ),
         *(f"Not judged: rule {name}, for the table lacks its columns" for name in review.unjudged),
+        *(f"Not attacked, so that nothing is promised: {what}" for what in review.unattacked),
     ]
 
 
@@ -160,6 +161,7 @@ def review_figures(review: Audit) -> dict[str, Any]:
         "audit": review.counts(),
         "contradictory": list(review.contradictions),
         "unjudged": list(review.unjudged),
+        "unattacked": list(review.unattacked),
         "cells": [
             {
                 "cell": finding.name,

@@ -126,6 +126,8 @@ class _Attack:
         """All findings, component by component or all cells together."""
         answers = [self.on(cells, rows) for cells, rows in self.components(together)]
         findings = [finding for part, _ in answers for finding in part] + self.exposed()
+        if self.publication.unshown is not None:
+            findings = [finding for finding in findings if not self.publication.unshown[finding.cell]]
         findings.sort(key=lambda finding: finding.cell)
         names = tuple(name for _, names in answers for name in names)
         return Audit(tuple(findings), names, rounding=self.scale.value(self.rounding))
@@ -156,6 +158,8 @@ class _Attack:
         """Attack one component; ranges that contradict the rest are set aside, for an attacker would do so too."""
         certain = self.certain[cells]
         idle = np.isnan(self.promise.low[cells]) & self.evidence.promised
+        if self.publication.unshown is not None:
+            idle |= self.publication.unshown[cells]
         if idle.all() or (certain.all() and self.pace.hurried):
             return [self._unranged(int(cell)) for cell in cells], []
         component = self._component(cells, rows, None)
@@ -283,6 +287,8 @@ class _Attack:
             named |= (np.abs(self.matrix[component.rows].T @ proof.relations) > 1e-9) & ~self.masked
             named[component.cells[np.abs(proof.bounds) > 1e-9]] = True
         named[cell] = False
+        if self.publication.unshown is not None:
+            named &= ~self.publication.unshown
         return tuple(self.publication.names[other] for other in np.flatnonzero(named))
 
     def _by_insider(

@@ -40,12 +40,14 @@ class Audit:
         contradictions: Cells of which the publication says something false, or that contradicts the rest of it.
         unjudged: Rules of the plan that could not be judged, for want of a column.
         rounding: How far off their parts the attacker takes totals to be, because published ones are.
+        unattacked: What was not attacked, and why: nobody knows whether it gives cells away.
     """
 
     findings: tuple[Finding, ...]
     contradictions: tuple[str, ...] = ()
     unjudged: tuple[str, ...] = ()
     rounding: float = 0.0
+    unattacked: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         figures = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in self.counts().items())
@@ -69,7 +71,7 @@ class Audit:
 
     @property
     def passed(self) -> bool:
-        return not self.leaks and not self.contradictions
+        return not self.leaks and not self.contradictions and not self.unattacked
 
     def with_contradictions(self, names: Iterable[str]) -> "Audit":
         """The same findings with further cells that the publication contradicts."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.tables.cells.cells import Bounds, Numbers, Relations
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Relations
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,7 @@ class Publication:
         relations: The additive relations, which everyone knows.
         names: A name for each cell.
         equations: What the publication says besides, to one who knows how it was made.
+        unshown: Cells that are in no table, and of which nothing is to be found out.
     """
 
     exact: Numbers
@@ -36,6 +37,7 @@ class Publication:
     relations: Relations
     names: tuple[str, ...]
     equations: tuple[Equation, ...] = ()
+    unshown: Mask | None = None
 
     def matrix(self) -> Any:
         """Relations and equations, one a row, by cells."""

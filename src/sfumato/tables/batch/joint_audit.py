@@ -29,10 +29,12 @@ class JointAudit:
     Attributes:
         leaks: How many cells are unsafe in one of them, and published in another or computed from all of them.
         differing: How many cells hold something else than those of the same codes in another table.
+        unattacked: Variables whose cross was not attacked, for too many cells of the tables differ.
     """
 
     leaks: int
     differing: int
+    unattacked: tuple[str, ...] = ()
 
 
 def same_records(tables: Sequence[OfficeTable], sources: Sequence[Hashable] = ()) -> list[list[int]]:
@@ -66,17 +68,21 @@ def audit_together(published: Sequence[Protected], deadline: Deadline, tolerance
         UnattainableError: The time is over, or codes of the tables differ in too many ways.
     """
     joint = joined([done.table for done in published], tolerance)
-    part = office_part(joint.whole, tolerance)
+    part = office_part(joint.whole, tolerance, unshown=joint.crossed)
     exact, ranges = _exact(published, joint), _ranges(published, joint)
     masked = np.isnan(exact)
-    publication = Publication(exact, ranges.only(masked), part.table.bounds, part.table.relations, part.table.names)
+    table = part.table
+    publication = Publication(
+        exact, ranges.only(masked), table.bounds, table.relations, table.names, unshown=part.unshown
+    )
     evidence = Evidence(deadline=deadline, limit=deadline, promised=True)
-    audit = audit_publication(publication, part.table.promise, part.knowledge, joint.whole.values, evidence)
+    audit = audit_publication(publication, table.promise, part.knowledge, joint.whole.values, evidence)
     # Whoever has a part in cells is kept off by masks; nothing is promised of him where numbers are changed.
     inside = _unsafe(published, joint, "masks")
     computed = {one.cell for one in audit.leaks if not one.attacker or inside[one.cell]}
-    guessed = _guessed(published, joint, part) & part.table.unsafe
-    return JointAudit(len(computed | set(np.flatnonzero(guessed).tolist())), joint.differing)
+    guessed = _guessed(published, joint, part) & table.unsafe
+    leaks = len(computed | set(np.flatnonzero(guessed).tolist()))
+    return JointAudit(leaks, joint.differing, joint.broken if table.unsafe.any() else ())
 
 
 def _unsafe(published: Sequence[Protected], joint: JointTable, method: str) -> Mask:

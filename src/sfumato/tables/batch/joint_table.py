@@ -7,6 +7,7 @@ import numpy as np
 
 from sfumato.tables.batch.coverage import coverage_of
 from sfumato.tables.batch.shared_cells import Grain, shared_cells, tied_rows
+from sfumato.tables.batch.shared_cross import shared_cross
 from sfumato.tables.batch.unshown_cells import Row, Ties, possible_values
 from sfumato.tables.cells.cells import Mask, Numbers, Places, Relations, Status, make_relations
 from sfumato.tables.cells.precision import step_of
@@ -28,12 +29,16 @@ class JointTable:
         places: Where the cells of each table are in it.
         shown: Which cells some table has; the others only tie tables together.
         differing: How many cells hold something else than those of the same codes in another table.
+        crossed: Which of the cells that no table has are of a cross of the variables: nobody judges them.
+        broken: Cycles of variables whose cross is not among them, for too many cells hold different values.
     """
 
     whole: OfficeTable
     places: tuple[Places, ...]
     shown: Mask
     differing: int
+    crossed: Mask
+    broken: tuple[str, ...] = ()
 
 
 def joined(tables: Sequence[OfficeTable], tolerance: float = 0.0) -> JointTable:
@@ -52,16 +57,19 @@ def joined(tables: Sequence[OfficeTable], tolerance: float = 0.0) -> JointTable:
     ties.tie(range(len(tables)))
     tied = tied_rows(shared, ties.rows)
     off = np.arange(len(tied.off)) + len(shared.numbers)
-    shown = np.arange(len(shared.numbers) + len(off)) < size
+    cross = shared_cross(coverage, shared, len(shared.numbers) + len(off))
+    cells = np.arange(len(shared.numbers) + len(off) + cross.size)
+    shown, crossed = cells < size, cells >= len(cells) - cross.size
     columns = _Columns(tables, shared.places, len(shown), shared.grains if shared.mixed else None)
-    relations = _relations(tables, shared.places, tied.rows)
+    relations = _relations(tables, shared.places, [*tied.rows, *cross.rows])
     values, counted = columns.values(), sorted(ties.judged)
     values[counted] = [table.values[cell] for table, cell in map(ties.judged.__getitem__, counted)]
     values[off] = tied.off
-    known = shown | np.isin(np.arange(len(shown)), [*counted, *off.tolist()])
+    known = shown | np.isin(cells, [*counted, *off.tolist()])
     values = possible_values(values, known, relations, step_of(values[shown]), tolerance)
     whole = _judged(columns.table(values, shown, relations), ties.judged)
-    return JointTable(_within(whole, off, tied.most), tuple(shared.places), shown, shared.differing)
+    whole = _within(whole, off, tied.most)
+    return JointTable(whole, tuple(shared.places), shown, shared.differing, crossed, cross.broken)
 
 
 def _within(whole: OfficeTable, off: Places, most: Sequence[float]) -> OfficeTable:

@@ -19,6 +19,7 @@ from sfumato.tables.office.office_table import OfficeTable, floor_of
 from sfumato.tables.office.statuses import CellStatus, choices_of, masked_of, secondary_of, unsafe_of
 from sfumato.tables.plan.facts import Facts
 from sfumato.tables.plan.plan import MethodChoice, TablePlan, TableSource
+from sfumato.tables.promises.own_cells import with_own_cells
 from sfumato.tables.promises.resolution import with_attackers, with_parts
 from sfumato.tables.promises.widths import attainable
 
@@ -28,8 +29,16 @@ COMPUTED = (
 )
 
 
-def office_part(table: OfficeTable, tolerance: float = 0.0, singletons: bool = True) -> Part:
+def office_part(
+    table: OfficeTable, tolerance: float = 0.0, singletons: bool = True, unshown: Mask | None = None
+) -> Part:
     """The table as the methods take it: what is known of each cell, and what must stay open.
+
+    Args:
+        table: The table.
+        tolerance: How far totals may be off.
+        singletons: Whether single respondents attack.
+        unshown: Cells that only tie others together.
 
     Raises:
         DataError: Totals are missing or do not add up.
@@ -54,7 +63,16 @@ def office_part(table: OfficeTable, tolerance: float = 0.0, singletons: bool = T
     )
     knowledge = Knowledge(rounding=tolerance, step=step)
     before = secondary_of(table.statuses)
-    part = Part(np.arange(len(table)), made, bounds, table.trees, table.keys, knowledge=knowledge, masked_before=before)
+    part = Part(
+        np.arange(len(table)),
+        made,
+        bounds,
+        table.trees,
+        table.keys,
+        knowledge=knowledge,
+        masked_before=before,
+        unshown=unshown if unshown is not None and unshown.any() else None,
+    )
     return _with_attackers(part, table) if singletons else part
 
 
@@ -66,7 +84,7 @@ def _with_attackers(part: Part, table: OfficeTable) -> Part:
     source = TableSource(value="value", frequency="freq", contributions=names, cells="-", relations="-")
     finest = part.finest
     facts = Facts(table.values, table.frequency, table.holdings, table.largest, finest, not names, Columns({}))
-    return with_attackers(TablePlan(table=source), part, facts)
+    return with_own_cells(with_attackers(TablePlan(table=source), part, facts))
 
 
 def mask_office(table: OfficeTable, method: str, deadline: Deadline, tolerance: float = 0.0) -> Protected:
@@ -115,7 +133,7 @@ def mask_linked(tables: Sequence[OfficeTable], method: str, deadline: Deadline) 
             "Give all tables the same values and decimals, or publish one of them alone.",
             "tables-differ",
         )
-    masked = mask_part(office_part(joint.whole), _choice(method), "en", deadline)
+    masked = mask_part(office_part(joint.whole, unshown=joint.crossed), _choice(method), "en", deadline)
     done = _protected(joint.whole, masked, joint.shown)
     return [_share(table, done, own) for table, own in zip(tables, joint.places, strict=True)]
 

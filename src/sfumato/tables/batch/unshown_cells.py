@@ -148,7 +148,9 @@ class Ties:
         return self.places.setdefault(identity, len(self.places))
 
 
-def possible_values(values: Numbers, known: Mask, relations: Relations, step: float, tolerance: float) -> Numbers:
+def possible_values(
+    values: Numbers, known: Mask, relations: Relations, step: float, tolerance: float, seconds: float = SECONDS
+) -> Numbers:
     """The values of cells, with some that they may have for those that no table shows.
 
     Raises:
@@ -166,7 +168,7 @@ def possible_values(values: Numbers, known: Mask, relations: Relations, step: fl
     program = Program(
         matrix[rows][:, np.flatnonzero(~known)], Bounds(low, np.full(hidden, np.inf)), limits, integer=True
     )
-    point, _ = program.least(np.zeros(hidden), SECONDS)
+    point, _ = program.least(np.zeros(hidden), min(seconds, SECONDS))
     if point is None:
         raise UnattainableError(
             "no numbers were found that cells may hold which no table shows, but which tie them together.",

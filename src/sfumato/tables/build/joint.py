@@ -18,7 +18,7 @@ from sfumato.tables.cells.cells import Numbers, Places, Relations, make_relation
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.dimensions import Tree
 from sfumato.tables.cells.relations import Key, derive, describe
-from sfumato.tables.office.office_table import plain_table
+from sfumato.tables.office.office_table import OfficeTable, plain_table
 from sfumato.tables.plan.plan import Dimension
 
 Row = tuple[list[int], list[float]]
@@ -107,8 +107,7 @@ def _ties(sections: Sequence[Section]) -> list[Row]:
     plain = [one for one in sections if not any(tree.levels or tree.series for tree in one.trees)]
     if len(plain) < 2:
         return []
-    # Of codes that are in no table nothing is said, of all others whatever they hold.
-    tables = [plain_table("", one.trees, one.keys, np.ones(len(one.keys))) for one in plain]
+    tables = [coded_table(one, one.trees) for one in plain]
     coverage = coverage_of(tables)
     places: dict[frozenset[tuple[str, Cover]], int] = {}
     rows: list[Row] = []
@@ -120,6 +119,11 @@ def _ties(sections: Sequence[Section]) -> list[Row]:
     ties = Ties(coverage, tables, places, grows=False)
     ties.tie(range(len(tables)))
     return rows + ties.rows
+
+
+def coded_table(section: Section, trees: tuple[Tree, ...]) -> OfficeTable:
+    """The codes of a table: of those that are in no table nothing is said, of all others whatever they hold."""
+    return plain_table("", trees, section.keys, np.ones(len(section.keys)))
 
 
 def _identity(trees: Sequence[Tree], key: Key) -> Identity:

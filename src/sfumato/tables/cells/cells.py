@@ -60,6 +60,25 @@ class Relations:
             return np.array([self.coefs[a:b] @ values[self.cells[a:b]] for a, b in self._spans()])
         return np.asarray(sums[self.starts[1:]] - sums[self.starts[:-1]])
 
+    def without(self, cells: Mask) -> "Relations":
+        """The relations in which none of some cells is."""
+        kept = [place for place in range(len(self)) if not cells[self.row(place)[0]].any()]
+        rows = [self.row(place) for place in kept]
+        return make_relations([(own.tolist(), coefs.tolist()) for own, coefs in rows], self._names_of(kept))
+
+    def with_rows(self, rows: Sequence[tuple[Sequence[int], Sequence[float]]], name: str) -> "Relations":
+        """These relations and more of one name."""
+        more = make_relations(rows)
+        return Relations(
+            np.concatenate([self.starts, more.starts[1:] + self.starts[-1]]),
+            np.concatenate([self.cells, more.cells]),
+            np.concatenate([self.coefs, more.coefs]),
+            (*self.names, *([name] * len(more))) if self.names else (),
+        )
+
+    def _names_of(self, relations: Sequence[int]) -> list[str]:
+        return [self.names[place] for place in relations] if self.names else []
+
     def _spans(self) -> Iterable[tuple[int, int]]:
         return zip(self.starts[:-1], self.starts[1:], strict=True)
 

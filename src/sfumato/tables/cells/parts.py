@@ -65,6 +65,7 @@ class Part:
         knowledge: What the attacker knows besides.
         terms: What the rules make public.
         masked_before: Cells that a release of before masked, and that stay masked.
+        unshown: Cells that are in no table, but tie tables together: they stay masked, and nothing is said of them.
     """
 
     rows: Places
@@ -76,11 +77,14 @@ class Part:
     knowledge: Knowledge = field(default_factory=Knowledge)
     terms: Terms = field(default_factory=Terms)
     masked_before: Mask | None = None
+    unshown: Mask | None = None
 
     @property
     def finest(self) -> Mask:
-        """Cells that are no total of others."""
-        return finest_of(self.table.relations, len(self.table))
+        """Cells that are no total of others that a table shows."""
+        if self.unshown is None:
+            return finest_of(self.table.relations, len(self.table))
+        return finest_of(self.table.relations.without(self.unshown), len(self.table)) & ~self.unshown
 
 
 def in_part(error: UnattainableError, rows: Places, names: Sequence[str]) -> UnattainableError:

@@ -1,6 +1,6 @@
 """Totals of an office's table computed from its inner cells."""
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -36,11 +36,6 @@ def with_totals(table: OfficeTable, keep_statuses: bool) -> OfficeTable:
             return None
         return np.array(Scale(step_of(column)).clean([column[sums[key]].sum() for key in keys]))
 
-    tops = np.stack(table.largest) if table.largest else np.zeros((0, len(table)))
-    merged: Any = (
-        np.array([np.sort(tops[:, sums[key]].ravel())[::-1][: len(tops)] for key in keys]).T if len(tops) else []
-    )
-
     def kept(column: Numbers | None) -> Numbers | None:
         if column is None:
             return None
@@ -50,18 +45,25 @@ def with_totals(table: OfficeTable, keep_statuses: bool) -> OfficeTable:
         int(table.statuses[old[key]]) if key in old and (keep_statuses or old[key] in own) else int(CellStatus.SAFE)
         for key in keys
     ]
-    values = added(table.values)
     return table.with_columns(
         keys=keys,
         lines=(),
-        values=values,
+        values=added(table.values),
         statuses=np.array(statuses, np.int64),
         frequency=added(table.frequency),
-        largest=tuple(merged),
+        largest=_largest(table, tuple(sums.values())),
         costs=added(table.costs),
         lower=kept(table.lower),
         upper=kept(table.upper),
     )
+
+
+def _largest(table: OfficeTable, sums: Sequence[Sequence[int]]) -> tuple[Numbers, ...]:
+    """The largest contributions of each total, of those of the cells that it is the sum of."""
+    if not table.largest:
+        return ()
+    tops = np.stack(table.largest)
+    return tuple(np.array([np.sort(tops[:, places].ravel())[::-1][: len(tops)] for places in sums]).T)
 
 
 def _above(table: OfficeTable, place: int) -> list[tuple[tuple[str, ...], ...]]:

@@ -29,7 +29,13 @@ class ReaderRanges:
 
 
 def reader_ranges(
-    start: Bounds, relations: Relations, first: Mask, step: float, deadline: Deadline, values: Numbers
+    start: Bounds,
+    relations: Relations,
+    first: Mask,
+    step: float,
+    deadline: Deadline,
+    values: Numbers,
+    shown: Mask | None = None,
 ) -> ReaderRanges:
     """The ranges of true values.
 
@@ -38,9 +44,12 @@ def reader_ranges(
         first: The cells whose exact ranges are computed first.
         step: The smallest difference of two values: ends lie on multiples of it.
         values: The true values, which the ranges contain whatever the noise of the programs.
+        shown: The cells whose ranges are asked for; all by default.
     """
     matrix = relations.matrix(len(values))
     ends = _Ends(matrix, on_grid(_narrowed(matrix, on_grid(start, step)), step), values, step)
+    if shown is not None:
+        ends.leave(~shown)
     # Half of the time is kept for unsafe cells, one by one.
     ends.push_all(deadline.share(0.5))
     ends.push_each(np.concatenate([np.flatnonzero(first), np.flatnonzero(~first)]), deadline)
@@ -56,6 +65,11 @@ class _Ends:
         self.at_high = np.isclose(ranges.high, values) | np.isinf(ranges.high)
         self._values, self._slack = values, 1e-6 * step
         self._program = Program(matrix, Bounds(ranges.low - values, ranges.high - values))
+
+    def leave(self, cells: Mask) -> None:
+        """Ask for no ends of some cells."""
+        self.at_low |= cells
+        self.at_high |= cells
 
     def push_all(self, deadline: Deadline) -> None:
         """Push all cells whose end is open, down and then up, as long as many ends are shown by that."""

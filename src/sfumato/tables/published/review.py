@@ -73,7 +73,7 @@ def _with_zeros(plan: TablePlan) -> TablePlan:
 def _publication(part: Part, reading: Reading) -> Publication:
     table = part.table
     exact, ranges = reading.exact[part.rows], reading.ranges.rows(part.rows)
-    return Publication(exact, ranges, table.bounds, table.relations, table.names)
+    return Publication(exact, ranges, table.bounds, table.relations, table.names, unshown=part.unshown)
 
 
 def audit_values(part: Part, reading: Reading) -> Audit:

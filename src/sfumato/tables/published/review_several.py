@@ -5,9 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from sfumato.errors import UnattainableError
 from sfumato.tables.attack.findings import Audit, Finding, Verdict
 from sfumato.tables.build.joint import Joint, Sheet, join, merged
-from sfumato.tables.cells.cells import no_bounds
+from sfumato.tables.build.joint_cross import with_cross
+from sfumato.tables.cells.cells import Bounds, Mask, no_bounds
+from sfumato.tables.cells.parts import Part
 from sfumato.tables.cells.relations import check
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.promises.resolution import step_in
@@ -26,15 +29,35 @@ def review_several(plan: TablePlan, sheets: Sequence[Sheet], readings: Sequence[
     if all(reading.valued for reading in readings):
         part, joint = joint_part(plan, sheets)
         reading = _together(joint, readings, part.knowledge.step)
-        return _with_shown(audit_values(part, reading), joint, readings, reading)
+        part, unattacked = _crossed(part, joint, None, valued=True)
+        audit = replace(audit_values(part, _padded(reading, part)), unattacked=unattacked)
+        return _with_shown(audit, joint, readings, reading)
     joint = join(sheets, plan.folder)
     step = step_in(plan.table, np.concatenate([reading.exact for reading in readings]))
     reading = _together(joint, readings, step)
     shown = published_relations(joint.relations, reading.exact)
     check(shown, np.nan_to_num(reading.exact), plan.table.tolerance, step)
     part, unjudged = part_of(plan, joint.columns, reading.exact, joint.relations, joint.names)
-    audit = replace(audit_part(part, plan, reading), unjudged=tuple(sorted(unjudged)))
+    part, unattacked = _crossed(part, joint, reading.exact == 0, valued=False)
+    audit = audit_part(part, plan, _padded(reading, part))
+    audit = replace(audit, unjudged=tuple(sorted(unjudged)), unattacked=unattacked)
     return _with_shown(audit, joint, readings, reading)
+
+
+def _crossed(part: Part, joint: Joint, empty: Mask | None, valued: bool) -> tuple[Part, tuple[str, ...]]:
+    """The part with the cells of a cross, or why they cannot be attacked."""
+    try:
+        return with_cross(part, joint, empty, valued), ()
+    except UnattainableError as error:
+        return part, (error.what,)
+
+
+def _padded(reading: Reading, part: Part) -> Reading:
+    """The reading with nothing of the cells that no table shows."""
+    more = len(part.table) - len(reading.exact)
+    ends = (np.append(end, np.full(more, np.nan)) for end in (reading.ranges.low, reading.ranges.high))
+    exact = np.append(reading.exact, np.full(more, np.nan))
+    return replace(reading, exact=exact, ranges=Bounds(*ends), case=(*reading.case, *([""] * more)))
 
 
 def _with_shown(audit: Audit, joint: Joint, readings: Sequence[Reading], together: Reading) -> Audit:

@@ -31,6 +31,15 @@ def joint_cost(codes, one, other, levels, highest, prices, joint):
 
 
 @compiled
+def _rows_of(counts, places):
+    """How many rows some combinations have."""
+    total = 0
+    for place in places:
+        total += counts[place]
+    return total
+
+
+@compiled
 def cluster_block(
     codes: Halves2,
     counts: Ints,
@@ -59,9 +68,7 @@ def cluster_block(
     seeds, sizes = np.empty(size, np.int64), np.empty(size, np.int64)
     levels, costs = np.empty((size, columns), np.int64), np.empty(size)
     joint = np.empty(columns, np.int64)
-    total = 0
-    for place in range(size):
-        total += counts[rows[place]]
+    total = _rows_of(counts, rows)
     while size and total >= k and not stop[0]:
         at = number - begin
         seed = left[0]

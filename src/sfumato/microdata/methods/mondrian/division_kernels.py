@@ -42,6 +42,17 @@ def part(places, counts, ids, begin, end, column, place, scratch):
 
 
 @compiled
+def _wait(begin_at, end_at, path_at, open_classes, begin, middle, end, path):
+    """Put both parts of a class among those that wait: the larger below, so that no more than log2(n) do."""
+    first = 0 if middle - begin > end - middle else 1
+    for turn in range(2):
+        side = first if turn == 0 else 1 - first
+        begin_at[open_classes + turn] = begin if side == 0 else middle
+        end_at[open_classes + turn] = middle if side == 0 else end
+        path_at[open_classes + turn] = mixed(path, side)
+
+
+@compiled
 def divide(
     places: Halves2,
     counts: Ints,
@@ -92,14 +103,8 @@ def divide(
                 boxes[:, middle] = boxes[:, begin]
                 boxes[1, begin, column] = place
                 boxes[0, middle, column] = place + 1
-            # The larger part waits, so that no more than log2(n) classes do.
-            first = 0 if middle - begin > end - middle else 1
-            for turn in range(2):
-                side = first if turn == 0 else 1 - first
-                begin_at[open_classes] = begin if side == 0 else middle
-                end_at[open_classes] = middle if side == 0 else end
-                path_at[open_classes] = mixed(path, side)
-                open_classes += 1
+            _wait(begin_at, end_at, path_at, open_classes, begin, middle, end, path)
+            open_classes += 2
 
 
 @compiled

@@ -16,6 +16,10 @@ OTHER_UNITS = (
     "these tables look like the same in other units, and were not attacked together, so nothing is promised of them. "
     "Give them the same unit, or publish one alone."
 )
+UNATTACKED = (
+    "the cross of {}, which no table shows and all are sums of, was not attacked, for too many cells differ, so that "
+    "nothing is promised of these tables together. Give all of them the same values and decimals, or publish fewer."
+)
 REMEDY = (
     "<SUPPRESS> MOD(0) or GH(0) protects tables of one file together; of several files, or of tables that were changed "
     "in another way, publish one alone."
@@ -88,6 +92,9 @@ def _audit(state: BatchState, written: Sequence[WrittenTable], files: str) -> No
             f"{files}: {audit.differing} cells of the same codes hold different values in these tables; "
             "those that other decimals explain were attacked as one within these, others as different cells."
         )
+    for variables in audit.unattacked:
+        state.warn(f"{files}: {UNATTACKED.format(variables)}")
+        state.holds = False
     if audit.leaks:
         what = f"{files}: these tables were not protected together, and together they give {audit.leaks} unsafe cells "
         state.warn(f"{what}away, which one hides and another publishes or lets compute. {REMEDY}")

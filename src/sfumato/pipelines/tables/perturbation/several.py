@@ -11,17 +11,22 @@ from sfumato.pipelines.tables.perturbation.perturb import kept, method_of, secon
 from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTable, PerturbedTables
 from sfumato.pipelines.tables.several import plan_of, sheets_of
 from sfumato.tables.build.joint import Joint, Section
+from sfumato.tables.build.joint_cross import is_cyclic
 from sfumato.tables.cells.cells import Numbers, make_table
 from sfumato.tables.cells.parts import Part
 from sfumato.tables.cells.relations import derive
 from sfumato.tables.deadline import never, within
 from sfumato.tables.perturbed.changing import Setting, change_part
+from sfumato.tables.perturbed.cross_ranges import with_cross_ranges
 from sfumato.tables.perturbed.parts import joint_perturbed
 from sfumato.tables.perturbed.perturbed import Perturbed
-from sfumato.tables.plan.perturbation import Rounding
+from sfumato.tables.plan.perturbation import Adjustment, Rounding
 from sfumato.tables.plan.plan import Crossing, TablePlan
 from sfumato.tables.rounding.rounding import bases_of
 from sfumato.tables.suppression.installed import check_installed
+
+# The share of the time for the change and what each table tells, where there is a cross to attack besides.
+CHANGE = 0.6
 
 
 def perturb_several(plan: TablePlan, table: Any = None, asked: Callable[[], bool] | None = None) -> PerturbedTables:
@@ -42,7 +47,9 @@ def perturb_several(plan: TablePlan, table: Any = None, asked: Callable[[], bool
     part, joint = joint_perturbed(plan, sheets, plan.folder)
     built = time.perf_counter()
     setting = Setting(method, joint.columns, plan.table, plan.folder, secret_of(method), _bases(plan, joint))
-    changed = change_part(part, setting, deadline)
+    changed = change_part(part, setting, deadline.share(CHANGE) if is_cyclic(joint) else deadline)
+    if not isinstance(method, Adjustment):
+        changed = with_cross_ranges(changed, joint, deadline)
     seconds = {"check": built - start, "perturb": time.perf_counter() - built}
     whole = kept(PerturbedTable(plan, joint.columns, (changed,), seconds))
     tables = {

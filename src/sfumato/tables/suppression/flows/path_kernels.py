@@ -34,6 +34,35 @@ def _sift_down(costs, nodes, size):
 
 
 @compiled
+def _path_back(cells, plus, via, before, start, goal):
+    """The cells from the start to the goal and their signs; none where the goal was not reached."""
+    length = 0
+    node = goal
+    while node != start and before[node] >= 0:
+        length += 1
+        node = before[node]
+    if node != start:
+        return np.empty(0, np.int64), np.empty(0)
+    path, signs = np.empty(length, np.int64), np.empty(length)
+    node = goal
+    for place in range(length):
+        path[place] = cells[via[node]]
+        signs[place] = -1.0 if plus[via[node]] else 1.0
+        node = before[node]
+    return path, signs
+
+
+@compiled
+def _with_room(costs, nodes, size):
+    """The heap with room for one more node."""
+    if size < len(costs):
+        return costs, nodes
+    more_costs, more_nodes = np.empty(2 * size), np.empty(2 * size, np.int64)
+    more_costs[:size], more_nodes[:size] = costs, nodes
+    return more_costs, more_nodes
+
+
+@compiled
 def cheapest_path(
     starts: Ints,
     cells: Ints,
@@ -85,24 +114,8 @@ def cheapest_path(
             if (down[cell] if plus[edge] else up[cell]) < need:
                 continue
             cost[other], via[other], before[other] = reached, edge, node
-            if size == len(heap_costs):
-                more_costs, more_nodes = np.empty(2 * size), np.empty(2 * size, np.int64)
-                more_costs[:size], more_nodes[:size] = heap_costs, heap_nodes
-                heap_costs, heap_nodes = more_costs, more_nodes
+            heap_costs, heap_nodes = _with_room(heap_costs, heap_nodes, size)
             heap_costs[size], heap_nodes[size] = reached, other
             _sift_up(heap_costs, heap_nodes, size)
             size += 1
-    length = 0
-    node = goal
-    while node != start and before[node] >= 0:
-        length += 1
-        node = before[node]
-    if node != start:
-        return np.empty(0, np.int64), np.empty(0)
-    path, signs = np.empty(length, np.int64), np.empty(length)
-    node = goal
-    for place in range(length):
-        path[place] = cells[via[node]]
-        signs[place] = -1.0 if plus[via[node]] else 1.0
-        node = before[node]
-    return path, signs
+    return _path_back(cells, plus, via, before, start, goal)

@@ -1,0 +1,54 @@
+"""The cross of tables some of whose common cells may hold different values: those are no sums of one cross."""
+
+import numpy as np
+
+from sfumato.tables.batch.coverage import Coverage
+from sfumato.tables.batch.cross_cells import Cross, TableCells, cross_of
+from sfumato.tables.batch.shared_cells import SharedCells
+from sfumato.tables.cells.cells import Mask, Places, Relations, Status
+from sfumato.tables.office.statuses import choices_of
+
+
+def shared_cross(coverage: Coverage, shared: SharedCells, size: int) -> Cross:
+    """The cells of crosses, behind so many others; cells below those that differ are left out.
+
+    Raises:
+        UnattainableError: There would be too many.
+    """
+    differing = np.unique([place for first, own in shared.others.items() for place in (first, *own.values())])
+    tables = [
+        TableCells(table, own, _below(table.relations(), np.isin(own, differing)))
+        for table, own in zip(shared.tables, shared.places, strict=True)
+    ]
+    return cross_of(coverage, tables, _empty(shared, size))
+
+
+def _empty(shared: SharedCells, size: int) -> Mask:
+    """Which cells everyone knows to hold nothing; among values of both signs a sum of 0 is not nothing."""
+    empty = np.zeros(size, bool)
+    if any((table.values < 0).any() for table in shared.tables):
+        return empty
+    for table, own in zip(shared.tables, shared.places, strict=True):
+        empty[own[(table.values == 0) & (choices_of(table.statuses) == Status.PUBLISH)]] = True
+    return empty
+
+
+def _below(relations: Relations, differing: Mask) -> Mask:
+    """The finest of the cells that differ, and all that are parts of these: the others differ by them."""
+    parts: dict[int, list[int]] = {}
+    for relation in range(len(relations)):
+        cells, coefs = relations.row(relation)
+        for total in cells[coefs < 0].tolist() if differing.any() else ():
+            parts.setdefault(total, []).extend(cells[coefs > 0].tolist())
+    waiting = [cell for cell in np.flatnonzero(differing).tolist() if not differing[_places(parts.get(cell))].any()]
+    below = np.zeros(len(differing), bool)
+    while waiting:
+        cell = waiting.pop()
+        if not below[cell]:
+            below[cell] = True
+            waiting += parts.get(cell, ())
+    return below
+
+
+def _places(cells: list[int] | None) -> Places:
+    return np.array(cells or [], np.int64)

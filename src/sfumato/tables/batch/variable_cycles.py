@@ -1,0 +1,45 @@
+"""Which variables of several tables form a cycle, as a, b and c do in the tables a by b, b by c and a by c.
+
+Tables whose variables form none tell no more together than their common cells do: whatever these allow, some cross of
+all variables has (Vorob'ev 1962, doi:10.1137/1107014). In a cycle the cross must fit all tables at once, and that
+narrows what it can be.
+"""
+
+from collections.abc import Iterable, Sequence
+
+Variables = frozenset[str]
+
+
+def variable_cycles(tables: Iterable[Variables]) -> list[Variables]:
+    """The variables of cycles; those of cycles that hang together are one set. What is in no cycle is taken away until
+    nothing is left to take (Graham 1979; Yu and Ozsoyoglu 1979).
+
+    >>> [sorted(own) for own in variable_cycles([frozenset("ab"), frozenset("bc"), frozenset("acd")])]
+    [['a', 'b', 'c']]
+    >>> variable_cycles([frozenset("ab"), frozenset("bc"), frozenset("ac"), frozenset("abc")])
+    []
+    """
+    left, before = _maximal(tables), list[Variables]()
+    while left != before:
+        before = left
+        left = _maximal(own & _shared(left) for own in left)
+    return _connected(left)
+
+
+def _maximal(sets: Iterable[Variables]) -> list[Variables]:
+    """The sets that are in no other, each once."""
+    distinct = sorted({own for own in sets if own}, key=sorted)
+    return [own for own in distinct if not any(own < other for other in distinct)]
+
+
+def _shared(sets: Sequence[Variables]) -> Variables:
+    """The variables that are in more than one set."""
+    return frozenset(name for own in sets for name in own if sum(name in other for other in sets) > 1)
+
+
+def _connected(sets: Iterable[Variables]) -> list[Variables]:
+    groups: list[Variables] = []
+    for own in sets:
+        near = [group for group in groups if group & own]
+        groups = [group for group in groups if not group & own] + [own.union(*near)]
+    return sorted(groups, key=sorted)

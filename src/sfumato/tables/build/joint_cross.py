@@ -1,0 +1,95 @@
+"""Several tables as one, with the cells of the cross of their variables that no table shows."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.tables.batch.coverage import coverage_of, variable_of
+from sfumato.tables.batch.cross_cells import Cross, TableCells, cross_of
+from sfumato.tables.batch.unshown_cells import possible_values
+from sfumato.tables.batch.variable_cycles import variable_cycles
+from sfumato.tables.build.joint import Joint, Section, coded_table
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Reach, Relations, Status, Table
+from sfumato.tables.cells.dimensions import Tree
+from sfumato.tables.cells.parts import Part
+from sfumato.tables.deadline import Deadline
+from sfumato.tables.promises.own_cells import with_own_cells
+
+NAME = "a cell that no table shows"
+
+
+def with_cross(
+    part: Part, joint: Joint, empty: Mask | None = None, valued: bool = True, deadline: Deadline | None = None
+) -> Part:
+    """The part of several tables with the cells that these are sums of, where their variables form a cycle.
+
+    Args:
+        part: All cells of the tables.
+        joint: The tables.
+        empty: Which cells everyone knows to hold nothing; by default those of 0 that must be published.
+        valued: Whether the true values are known: then some are found that the cells of the cross may hold.
+        deadline: Until when these are looked for.
+
+    Raises:
+        UnattainableError: There are too many, or none that fit the tables.
+    """
+    if not is_cyclic(joint):
+        return part
+    sections = [TableCells(coded_table(own, _named(own)), own.cells) for own in joint.sections]
+    if empty is None:
+        empty = (part.table.values == 0) & (part.table.status == Status.PUBLISH)
+    # Among values of both signs a sum of 0 is not nothing.
+    nothing = empty & ~(part.table.bounds.low < 0).any()
+    cross = cross_of(coverage_of([own.table for own in sections]), sections, nothing)
+    return with_own_cells(_behind(part, cross, valued, deadline or Deadline())) if cross.size else part
+
+
+def is_cyclic(joint: Joint) -> bool:
+    """Whether variables of the tables form a cycle."""
+    return bool(variable_cycles(frozenset(map(variable_of, _named(own))) for own in joint.sections))
+
+
+def _named(section: Section) -> tuple[Tree, ...]:
+    """The dimensions by the columns that their codes are of: those of levels are others than those of one column."""
+    return tuple(replace(tree, name="/".join(tree.levels) or tree.name) for tree in section.trees)
+
+
+def _behind(part: Part, cross: Cross, valued: bool, deadline: Deadline) -> Part:
+    """The part with the cells of a cross behind its own: they stay masked, cost nothing, and are promised nothing."""
+    size, more = len(part.table), cross.size
+    unshown = np.arange(size + more) >= size
+    relations = part.table.relations.with_rows(cross.rows, NAME)
+    values = _values(part, relations, unshown, deadline) if valued else None
+    before = np.zeros(size, bool) if part.masked_before is None else part.masked_before
+    return replace(
+        part,
+        rows=np.arange(size + more),
+        table=_table(part, relations, more, values),
+        public=_bounds(part.public, more),
+        masked_before=np.append(before, np.ones(more, bool)),
+        unshown=unshown,
+    )
+
+
+def _values(part: Part, relations: Relations, unshown: Mask, deadline: Deadline) -> Numbers:
+    values = np.append(part.table.values, np.zeros(int(unshown.sum())))
+    step, rounding = part.knowledge.step, part.knowledge.rounding
+    return possible_values(values, ~unshown, relations, step, rounding, deadline.left)
+
+
+def _table(part: Part, relations: Relations, more: int, values: Numbers | None) -> Table:
+    table, none = part.table, np.zeros(more)
+    return Table(
+        values=np.append(table.values, none) if values is None else values,
+        status=np.append(table.status, np.zeros(more, np.int8)),
+        costs=np.append(table.costs, none),
+        bounds=_bounds(table.bounds, more),
+        reach=Reach(np.append(table.reach.down, none), np.append(table.reach.up, none)),
+        relations=relations,
+        names=(*table.names, *([NAME] * more)),
+    )
+
+
+def _bounds(bounds: Bounds, more: int) -> Bounds:
+    low = -np.inf if (bounds.low < 0).any() else 0.0
+    return Bounds(np.append(bounds.low, np.full(more, low)), np.append(bounds.high, np.full(more, np.inf)))

@@ -1,0 +1,31 @@
+"""What a reader of several changed tables computes by the cross of their variables that no table shows."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.tables.build.joint import Joint
+from sfumato.tables.build.joint_cross import with_cross
+from sfumato.tables.cells.cells import Bounds
+from sfumato.tables.deadline import Deadline
+from sfumato.tables.perturbed.perturbed import Perturbed
+from sfumato.tables.perturbed.reader_ranges import reader_ranges
+
+
+def with_cross_ranges(changed: Perturbed, joint: Joint, deadline: Deadline) -> Perturbed:
+    """The tables with ranges narrowed by the cross of variables that form a cycle; as they were where none do.
+
+    Raises:
+        UnattainableError: The cross is too large.
+    """
+    own, size = changed.part, len(changed.published)
+    part = with_cross(own, joint, changed.ranges.high <= 0, deadline=deadline.share(0.5))
+    if part.unshown is None:
+        return changed
+    more = len(part.table) - size
+    start = Bounds(
+        np.append(changed.ranges.low, part.table.bounds.low[size:]), np.append(changed.ranges.high, [np.inf] * more)
+    )
+    step, table = own.knowledge.step, part.table
+    reader = reader_ranges(start, table.relations, table.unsafe, step, deadline, table.values, ~part.unshown)
+    return replace(changed, ranges=reader.ranges.rows(np.arange(size)), attained=reader.attained[:size])

@@ -1,0 +1,89 @@
+"""Cells of other tables that one who is alone in a cell is in, too: what he learns of himself need not stay hidden.
+
+Tables do not name him there. But where all cells of the cross below one cell are below the cell that is his, nobody
+else can be in it; and where all below his own are below another, he is in that.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Reach, Status
+from sfumato.tables.cells.knowledge import Attacker
+from sfumato.tables.cells.parts import Part
+
+
+def with_own_cells(part: Part) -> Part:
+    """The part where attackers who are alone in a cell have a part in all cells that must hold them."""
+    if part.unshown is None or not part.knowledge.attackers:
+        return part
+    below = _with_totals(part, _below(part, part.unshown), part.unshown)
+    attackers = tuple(_with_own(part, below, attacker) for attacker in part.knowledge.attackers)
+    return replace(part, knowledge=replace(part.knowledge, attackers=attackers))
+
+
+def _below(part: Part, unshown: Mask) -> Any:
+    """Which cells of the cross are below each finest cell of a table, as a sparse matrix of ones."""
+    from scipy.sparse import csr_matrix
+
+    relations, size = part.table.relations, len(part.table)
+    owners = np.repeat(np.arange(len(relations)), np.diff(relations.starts))
+    totals = np.zeros(len(relations), np.int64)
+    totals[owners[relations.coefs < 0]] = relations.cells[relations.coefs < 0]
+    crossed = unshown[relations.cells]
+    entries = (totals[owners[crossed]], relations.cells[crossed])
+    return _ones(csr_matrix((np.ones(int(crossed.sum())), entries), shape=(size, size)))
+
+
+def _with_totals(part: Part, below: Any, unshown: Mask) -> Any:
+    """The same for totals too, as far as all their parts are of the cross or empty."""
+    relations = part.table.relations.without(unshown)
+    empty = (part.table.values == 0) & (part.table.status == Status.PUBLISH)
+    matrix = relations.matrix(len(part.table))
+    totals, parts = (matrix < 0).astype(np.float64), (matrix > 0).astype(np.float64)
+    before = -1
+    while below.nnz != before:
+        before = below.nnz
+        there = (np.diff(below.indptr) > 0) | empty
+        whole = np.flatnonzero(parts @ (~there).astype(np.float64) == 0)
+        below = _ones(below + totals[whole].T @ (parts[whole] @ below))
+    return below
+
+
+def _ones(matrix: Any) -> Any:
+    matrix = matrix.tocsr()
+    matrix.data[:] = 1.0
+    return matrix
+
+
+def _with_own(part: Part, below: Any, attacker: Attacker) -> Attacker:
+    counts = np.diff(below.indptr)
+    alone = attacker.cells[attacker.bounds.low == attacker.bounds.high]
+    alone = alone[counts[alone] > 0]
+    if not len(alone):
+        return attacker
+    his = np.asarray(below[alone].sum(axis=0)).ravel() > 0
+    nobody_else = (counts > 0) & (below @ his.astype(np.float64) == counts)
+    around = ((below @ below[alone].T).toarray() == counts[alone]).any(axis=1)
+    own = np.setdiff1d(np.flatnonzero(nobody_else | around), attacker.cells)
+    least = np.where(around[own], np.abs(part.table.values[alone]).min(), 0.0)
+    return _with_cells(part, attacker, own, np.where(nobody_else[own], part.table.values[own], least), around[own])
+
+
+def _with_cells(part: Part, attacker: Attacker, own: Places, amounts: Numbers, sure: Mask) -> Attacker:
+    """The attacker with his part of further cells: to him only what is not his must stay open."""
+    table, cells = part.table, np.concatenate([attacker.cells, own])
+    others, order = np.maximum(table.values[own] - amounts, 0.0), np.argsort(cells)
+    low = np.where(sure, np.maximum(table.bounds.low[own], amounts), table.bounds.low[own])
+    down = np.minimum(table.reach.down[own], others)
+    up = np.where(others > 0, table.reach.up[own], 0.0)
+    return Attacker(
+        attacker.name,
+        attacker.kind,
+        cells[order],
+        Bounds(np.append(attacker.bounds.low, low), np.append(attacker.bounds.high, table.bounds.high[own])).rows(
+            order
+        ),
+        Reach(np.append(attacker.reach.down, down)[order], np.append(attacker.reach.up, up)[order]),
+    )
