@@ -26,7 +26,11 @@ def suggested(unknown, known=PRIVATE, rows=200):
 
 def test_answers_and_numbers_beside_private_columns_are_private():
     found = suggested(
-        {"zqx": ("0", "1"), "wmaq": tuple(map(str, range(150, 400))), "qq": ("1.5", "2.5", "3.5", "4.75")}
+        {
+            "zqx": ("0", "1"),
+            "wmaq": tuple(f"{place / 10}" for place in range(150, 400)),
+            "qq": ("yes", "no", "don't know"),
+        }
     )
     assert {found[name].role for name in ("zqx", "wmaq", "qq")} == {"sensitive"}
     assert "nothing tells what it is" in found["zqx"].reason and "Withhold it" in found["zqx"].reason
@@ -35,8 +39,9 @@ def test_answers_and_numbers_beside_private_columns_are_private():
 def test_other_columns_wait_for_somebody_to_decide():
     unknown = {
         "zqx": ("red", "green", "blue"),  # categories
-        "wmaq": ("101", "205", "318"),  # codes
-        "app_version": ("1", "2", "3", "4", "5"),  # how a row was made
+        "wmaq": tuple(map(str, range(18, 80))),  # perhaps ages
+        "lq": tuple(f"{48 + place / 997:.6f}" for place in range(300)),  # perhaps places on a map
+        "app_version": ("1.1", "1.2", "1.3", "1.4", "1.5"),  # how a row was made
     }
     found = suggested(unknown)
     assert not any(found[name].role == "sensitive" for name in unknown)

@@ -1,8 +1,8 @@
 """Columns of which nothing tells what they are, among others of their kind in the file that are private.
 
-Answers, yes or no, and numbers that were measured or counted are what most files about persons are for. Where several
-columns are known to be private, and not more of these kinds to be known to others, one with a strange name is likely
-private, too: it is published as those are, numbers rounded, under a promise of its own.
+Answers, yes or no, and numbers that were measured are what most files about persons are for. Where several columns are
+known to be private, and not more of these kinds to be known to others, one with a strange name is likely private, too:
+it is published as those are, numbers rounded, under a promise of its own. Whole numbers may be ages, rooms or codes.
 """
 
 import re
@@ -21,12 +21,13 @@ Kind = Literal["answers", "numbers"]
 _LEAST = 3
 # Fewer rows are an example of something larger, whose numbers cannot be rounded.
 _ENOUGH = 50
-_MOST_ANSWERS = 4
-# Numbers as keys, telephones and places on a map have them.
-_LONG, _SOME = re.compile(r"\D*\d{7,}\D*|-?\d+[.,]\d{4,}"), 0.1
+_MOST_ANSWERS = 5
+# Numbers as places on a map have them.
+_FINE, _SOME = re.compile(r"-?\d+[.,]\d{4,}"), 0.1
 _ANSWERS = re.compile(
-    "[01289ynjstofvx]|yes|no|ja|nein|nej|nee|nei|s[ií]m?|n[aã]o|oui|non|vrai|faux|tak|nie|true|false|ano|ne|igen|nem|evet|"
-    "wahr|falsch|unknown|unbekannt|inconnu|neg|pos|(?:nega|posi)tiv[eo]?"
+    r"[01289ynjstofvx]|yes|no|ja|nein|nej|nee|nei|s[ií]m?|n[aã]o|oui|non|vrai|faux|tak|nie|true|false|ano|ne|igen|nem|evet|"
+    r"wahr|falsch|neg|pos|(?:nega|posi)tiv[eo]?|"
+    r"unknown|don.?t know|dk|refused|unbekannt|inconnu|wei(?:ss|ß) nicht|ne sait pas|no sabe|non so|k\.?a\.?|nd|n/a"
 )
 
 
@@ -43,7 +44,7 @@ def with_likely_private(
     for name, kind in unknown.items():
         private, others = known[kind]
         if others <= private and all_private >= _LEAST and not _is_technical(name):
-            reason = reasons.LIKELY_PRIVATE.format(kind=reasons.KINDS[kind], count=all_private)
+            reason = reasons.LIKELY_PRIVATE.format(what=reasons.KINDS[kind], count=all_private)
             chosen[name] = Suggestion("sensitive", reason)
     return chosen
 
@@ -58,7 +59,7 @@ def _is_unknown(suggestion: Suggestion) -> bool:
 
 def _kind(profile: Profile) -> Kind | None:
     """What a column without a known name holds; None where it is neither answers nor numbers, or has too few rows."""
-    if profile.present < _ENOUGH:
+    if profile.rows < _ENOUGH:
         return None
     texts = [value.strip().lower() for value in profile.values[: _MOST_ANSWERS + 1]]
     if len(texts) <= _MOST_ANSWERS and all(map(_ANSWERS.fullmatch, texts)):
@@ -67,19 +68,9 @@ def _kind(profile: Profile) -> Kind | None:
 
 
 def _are_quantities(profile: Profile) -> bool:
-    """Whether numbers may be measured or counted: no codes, and neither as long as keys nor as fine as places."""
+    """Whether numbers were measured: they have fractions, and not as many decimals as places on a map."""
     content = content_of(profile)
-    if content.kind not in ("whole", "decimal") or content.rejected:
-        return False
-    return not _are_codes(profile) and profile.share_of(_LONG) < _SOME
-
-
-def _are_codes(profile: Profile) -> bool:
-    """Whether a few whole numbers may be codes of something: they do not count from 0 or 1."""
-    if not profile.few or not all(map(str.isdecimal, profile.counts)):
-        return False
-    numbers = sorted({int(value) for value in profile.counts})
-    return numbers[0] > 1 or numbers[-1] - numbers[0] > 2 * len(numbers)
+    return content.kind == "decimal" and not content.rejected and profile.share_of(_FINE) < _SOME
 
 
 def _known(kind: Kind, suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]) -> tuple[int, int]:

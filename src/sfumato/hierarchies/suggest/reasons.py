@@ -51,8 +51,8 @@ REJECTED = " {count} of its values are not of this kind."
 DOUBT = "{what}, the commonest in {share} % of the rows; nothing tells what it is, so others may know it."
 KINDS = {"answers": "Yes or no", "numbers": "Numbers"}
 LIKELY_PRIVATE = (
-    "{kind}; nothing tells what it is, but answers and numbers beside {count} private columns mostly are private, too. "
-    "Withhold it (role: identifier) if others know it."
+    "{what}; nothing tells what it is, but answers and numbers beside {count}"
+    " private columns mostly are private, too. Withhold it (role: identifier) if others know it."
 )
 REMARKS = "{word} in its name: a field for remarks. It has few texts so far, but each new one can name anyone."
 SENTENCES = "Its values are whole sentences. They are few so far, but each new one can name anyone."
@@ -93,8 +93,8 @@ UNIFORM = (
 )
 COSTLY = "{known} Withheld, since the others lose {after} % of their detail without such columns, {before} % with them."
 TWIN = (
-    '{known} Withheld, since it tells nearly the same as "{twin}", which is kept: who generalizes one must generalize '
-    "the other, and all columns lose less without it."
+    '{known} Withheld, since it tells nearly the same as "{twin}'
+    '", which is kept: who generalizes one must generalize the other, and all columns lose less without it.'
 )
 ENCODING = (
     "The file is not UTF-8. It is read as {encoding}: look whether letters such as é, ö and ł are right; where they "
@@ -111,8 +111,8 @@ NA_IS_A_CODE = ' "NA" is one of its codes, no missing value, so it counts as a v
 UNITS = "Its numbers are in several units ({units}): write all of them in one, and give them a ladder of numbers."
 ONLY = "A plan needs a quasi-identifier, and no column is a better one."
 ROUNDED = (
-    " Its numbers are published rounded to {step}, since exact ones would single out rows: {left} of {numbers} "
-    "different ones are left."
+    " Its numbers are published rounded to {step}, since exact ones would single out rows: {left}"
+    " of {numbers} different ones are left."
 )
 TAILS = " Its largest or smallest numbers are published together, since they would single out rows."
 UNDECIDED = "decide yourself: "

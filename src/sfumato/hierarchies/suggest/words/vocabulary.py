@@ -266,7 +266,7 @@ def _concepts_of_parts(word: str) -> frozenset[str]:
     ends = range(1, len(word) - _REST + 1)
     parts |= {
         word[:end] for end in ends if (end >= _FIRST or word[:end] in WORDS["firsts"]) and word[end:] not in _SUFFIXES
-    }
+    } - WORDS["ends"]
     ended = _ENDED.fullmatch(word)
     parts = parts - WORDS["whole"] - WHOLE_WORDS | ({ended[1]} if ended else set())
     keys = {key for part in parts for key in _keys_of().get(part, ())}
