@@ -1,13 +1,16 @@
 """The words of pages and reports: every language has the same, with the same placeholders, and all that is needed."""
 
+import ast
 import re
 from pathlib import Path
 from string import Formatter
 
 import pytest
 
+import sfumato.texts.words as words_module
 import sfumato.web
 from sfumato.datasets import DATASETS
+from sfumato.hierarchies.suggest import reasons
 from sfumato.hierarchies.suggest.date_formats import DATE_FORMATS
 from sfumato.hierarchies.suggest.reasons import PHRASES
 from sfumato.hierarchies.types import COLUMN_TYPES as TYPES
@@ -26,7 +29,14 @@ from sfumato.web.tables import masking_rules
 
 PAGES = Path(sfumato.web.__file__).parent
 ENGLISH = words_in()
+ENGLISH_WORDS = re.compile(r"\b(its|the|of|and|others|such|they|are|is|it|rows|values|which|but|who|with|from)\b", re.I)
+# Words of plans, and what is called by its own name.
+NAMED = re.compile(r"role: \w+|spellings: keep|order: \w+|[\"„][^\"“]+[\"“]|\((?:publish|role: \w+)\)")
 USED = re.compile(r'(?:words_?|self\.words)\[f?"([^"]+)"\]')
+
+
+def is_german(text: str) -> bool:
+    return not ENGLISH_WORDS.search(NAMED.sub("", text))
 
 
 def placeholders(text: str) -> set[str]:
@@ -131,7 +141,7 @@ def test_all_that_is_said_below_the_pages_is_known() -> None:
     assert german.sentence(said[0]).startswith("zip ist auf Stufe 3 wegen 1.234 Zeilen: auf Stufe 2 ")
     folders = ("hierarchies/suggest", "tables/redesign", "tables/cell_key", "report/tables", "pipelines/tables")
     modules = [module for folder in folders for module in (PAGES.parent / folder).rglob("*.py")]
-    source = "".join(module.read_text(encoding="utf-8") for module in modules)
+    source = unbroken(modules)
     for key, text in ENGLISH.items():
         if (
             key.startswith(SAID)
@@ -147,6 +157,96 @@ def test_all_that_is_said_below_the_pages_is_known() -> None:
         ):
             parts = [part for part in re.split(r"{\w+}", text) if len(part) > 4]
             assert all(part in source for part in parts), key
+
+
+def unbroken(modules) -> str:
+    """The sources of modules, their long texts in one piece."""
+    source = "".join(module.read_text(encoding="utf-8") for module in modules)
+    return re.sub(r"""['"]\s*\n\s*f?['"]""", "", source)
+
+
+FILLED = {
+    "count": "3.5",
+    "share": "20",
+    "after": "12",
+    "before": "80",
+    "word": '"zip"',
+    "names": '"a" and "b"',
+    "k": "5",
+}
+FILLED |= {"what": "5 categories", "tells": reasons.ONE_TOLD.format(other="ages"), "finer": '"visit"', "units": "kg, g"}
+FILLED |= {"first": "a", "second": "b", "other": "ages", "person": "ages", "encoding": "cp1252"}
+KNOWN = '"zip" in its name tells of a place, which neighbors and directories know; here codes of 5 characters.'
+# What is told of a file, in a plan; names of formats and of persons' columns.
+TOLD_ELSEWHERE = ("ENCODING", "UNDECIDED", "REPEAT")
+
+
+def test_reasons_are_german_whatever_is_put_behind_them() -> None:
+    """Each reason by itself, and behind it each sentence that is put behind reasons, and two of these."""
+    german = words_in("de")
+    texts = {name: text for name, text in vars(reasons).items() if isinstance(text, str) and name.isupper()}
+    filled = {
+        name: text.format(why=KNOWN, known=KNOWN, **FILLED)
+        for name, text in texts.items()
+        if name not in TOLD_ELSEWHERE
+    }
+    assert len(filled) > 30
+    tails = [text for text in filled.values() if text.startswith(" ")]
+    heads = [text for text in filled.values() if not text.startswith(" ")] + [reasons.UNDECIDED + KNOWN]
+    both = filled["SPELLINGS"] + filled["MISSPELLINGS"]
+    said = [*heads, *(head + tail for head in heads if head.endswith(".") for tail in (*tails, both))]
+    wrong = [(text, german.sentence(text)) for text in said if not is_german(german.sentence(text))]
+    assert wrong == []
+    assert "3.5" not in "".join(map(german.sentence, said))
+
+
+SAYING = (
+    "microdata/methods",
+    "pipelines/stages/remarks.py",
+    "pipelines/stages/limits.py",
+    "pipelines/stages/perturb.py",
+)
+
+
+def test_every_remark_in_the_sources_is_known_in_german() -> None:
+    """Whole sentences of the modules that make remarks, but for those of errors and docstrings."""
+    german = words_in("de")
+    modules = [path for name in SAYING for path in ((PAGES.parent / name).rglob("*.py") if "." not in name else [name])]
+    said = [text for path in modules for text in sentences_of(ast.parse((PAGES.parent / path).read_text("utf-8")))]
+    assert len(said) > 20
+    assert [text for text in said if german.sentence(text) == text] == []
+
+
+def sentences_of(node: ast.AST) -> list[str]:
+    """The sentences of a source, with a number for what is filled in; those that begin with it are parts of others."""
+    found = []
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Constant | ast.JoinedStr):
+            text = shown(child)
+            found += [text] if re.fullmatch(r"[\"A-Z7].{20,}\.", text) and not text.startswith("7: ") else []
+        elif not isinstance(child, ast.Raise) and not is_apart(child):
+            found += sentences_of(child)
+    return found
+
+
+def is_apart(node: ast.AST) -> bool:
+    """Whether something is a docstring, an error, or what is said of a key of plans."""
+    if isinstance(node, ast.Call):
+        return ast.unparse(node.func).endswith(("Error", "Note"))
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def shown(text: ast.Constant | ast.JoinedStr) -> str:
+    if isinstance(text, ast.Constant):
+        return re.sub(r"{\w+}", "7", text.value) if isinstance(text.value, str) else ""
+    return "".join(str(part.value) if isinstance(part, ast.Constant) else "7" for part in text.values)
+
+
+@pytest.mark.parametrize("language", languages())
+def test_no_key_stands_twice(language) -> None:
+    source = (Path(words_module.__file__).parent / f"{language}.yaml").read_text(encoding="utf-8")
+    keys = re.findall(r"^([\w.-]+):", source, re.M)
+    assert sorted(keys) == sorted(set(keys))
 
 
 def test_every_remark_of_a_method_is_known_in_german() -> None:
@@ -171,9 +271,9 @@ def test_every_remark_of_a_method_is_known_in_german() -> None:
         for name in ("microdata", "pipelines", "engines", "hierarchies", "delimited")
         for path in (PAGES.parent / name).rglob("*.py")
     ]
-    text = re.sub(r"""['"]\s*\n\s*f?['"]""", "", "".join(path.read_text(encoding="utf-8") for path in sources))
+    text = unbroken(sources)
     for key in (key for key in ENGLISH if key.startswith("said.note_") and "population" not in key):
-        parts = [part for part in re.split(r"{\w+}|[:.;\"] ?", ENGLISH[key]) if len(part) > 12]
+        parts = [part.strip() for part in re.split(r"{\w+}|[:.;\"(] ?", ENGLISH[key]) if len(part) > 12]
         assert all(part in text for part in parts), key
 
 

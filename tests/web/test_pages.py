@@ -635,7 +635,7 @@ def test_the_log_holds_no_address_and_no_text_of_an_error(server, open_page, tmp
     """Whatever a visitor sends or runs into: the log tells kinds and places, the visitor that it did not work."""
     jobs = tmp_path / "jobs"
     with (tmp_path / "log").open("wb") as log, server(jobs, log=log) as (base, _):
-        assert open_page(f"{base}/app/{SECRET}?name={SECRET}").get_by_text("404").count()
+        assert open_page(f"{base}/app/{SECRET}?name={SECRET}").get_by_text("This page does not exist.").count()
         page = open_page(f"{base}/app?name={SECRET}")
         told = {"level": "error", "message": SECRET}
         page.evaluate("told => window.socket.emit('log', {...told, client_id: window.clientId})", told)

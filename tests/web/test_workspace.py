@@ -259,6 +259,34 @@ def test_what_is_no_project_is_refused_and_the_one_at_hand_stays(base, open_page
     assert len(list(folder.glob("session-*"))) == folders
 
 
+def test_a_file_that_cannot_be_read_leaves_the_project_as_it_was(base, open_page, tmp_path) -> None:
+    """It closed the project at hand; so did any other file, without asking."""
+    page = open_page(f"{base}/app")
+    load_example(page)
+    ask_for(page, 3)
+    anonymize(page)
+    step(page, "Data")
+    (tmp_path / "wrong.parquet").write_bytes(b"no parquet at all")
+    send(page, tmp_path / "wrong.parquet")
+    page.get_by_role("alert").filter(has_text="This did not work: wrong.parquet").wait_for()
+    page.get_by_text("The project at hand stays as it was, with the data of patients.csv.").wait_for()
+    page.get_by_text("300 rows,").wait_for()
+    (tmp_path / "other.csv").write_text("town,illness\n" + "Ulm,flu\nBonn,cold\n" * 20)
+    send(page, tmp_path / "other.csv")
+    page.get_by_text("other.csv can be read. A new project begins with it").wait_for()
+    button(page, "Keep the project").click()
+    page.get_by_text("300 rows,").wait_for()
+    assert plan_now(page, tmp_path)["privacy"][0]["k"] == 3
+    step(page, "Result")
+    page.get_by_text("You may publish this, as promised.").wait_for()
+    step(page, "Data")
+    send(page, tmp_path / "other.csv")
+    button(page, "Begin anew").click()
+    page.get_by_text("40 rows, 2 columns").wait_for()
+    step(page, "Result")
+    page.get_by_text("Run 1", exact=True).wait_for(state="detached")
+
+
 def test_a_project_remembers_how_its_file_is_read(base, open_page, tmp_path) -> None:
     """Decimal commas are found out and switched on the page, and stay when the project is opened again."""
     lines = "".join(f"Köln;{20 + n % 9};{1000 + n},50\n" for n in range(30))

@@ -24,7 +24,8 @@ def command(
 ) -> None:
     """Print what a release folder's report says, its pages as PDF, or an annex for an impact assessment."""
     from sfumato.pipelines.report_folder import print_page, read_dossier, read_files_report
-    from sfumato.report.release.annex import document, markdown
+    from sfumato.report.release.annex import markdown
+    from sfumato.report.release.annex_document import document
 
     of_files = read_files_report(release)
     if of_files is not None:

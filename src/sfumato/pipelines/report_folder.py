@@ -12,6 +12,7 @@ from typing import Any
 
 from sfumato.errors import DataError, EngineError
 from sfumato.microdata.measures.disclosure import AttributeFigures, Disclosure, UniqueRows
+from sfumato.microdata.measures.joint_telling import JointTell
 from sfumato.microdata.measures.telling import Tell
 from sfumato.microdata.outcome import ClassFigures, LossFigure, Report, Seconds, figures
 from sfumato.microdata.plan.read import read_plan
@@ -23,8 +24,22 @@ from sfumato.report.release.dossier import Dossier
 # Names under which a browser that prints is installed, the likeliest first.
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
 PRINTING_SECONDS = 120
-# What only some releases tell.
-DETAILS = ("lost_columns", "few_values_left", "households", "policy", "previous", "attack")
+# What only some releases tell, and reports and pages say.
+DETAILS = (
+    "lost_columns",
+    "few_values_left",
+    "households",
+    "column_count",
+    "policy",
+    "previous",
+    "attack",
+    "perturbation",
+    "cells",
+    "satisfying_nodes",
+    "published",
+    "bound",
+    "interrupted",
+)
 SEALS = ("output_sha256", "plan_sha256", "recoding_sha256")
 QUIET = ("--headless", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--no-pdf-header-footer")
 
@@ -88,7 +103,11 @@ def _disclosure(content: Mapping[str, Any]) -> Disclosure:
     unique = tuple(UniqueRows(tuple(entry["columns"]), entry["rows"]) for entry in content.get("unique_rows", ()))
     tells = tuple(Tell(**entry) for entry in content.get("tells", ()))
     unmeasured = tuple(content.get("unmeasured", ()))
-    return Disclosure(sensitive, unique, unmeasured, content.get("unique_in_classes", {}), tells)
+    joint = tuple(
+        JointTell(entry["column"], (entry["quasi_identifiers"][0], entry["quasi_identifiers"][1]), entry["share"])
+        for entry in content.get("joint_tells", ())
+    )
+    return Disclosure(sensitive, unique, unmeasured, content.get("unique_in_classes", {}), tells, joint)
 
 
 def _promise(entry: Mapping[str, Any]) -> Promise:

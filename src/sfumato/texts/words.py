@@ -14,6 +14,15 @@ DEFAULT = "en"
 SAID = "said."
 _FOLDER = Path(__file__).parent
 _NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+")
+_FIGURE = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?: ?%)?")
+# Placeholders for what is called by its own name: columns, files, values.
+_LISTED = ("asked", "reached")
+_NAMED = frozenset(
+    [
+        *("word", "person", "column", "columns", "name", "names", "example", "units", "book", "first", "second"),
+        *("files", "field", "region", "others", "other", "dimension", "one", "seed"),
+    ]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +81,16 @@ class Words(Mapping[str, str]):
         for key, pattern in _patterns():
             match = pattern.fullmatch(english)
             if match:
-                return self[key].format(**{name: self.sentence(text) for name, text in match.groupdict().items()})
+                return self[key].format(**{name: self._part(name, text) for name, text in match.groupdict().items()})
         return _NUMBER.sub(lambda number: number[0].replace(",", self["thousands"]), english)
+
+    def _part(self, placeholder: str, english: str) -> str:
+        """What a sentence was filled with: names stay as they are, numbers are written as the language does."""
+        if placeholder in _NAMED:
+            return english.replace('" and "', f'" {self["and"]} "')
+        if placeholder in _LISTED:
+            return self.figure(english.replace(" and ", f" {self['and']} "))
+        return self.figure(english) if _FIGURE.fullmatch(english) else self.sentence(english)
 
 
 def languages() -> tuple[str, ...]:
@@ -130,10 +147,12 @@ def _patterns() -> list[tuple[str, re.Pattern[str]]]:
 
 
 def _pattern(text: str) -> str:
-    """The pattern of a sentence: what is filled in twice is the same both times.
+    """The pattern of a sentence: what is filled in twice is the same both times, and a reason is all before its tail.
 
     >>> bool(re.fullmatch(_pattern("{k} rows, of {k}."), "5 rows, of 5."))
     True
+    >>> re.fullmatch(_pattern("{reason} {count} more."), "It is known. 5 more.")["reason"]
+    'It is known.'
     """
     escaped = re.escape(text).replace(r"\{", "{").replace(r"\}", "}")
     seen: set[str] = set()
@@ -141,6 +160,7 @@ def _pattern(text: str) -> str:
     def group(name: re.Match[str]) -> str:
         again = name[1] in seen
         seen.add(name[1])
-        return f"(?P={name[1]})" if again else f"(?P<{name[1]}>.+?)"
+        few = "" if name[1] == "reason" else "?"
+        return f"(?P={name[1]})" if again else f"(?P<{name[1]}>.+{few})"
 
     return re.sub(r"{(\w+)}", group, escaped)

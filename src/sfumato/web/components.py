@@ -134,14 +134,14 @@ def table(head: Sequence[str], rows: Iterable[Sequence[tuple[str, str]]]) -> Non
     helped_table([(name, None) for name in head], rows)
 
 
-def helped_table(head: Sequence[tuple[str, str | None]], rows: Iterable[Sequence[tuple[str, str]]]) -> None:
+def helped_table(head: Sequence[tuple[str, str | None]], rows: Iterable[Sequence[tuple[str, str]]]) -> Any:
     """A table whose headings are explained, where there is something to say."""
     first = "".join(f'<th scope="col"{help_of(says)}>{escape(name)}</th>' for name, says in head)
     lines = "".join(
         "<tr>" + "".join(f'<td class="{mark}">{escape(text)}</td>' for text, mark in row) + "</tr>" for row in rows
     )
     content = f"<table><thead><tr>{first}</tr></thead><tbody>{lines}</tbody></table>"
-    ui.html(content, sanitize=False).classes("sf-table").props('tabindex="0"')
+    return ui.html(content, sanitize=False).classes("sf-table").props('tabindex="0"')
 
 
 def tiles(figures: Iterable[tuple[str, str]], helped: Sequence[str] = ()) -> None:
@@ -183,9 +183,9 @@ def alarm(text: str) -> None:
 def error_text(error: Exception, words: Words) -> str:
     """An error in words that hold no value of any row; of one that nobody foresaw, the log tells kind and place."""
     if isinstance(error, SfumatoError):
-        return str(error)
+        return words.sentence(str(error))
     if isinstance(error, RefusedError):
-        return error.what
+        return words.sentence(error.what)
     log_error(error)
     return words["internal"]
 

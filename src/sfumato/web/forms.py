@@ -27,6 +27,8 @@ ONLY_WITH: dict[str, tuple[str, str]] = {
 # What such a key starts with where it must be there.
 STARTS: Values = {"c": 3.0, "hierarchy": {"type": "any"}}
 # By how much the arrows of a field of numbers change it, where that is not 1, or 0.05 for shares.
+# A longer label stands above its field, where it has as many lines as it takes.
+LONGEST_LABEL = 34
 STEPS = {"delta": 0.1, "beta": 0.1, "c": 0.5, "time_limit": 10}
 
 
@@ -88,6 +90,20 @@ class Form:
         self.changed()
 
     def _field(self, name: str, key: Key, fill: Callable[[], None]) -> None:
+        long = len(self.label(name)) > LONGEST_LABEL and not isinstance(key.shape, Flag)
+        if not long:
+            self._bare_field(name, key, fill)
+            return
+        with ui.element("div").classes("sf-labeled"):
+            ui.label(self.label(name)).classes("sf-soft").props('aria-hidden="true"')
+            self._bare_field(name, key, fill).props["aria-label"] = self.label(name)
+
+    def _shown(self, name: str) -> str | None:
+        """The label that stands in a field; none where it stands above."""
+        label = self.label(name)
+        return label if len(label) <= LONGEST_LABEL else None
+
+    def _bare_field(self, name: str, key: Key, fill: Callable[[], None]) -> Any:
         shape = key.shape
         if isinstance(shape, Choice):
             field = self._choice(name, shape, fill)
@@ -100,12 +116,12 @@ class Form:
             field = self._offer(name, several=isinstance(shape, ListOf))
         else:
             field = self._settings(name, listed=isinstance(shape, ListOf))
-        components.helped(field, self.words.get(f"tip.{name}"))
+        return components.helped(field, self.words.get(f"tip.{name}"))
 
     def _number(self, name: str, shape: Integer | Number) -> Any:
         whole = isinstance(shape, Integer)
         return ui.number(
-            self.label(name),
+            self._shown(name),
             value=self._value(name),
             min=shape.minimum,
             max=shape.maximum,
@@ -123,7 +139,7 @@ class Form:
 
         return ui.select(
             {choice: self.words[f"{name}.{choice}"] for choice in shape.names},
-            label=self.label(name),
+            label=self._shown(name),
             value=self._value(name) or shape.names[0],
             on_change=lambda event: choose(event.value),
         )
@@ -144,7 +160,7 @@ class Form:
         fits = [one for one in value or [] if one in options] if several else value if value in options else None
         return ui.select(
             options,
-            label=self.label(name),
+            label=self._shown(name),
             value=fits,
             multiple=several,
             clearable=not self.keys[name].required,
@@ -156,7 +172,7 @@ class Form:
         value = self._value(name)
         plain = value if isinstance(value, str) else written(value, flow=True)
         text = "" if value in (None, (), []) else plain.removeprefix("[").removesuffix("]") if listed else plain
-        entry = ui.input(self.label(name), value=text, placeholder=self.words.get(f"example.{name}", ""))
+        entry = ui.input(self._shown(name), value=text, placeholder=self.words.get(f"example.{name}", ""))
         entry.props("debounce=400")
         return entry.on_value_change(lambda event: self._set(name, _read(str(event.value or ""), listed)))
 

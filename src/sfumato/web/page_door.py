@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import suppress
+from http import HTTPStatus
 from urllib.parse import quote
 
 from starlette.requests import HTTPConnection
@@ -11,6 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from sfumato.service.access.door import Door
 from sfumato.service.access.sign_in import PATH as SIGN_IN
 from sfumato.service.http.problems import RefusedError
+from sfumato.web import refusal_page
 
 # How often it is looked whether those who came in may stay.
 LOOKING_SECONDS = 2.0
@@ -67,6 +69,8 @@ class PageDoor:
 
     def _answer(self, connection: HTTPConnection, refusal: RefusedError) -> Response:
         if connection.scope["method"] != "GET" or (self._door.keys is None and self._door.openid is None):
+            if refusal.status == HTTPStatus.FORBIDDEN:
+                return refusal_page.refusal(connection, HTTPStatus.FORBIDDEN, refusal.headers)
             return PlainTextResponse(refusal.what, refusal.status, refusal.headers)
         path = connection.scope["path"]
         target = path if path.startswith(self._path) else self._path

@@ -107,7 +107,7 @@
     cut.dataset.value = String(Number(at.toFixed(6)));
     cut.style.left = `${100 * (at - low) / span}%`;
     cut.setAttribute('aria-valuenow', cut.dataset.value);
-    cut.querySelector('span').textContent = cut.dataset.value;
+    cut.querySelector('span').textContent = cut.dataset.value.replace('.', axis.dataset.decimal || '.');
   };
   const told = (axis) => emitEvent('sf_cuts', {level: Number(axis.dataset.level),
     cuts: all('.sf-cut', axis).map((cut) => Number(cut.dataset.value)).sort((a, b) => a - b)});

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from copy import copy
+from http import HTTPStatus
 from typing import Any, Literal
 
 from fastapi import FastAPI, Request
@@ -14,7 +15,7 @@ from sfumato.service.access.door import Door
 from sfumato.service.access.users import User
 from sfumato.service.jobs.pool import Pool
 from sfumato.texts.words import accepted_words, languages, words_in
-from sfumato.web import components
+from sfumato.web import components, refusal_page
 from sfumato.web.attributes.attribute_area import AttributeArea
 from sfumato.web.compression import Compression
 from sfumato.web.help import help_area
@@ -47,6 +48,8 @@ def mount_pages(app: FastAPI, pool: Pool, door: Door) -> None:
     pages_app.config.quasar_config["loadingBar"] = {"skipHijack": True}  # it has no name for a screen reader
     for path, area in AREAS.items():
         _add_page(path, area, workspaces)
+    pages_app.add_exception_handler(HTTPStatus.NOT_FOUND, refusal_page.answer_missing)
+    pages_app.add_exception_handler(Exception, refusal_page.answer_failure)
     pages_app.add_middleware(UploadLimit, most_bytes=pool.settings.upload_bytes)
     pages_app.add_middleware(BrowserKeys, path=PATH)
     pages_app.add_middleware(PageDoor, door=door, path=PATH)

@@ -1,7 +1,12 @@
 """The limit on uploads to the pages: what is larger is refused by the server, whatever the browser allows."""
 
-from starlette.responses import PlainTextResponse
+from http import HTTPStatus
+
+from starlette.requests import HTTPConnection
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sfumato.web.refusal_page import refusal
 
 
 class TooLarge(Exception):  # noqa: N818  (it is caught here, never shown)
@@ -20,16 +25,16 @@ class UploadLimit:
             return
         declared = dict(scope["headers"]).get(b"content-length", b"")
         if declared.isdigit() and int(declared) > self._most:
-            await _refusal()(scope, receive, send)
+            await _refusal(scope)(scope, receive, send)
             return
         try:
             await self._app(scope, _counted(receive, self._most), send)
         except TooLarge:
-            await _refusal()(scope, receive, send)
+            await _refusal(scope)(scope, receive, send)
 
 
-def _refusal() -> PlainTextResponse:
-    return PlainTextResponse("The file is too large for this server.", 413, {"connection": "close"})
+def _refusal(scope: Scope) -> Response:
+    return refusal(HTTPConnection(scope), HTTPStatus.REQUEST_ENTITY_TOO_LARGE, {"connection": "close"})
 
 
 def _counted(receive: Receive, most: int) -> Receive:

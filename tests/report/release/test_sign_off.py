@@ -11,7 +11,8 @@ import pytest
 from sfumato.microdata.methods.full_domain.alternatives import alternatives
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.report_folder import read_dossier
-from sfumato.report.release.annex import document, markdown
+from sfumato.report.release.annex import markdown
+from sfumato.report.release.annex_document import document
 from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.report import files
 from sfumato.report.release.sections.before_after import gather
@@ -159,6 +160,12 @@ def test_the_annex_is_made_from_the_folder_alone(signed, tmp_path) -> None:
     read = docx.Document(str(tmp_path / "annex.docx"))
     assert words["annex.title"] in [paragraph.text for paragraph in read.paragraphs]
     assert len(read.tables) == text.count("| --- |\n") == 4
+    heads = [[cell.text for cell in table.rows[0].cells] for table in read.tables]
+    assert all(all(head) for head in heads), heads
+    paper = read.sections[0]
+    assert (round(paper.page_width.mm), round(paper.page_height.mm)) == (210, 297)
+    spoken = read.styles.element.xpath("//w:docDefaults//w:lang/@w:val")
+    assert spoken == [{"de": "de-DE", "en": "en-US"}[words.language]]
 
 
 def test_alternatives_are_told_in_the_language(signed) -> None:
@@ -186,6 +193,26 @@ def test_a_coded_column_is_not_said_to_be_as_it_is(tmp_path) -> None:
     assert "pay is published as it is" not in text
     assert "0 published as they are" in text
     assert "pay is published coded or changed" in words_of((folder / "report.html").read_text(encoding="utf-8"))
+
+
+def test_every_column_is_among_the_decisions(tmp_path) -> None:
+    """What is published under a pseudonym is neither removed nor left as it is; what is coded is not left either."""
+    rows = [{"mail": f"p{place}", "sex": "mf"[place % 2], "pay": str(1000 + place)} for place in range(40)]
+    roles = {
+        "mail": {"role": "identifier", "publish": {"pseudonym": "keyed"}},
+        "sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+        "pay": {"role": "insensitive", "publish": {"round": 100}},
+    }
+    plan = {"version": 1, "columns": roles, "privacy": [{"model": "k-anonymity", "k": 5}]}
+    release = anonymize(pl.DataFrame(rows), plan)
+    try:
+        dossier = read_dossier(release.save(tmp_path / "out"))
+    finally:
+        release.close()
+    text = markdown(dossier)
+    assert "| columns under a pseudonym | mail |" in text
+    assert "| columns coded or changed | pay |" in text
+    assert "removed columns" not in text and "columns left as they are" not in text
 
 
 def test_a_person_published_as_a_star_is_a_removed_column(tmp_path) -> None:

@@ -81,8 +81,8 @@ def merged_spellings(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:
 
 def _merged(merged: Mapping[str, int]) -> tuple[str, ...]:
     return tuple(
-        f'{count} texts of "{name}" are likely other spellings of one value (case, spaces, signs, zeros): they count, '
-        "and are published, as one. data: {spellings: keep} leaves them."
+        f'{count:,} texts of "{name}" are likely other spellings of one value (case, spaces, signs, zeros): they '
+        "count, and are published, as one. To leave them, say spellings: keep under data."
         for name, count in merged.items()
         if count
     )
@@ -98,7 +98,7 @@ def tied_households(plan: Plan, source: Engine, rows: int) -> tuple[str, ...]:
         return ()
     plain = [name for name in other_columns(plan) if plan.columns[name].published is None]
     shares = {name: _tied_share(source, plan, name) for name in plain}
-    names = " and ".join(f'"{name}"' for name, share in shares.items() if share > _MOST_TIED)
+    names = ", ".join(f'"{name}"' for name, share in shares.items() if share > _MOST_TIED)
     if not names:
         return ()
     return (

@@ -2,9 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from sfumato.errors import extra_part
 from sfumato.microdata.plan.model import Plan
 from sfumato.report.release import sentences
 from sfumato.report.release.dossier import Dossier
@@ -33,10 +31,10 @@ def parts(dossier: Dossier) -> list[Part]:
     models = tuple(promise.model for promise in report.models)
     promises = sentences.promises(words, report.models, dossier.plan, dossier.star_rows)
     decisions = [[words[f"sign.{key}"] for key in ("decision", "choice", "reason")], *decision_rows(dossier)]
-    blanks = [["", *(words[f"sign.{key}"] for key in ("name", "place_date", "signature"))]]
-    signers = blanks + [[words[f"sign.{who}"], "", "", ""] for who in SIGNERS]
+    blanks = [words["annex.who"], *(words[f"sign.{key}"] for key in ("name", "place_date", "signature"))]
+    signers = [blanks] + [[words[f"sign.{who}"], "", "", ""] for who in SIGNERS]
     return [
-        Part(words["annex.processing"], tables=[[["", ""], *document_rows(dossier)]]),
+        Part(words["annex.processing"], tables=[[[words["annex.item"], words["annex.says"]], *document_rows(dossier)]]),
         Part(words["annex.necessity"], [_necessity(dossier)], tables=[decisions]),
         Part(words["annex.risks"], points=attacker_sentences(words)),
         Part(words["annex.measures"], [words["report.checked"]], promises),
@@ -48,7 +46,7 @@ def parts(dossier: Dossier) -> list[Part]:
                 *sentences.limits(words, models, dossier.plan),
             ],
         ),
-        Part(words["annex.evidence"], tables=[[["", "SHA-256"], *_seals(dossier)]]),
+        Part(words["annex.evidence"], tables=[[[words["annex.file"], "SHA-256"], *_seals(dossier)]]),
         Part(words["annex.sign"], [words["annex.sign_hint"]], tables=[signers]),
     ]
 
@@ -90,35 +88,3 @@ def markdown(dossier: Dossier) -> str:
 def _markdown_table(rows: Sequence[Sequence[str]]) -> str:
     lines = ["| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in row) + " |" for row in rows]
     return "\n".join([lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]])
-
-
-def document(dossier: Dossier) -> Any:
-    """The annex as a document of Word, to be saved.
-
-    Raises:
-        EngineError: The part that writes it is not installed.
-    """
-    with extra_part("python-docx", "word"):
-        import docx
-    made = docx.Document()
-    made.core_properties.title = dossier.words["annex.title"]
-    made.core_properties.author = dossier.about().get("by", "")
-    made.core_properties.language = dossier.words.language
-    made.add_heading(dossier.words["annex.title"], 0)
-    for part in parts(dossier):
-        made.add_heading(part.title, 1)
-        for text in part.paragraphs:
-            made.add_paragraph(text)
-        for point in part.points:
-            made.add_paragraph(point, style="List Bullet")
-        for rows in part.tables:
-            _add_table(made, rows)
-    return made
-
-
-def _add_table(made: Any, rows: Sequence[Sequence[str]]) -> None:
-    table = made.add_table(rows=len(rows), cols=len(rows[0]))
-    table.style = "Table Grid"
-    for line, row in zip(table.rows, rows, strict=True):
-        for cell, text in zip(line.cells, row, strict=True):
-            cell.text = text

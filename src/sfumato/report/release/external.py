@@ -183,7 +183,8 @@ def _meanings(dossier: Dossier) -> str:
     told = dossier.evidence.meanings if dossier.evidence else {}
     rows = [(name, label, meaning) for name, entries in told.items() for label, meaning in entries]
     head = [words["report.column"], words["external.label"], words["external.stands_for"]]
-    return section(words["external.read"], table(head, rows, words)) if rows else ""
+    shown = f'<div class="meanings">{table(head, rows, words)}</div>'
+    return section(words["external.read"], shown) if rows else ""
 
 
 def _what(dossier: Dossier, name: str) -> str:

@@ -19,8 +19,10 @@ from sfumato.texts.words import Words
 # Labels told for a column; beyond so many, the rule is told for those that follow one.
 MOST_LABELS, MOST_MEMBERS = 400, 60
 _RANGE = re.compile(r"(-?\d+)-(-?\d+)")
+_OF_CLASS = re.compile(r"\[(.+)–(.+)\]")
 _HALF_OPEN = re.compile(r"\[(.+), (.+)\)")
 _NEIGHBORS = re.compile(r"(.+)\.\.(.+)")
+KINDS = (("from_to", _RANGE), ("from_to", _OF_CLASS), ("half_open", _HALF_OPEN), ("from_to", _NEIGHBORS))
 Meaning = tuple[str, str]
 
 
@@ -84,8 +86,12 @@ def _digits(words: Words, hierarchy: Digits, label: str) -> str:
 
 
 def _span(words: Words, label: str) -> str:
-    """A label that tells its own ends, or the values that it stands for."""
-    for kind, pattern in (("from_to", _RANGE), ("half_open", _HALF_OPEN), ("from_to", _NEIGHBORS)):
+    """A label that tells its own ends, or the values that it stands for.
+
+    >>> _span(words_in(), "[1.35–2.04]")
+    'all values from 1.35 to 2.04, both included'
+    """
+    for kind, pattern in KINDS:
         match = pattern.fullmatch(label)
         if match:
             return words[f"external.{kind}"].format(low=match[1], high=match[2])

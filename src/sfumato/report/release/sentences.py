@@ -69,7 +69,7 @@ def promised(
         reached=words.figure(_figure(promise.reached)),
         column=name,
         limited=_limited(words, promise, plan, name),
-        **{name: promise.parameters.get(name, f"{promise.asked:g}") for name in ("k", "lower")},
+        **{name: words.figure(str(promise.parameters.get(name, f"{promise.asked:g}"))) for name in ("k", "lower")},
     )
     subsets = promise.parameters.get("subsets")
     for columns, rows in subsets.items() if isinstance(subsets, Mapping) else ():

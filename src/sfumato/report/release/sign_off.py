@@ -5,7 +5,7 @@ from html import escape
 from pathlib import Path
 
 from sfumato.microdata.plan.methods import FullDomain
-from sfumato.microdata.plan.model import ROLES, Plan, Role
+from sfumato.microdata.plan.model import ROLES, Plan
 from sfumato.report.page.html_parts import definitions, listing, paragraph, section, table
 from sfumato.report.release.dossier import Dossier
 from sfumato.texts.words import Words
@@ -92,9 +92,9 @@ def decision_rows(dossier: Dossier) -> list[tuple[str, str, str]]:
     if plan is None:
         return []
     roles = [
-        (words[f"sign.roles.{role}"], ", ".join(names), words[f"sign.roles.{role}.why"])
-        for role in ROLES
-        if (names := _columns_of(plan, role))
+        (words[f"sign.roles.{kind}"], ", ".join(names), words[f"sign.roles.{kind}.why"])
+        for kind, names in columns_by_decision(plan).items()
+        if names
     ]
     why = "sign.method.why.optimal" if dossier.report.proved_optimal else "sign.method.why.other"
     missing, order = plan.data.on_missing, plan.output.order
@@ -107,9 +107,19 @@ def decision_rows(dossier: Dossier) -> list[tuple[str, str, str]]:
     ]
 
 
-def _columns_of(plan: Plan, role: Role) -> tuple[str, ...]:
-    """The columns of a row of decisions: removed are all that are `*` in every row, whatever their role."""
-    return plan.withheld_columns if role == "identifier" else plan.named(role)
+def columns_by_decision(plan: Plan) -> dict[str, tuple[str, ...]]:
+    """The columns of a plan by what was decided of them.
+
+    What is `*` in every row is removed, whatever its role; what promises count (persons, households, weights) is said
+    all the same.
+    """
+    removed = plan.withheld_columns
+    hidden = tuple(name for name, column in plan.columns.items() if column.is_pseudonymous)
+    named = {role: plan.named(role) for role in ROLES if role != "identifier"}
+    shown = {role: tuple(name for name in named[role] if name not in removed) for role in ("sensitive", "insensitive")}
+    plain = tuple(name for name in shown["insensitive"] if plan.columns[name].publish is None)
+    changed = tuple(name for name in shown["insensitive"] if name not in plain)
+    return {"identifier": removed, "pseudonym": hidden} | named | shown | {"insensitive": plain, "changed": changed}
 
 
 def _budget(dossier: Dossier, words: Words) -> Iterator[tuple[str, str, str]]:

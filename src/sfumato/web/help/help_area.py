@@ -11,6 +11,7 @@ from sfumato.manual import FIRST, pages, title
 from sfumato.reference.pages import written
 from sfumato.report.page.html_parts import definitions
 from sfumato.report.release.sign_off import glossary_entries
+from sfumato.texts.words import DEFAULT
 from sfumato.web import components
 from sfumato.web.shell import Shell
 
@@ -44,11 +45,14 @@ class Documentation:
     def build(self) -> None:
         """The index, and below it room for a page."""
         words = self.words
-        with components.card(words["help_documents"]), ui.element("div").classes("sf-index"):
-            for group, names in grouped(pages()).items():
-                ui.html(f"<h4>{escape(words[f'help_group.{group}'])}</h4>", sanitize=False)
-                for name in names:
-                    self._entry(name, title(pages()[name]))
+        with components.card(words["help_documents"]):
+            if words.language != DEFAULT:
+                ui.label(words["help_english"]).classes("sf-soft sf-small")
+            with ui.element("div").classes("sf-index").props('lang="en"'):
+                for group, names in grouped(pages()).items():
+                    ui.html(f"<h4>{escape(words[f'help_group.{group}'])}</h4>", sanitize=False)
+                    for name in names:
+                        self._entry(name, title(pages()[name]))
         self._room = ui.column().classes("w-full gap-4")
 
     def _entry(self, name: str, called: str) -> None:
@@ -61,7 +65,8 @@ class Documentation:
         for other, button in self._buttons.items():
             button.props('aria-current="true"') if other == name else button.props(remove="aria-current")
         self._room.clear()
-        with self._room, components.card(classes="sf-document"):
+        with self._room, components.card(classes="sf-document") as card:
+            card.props('lang="en"')
             text = _PICTURE.sub("", written(name))
             ui.markdown(text, extras=["tables", "fenced-code-blocks"]).classes("sf-table").props('tabindex="0"')
         ui.run_javascript("document.querySelector('.sf-document')?.scrollIntoView({behavior: 'smooth'})")

@@ -57,6 +57,7 @@ class Workspace:
         drafts: What was entered in other areas, by their names, so that a page that is opened again shows it.
         draft_tabs: The tabs that show each of these areas.
         counted: The last count behind an estimate, and what was counted; drawings: of columns, by what they show.
+        waiting: Where a file lies that may become the data of another project.
         column: The column that is looked at; tabs: those of the browser, which hear of each other's changes.
     """
 
@@ -66,6 +67,7 @@ class Workspace:
     owner: str = ""
     user: str = ""
     folder: Path | None = None
+    waiting: Path | None = None
     loaded: Loaded | None = None
     plan: Plan = field(default_factory=dict)
     step: str = "data"
@@ -111,9 +113,32 @@ class Workspace:
         """Where a file of the project is put; a name that is no plain one is replaced."""
         if self.folder is None:
             self.folder = self.pool.folders.private("session")
-        plain = Path(name.replace("\\", "/")).name
-        fits = NAME.fullmatch(plain) and plain not in ("plan.yaml", "project.json")
-        return self.folder / (plain if fits else f"data{Path(plain).suffix.lower()}")
+        return self.folder / plain_name(name)
+
+    def waiting_place(self, name: str) -> Path:
+        """Where a file is put that may become the data of another project: the one at hand stays until it is taken."""
+        self.drop_waiting()
+        self.waiting = self.pool.folders.private("session")
+        return self.waiting / plain_name(name)
+
+    def drop_waiting(self) -> None:
+        """Erase the file that waits, where there is one."""
+        if self.waiting is not None:
+            erase(self.waiting)
+        self.waiting = None
+
+    @property
+    def has_work(self) -> bool:
+        """Whether somebody decided or released something in the project at hand."""
+        return self.loaded is not None and (bool(self.runs) or len(self.undo.past) > 1)
+
+    def take(self, loaded: Loaded, plan: Plan) -> None:
+        """Take data that wait as another project, or those at hand as they are read now."""
+        if loaded.path.parent == self.waiting:
+            self.waiting, folder = None, self.waiting
+            self.close()
+            self.folder = folder
+        self.adopt(loaded, plan)
 
     def keep_text(self, prefix: str, text: str, ending: str = ".csv") -> Path:
         """Put a text beside the data, under a name that follows from what it says."""
@@ -164,7 +189,10 @@ class Workspace:
         call = Call(f"{function.__module__}:{function.__qualname__}", arguments)
         settings = self.pool.settings
         limits = WorkerLimits(settings.page_memory_bytes, watched=True)
-        return cast("Result", await asyncio.to_thread(run_once, call, limits, settings.page_seconds, self.folder))
+        return cast(
+            "Result",
+            await asyncio.to_thread(run_once, call, limits, settings.page_seconds, self.waiting or self.folder),
+        )
 
     def files(self, plan: Plan | None = None) -> dict[str, Path]:
         """The files that a plan of the rows names."""
@@ -212,6 +240,7 @@ class Workspace:
     def close(self) -> None:
         """Erase everything of the project from the server."""
         self.drop_jobs()
+        self.drop_waiting()
         if self.folder is not None:
             erase(self.folder)
         self.folder, self.loaded, self.counted = None, None, None
@@ -247,6 +276,17 @@ class Workspace:
         self.step, self.column = str(record.get("step", "columns")), str(record.get("column", ""))
         shown = record.get("shown")
         self.shown = shown if isinstance(shown, int) else 0
+
+
+def plain_name(name: str) -> str:
+    """The name under which a file is kept; one that is no plain name is replaced.
+
+    >>> plain_name("C:\\\\rows.csv"), plain_name("plan.yaml"), plain_name("..")
+    ('rows.csv', 'data.yaml', 'data')
+    """
+    plain = Path(name.replace("\\", "/")).name
+    fits = NAME.fullmatch(plain) and plain not in ("plan.yaml", "project.json")
+    return plain if fits else f"data{Path(plain).suffix.lower()}"
 
 
 def data_of(record: Mapping[str, Any], folder: Path) -> Path:

@@ -44,16 +44,14 @@ class DataStep:
         ProjectCard(self.area).build()
 
     async def _uploaded(self, event: events.UploadEventArguments) -> None:
-        await asyncio.to_thread(self.workspace.close)
-        target = self.workspace.place(event.file.name)
+        target = await asyncio.to_thread(self.workspace.waiting_place, event.file.name)
         await event.file.save(target)
         await self._load(target, {})
 
     async def _example(self, name: str) -> None:
         from sfumato.datasets import DATASETS
 
-        await asyncio.to_thread(self.workspace.close)
-        target = self.workspace.place(EXAMPLES[name])
+        target = await asyncio.to_thread(self.workspace.waiting_place, EXAMPLES[name])
         dataset = DATASETS[name]()
         await asyncio.to_thread(dataset.write, target)
         await self._load(target, {}, dataset.plan(target.name, min(5, dataset.rows // 2)))
@@ -72,18 +70,45 @@ class DataStep:
             if error.code == "plan.header":
                 self._ask_for_header(path, reading)
                 return
-            await asyncio.to_thread(self.workspace.close)
-            self._refuse(components.error_text(error, self.workspace.words))
+            await asyncio.to_thread(self.workspace.drop_waiting)
+            self._refuse(path.name, components.error_text(error, self.workspace.words))
             return
         plan = example_plan(loaded.suggested, example) if example else loaded.suggested
-        self.workspace.adopt(loaded, in_language(plan, self.workspace.words.language))
+        spoken = in_language(plan, self.workspace.words.language)
+        if self.workspace.has_work and path.parent == self.workspace.waiting:
+            self._ask_for_consent(loaded, spoken)
+        else:
+            await self._take(loaded, spoken)
+
+    async def _take(self, loaded: Loaded, plan: dict[str, Any]) -> None:
+        await asyncio.to_thread(self.workspace.take, loaded, plan)
         self.area.refresh()
 
-    def _refuse(self, why: str) -> None:
+    async def _keep(self) -> None:
+        await asyncio.to_thread(self.workspace.drop_waiting)
+        self.area.refresh()
+
+    def _refuse(self, name: str, why: str) -> None:
+        """Say what is wrong with a file, above the data at hand, which stay."""
+        words, loaded = self.workspace.words, self.workspace.loaded
         self._shown.clear()
         with self._shown, ui.element("div").classes("sf-card").props('role="alert"'):
-            ui.label(self.workspace.words["failed"]).classes("font-bold text-negative")
+            ui.label(f"{words['failed']}: {name}").classes("font-bold text-negative")
             ui.label(why)
+            if loaded is not None:
+                ui.label(words["data_stay"].format(name=loaded.path.name))
+        if loaded is not None:
+            self._show(loaded)
+
+    def _ask_for_consent(self, loaded: Loaded, plan: dict[str, Any]) -> None:
+        """The data wait until the visitor has said that the work at hand may go."""
+        words = self.workspace.words
+        self._shown.clear()
+        with self._shown, ui.element("div").classes("sf-card").props('role="alert"'):
+            ui.label(words["replace.asked"].format(name=loaded.path.name))
+            with ui.row():
+                components.button(words["replace.keep"], self._keep)
+                components.button(words["replace.take"], lambda: self._take(loaded, plan)).props("outline")
 
     def _ask_for_encoding(self, path: Path, reading: Reading) -> None:
         """The file waits until the visitor has said what it is written in."""

@@ -9,7 +9,8 @@ from typing import Any
 
 from nicegui import ui
 
-from sfumato.report.release.annex import document, markdown
+from sfumato.report.release.annex import markdown
+from sfumato.report.release.annex_document import document
 from sfumato.shapes.files import written
 from sfumato.web import components
 from sfumato.web.projects.workspace import Run

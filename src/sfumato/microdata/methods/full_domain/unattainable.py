@@ -1,6 +1,7 @@
 """The error for promises that no node can keep, with the nearest that could be kept instead."""
 
 import math
+from typing import Any
 
 from sfumato.errors import UnattainableError
 from sfumato.microdata.counts.grouping import Node
@@ -41,7 +42,8 @@ def only_top(problem: Problem, best: Judgment) -> UnattainableError | None:
         return None
     what = f"With {_share(problem.limit, problem)} suppression nothing below the top satisfies {_asked(problem)}"
     nearest = least_suppression(problem, problem.highest)
-    if nearest is None or nearest.suppressed_rows >= problem.table.rows:
+    # What the budget allows already and is not offered needs no further rows.
+    if nearest is None or not problem.limit < nearest.suppressed_rows < problem.table.rows:
         return UnattainableError(f"{what}.", "Ask for less, or leave the quasi-identifiers out of the release.", "top")
     return UnattainableError(
         f"{what}; {_share(nearest.suppressed_rows, problem)} would.",
@@ -93,7 +95,8 @@ def _symbol(model: Model) -> str:
     """The letter or word that a plan has for what a model asks."""
     from dataclasses import fields
 
-    numbers = [part.name for part in fields(model) if getattr(model, part.name) == model.asked]  # type: ignore[arg-type]
+    own: Any = getattr(model, "model", model)  # one that counts persons is about another
+    numbers = [part.name for part in fields(own) if getattr(own, part.name) == model.asked]
     return numbers[0] if numbers else "the limit"
 
 

@@ -107,15 +107,16 @@ class HierarchyEditor:
         step = 1 if shape.whole else tidy((high - low) / 100)
         cuts = "".join(self._cut_mark(cut, low, high) for cut in (self.settings.get("bounds") or [[]])[0])
         attributes = f'data-low="{low:g}" data-high="{high:g}" data-step="{step:g}" data-level="0"'
+        attributes += f' data-decimal="{escape(self.words["decimal"])}"'
         ui.html(f'<div class="sf-axis sf-hist" {attributes}>{picture}{cuts}</div>', sanitize=False).classes("w-full")
 
     def _cut_mark(self, cut: float, low: float, high: float) -> str:
         left = 100 * (float(cut) - low) / max(high - low, 1e-9)
         value = f'aria-valuemin="{low:g}" aria-valuemax="{high:g}" aria-valuenow="{cut:g}" data-value="{cut:g}"'
-        label = escape(self.words["hierarchy.cut"])
+        label, shown = escape(self.words["hierarchy.cut"]), escape(self.words.figure(f"{cut:g}"))
         return (
             f'<div class="sf-cut" role="slider" tabindex="0" aria-label="{label}" {value} '
-            f'style="left:{left:.2f}%"><span>{cut:g}</span></div>'
+            f'style="left:{left:.2f}%"><span>{shown}</span></div>'
         )
 
     def _cut(self, event: events.GenericEventArguments) -> None:

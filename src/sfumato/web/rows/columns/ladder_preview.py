@@ -17,7 +17,8 @@ def lines(ladder: Ladder, column: Column) -> list[Line]:
     counts = np.array([column.counts.get(value or "", 0) for value in ladder.values], np.int64)
     top = max(ladder.height - 2, 0)
     rows = _rows(ladder, top, counts)
-    order = [code for code in range(len(rows)) if rows[code]][:MOST_GROUPS]
+    groups = [code for code in range(len(rows)) if rows[code]]
+    order = groups[:MOST_GROUPS]
     if not order:
         return []
     opened = max(order, key=lambda code: rows[code])
@@ -26,7 +27,7 @@ def lines(ladder: Ladder, column: Column) -> list[Line]:
         entries.append((0, ladder.labels[top][code] or "", int(rows[code])))
         if code == opened:
             entries += _below(ladder, counts, top, code, 1)
-    return entries
+    return entries + ([(0, "…", 0)] if len(groups) > MOST_GROUPS else [])
 
 
 def _rows(ladder: Ladder, level: int, counts: np.ndarray) -> np.ndarray:

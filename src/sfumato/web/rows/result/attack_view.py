@@ -82,7 +82,8 @@ class AttackView:
         with self._room:
             components.notice(verdict(figures, words), good=not figures["found"])
             heads = [(words[f"attack.{name}"], words[f"tip.attack.{name}"]) for name in HEAD]
-            components.helped_table(heads, [_line(one, self.words) for one in figures["attacks"]])
+            table = components.helped_table(heads, [_line(one, self.words) for one in figures["attacks"]])
+            table.classes("sf-wrapped")
             for absence in figures["not_run"]:
                 label = f"{words['attack.not_run']} {why_words(absence, words)}"
                 ui.label(label).classes("sf-soft sf-small")

@@ -1,7 +1,7 @@
 """What the result step shows of a release: what columns kept, rows before and after, and the nodes of the lattice."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -101,7 +101,7 @@ def published_rows(
     recoded = read_recoding(recoding)
     names = list(recoding["columns"])
     missing = set(plan["data"].get("missing", ()))
-    columns = recoding["plan"]["columns"]
+    publishers = {name: publisher(column) for name, column in recoding["plan"]["columns"].items()}
     subset = next((entry["subset"] for entry in plan["privacy"] if entry["model"] == "delta-presence"), None)
     marks = {} if subset is None else {subset["column"]: "*"}
     pairs: list[tuple[Row, Row | None]] = []
@@ -116,30 +116,34 @@ def published_rows(
             pairs.append((row, None))
         else:
             labels = dict(zip(names, outcome[0], strict=True))
-            others = {name: _published(row[name], column) for name, column in columns.items() if name in row}
+            others = {name: publish(row[name]) for name, publish in publishers.items() if name in row}
             pairs.append((row, {**row, **others, **marks, **labels}))
     return pairs
 
 
-def _published(text: str | None, column: Mapping[str, Any]) -> str | None:
-    """What a text of a column that is no quasi-identifier is published as.
+def publisher(column: Mapping[str, Any]) -> Callable[[str | None], str | None]:
+    """What makes of a text of a column that is no quasi-identifier what is published.
 
-    >>> _published("7", {"role": "person"}), _published("7", {"role": "person", "publish": "key"})
+    >>> publisher({"role": "person"})("7"), publisher({"role": "person", "publish": "key"})("7")
     ('*', 'key')
-    >>> _published("1234", {"role": "sensitive", "publish": {"round": 100}})
+    >>> publisher({"role": "sensitive", "publish": {"round": 100}})("1234")
     '1200'
-    >>> _published("1234", {"role": "sensitive", "publish": {"noise": 0.1}})
+    >>> [publisher({"role": "sensitive", "publish": {"noise": 0.1}})(text) for text in ("1234", None)]
+    ['≈', None]
+    >>> publisher({"role": "identifier", "publish": {"pseudonym": "keyed"}})("Ada")
     '≈'
     """
     publish = column.get("publish")
-    if column["role"] in ("identifier", "person", "household") or column.get("publish") == "withheld":
-        return publish or "*"
-    if publish is None or text is None:
-        return text
+    if publish == "withheld" or (publish is None and column["role"] in ("identifier", "person", "household")):
+        return lambda _: "*"
+    if publish is None:
+        return lambda text: text
+    if isinstance(publish, str):
+        return lambda _: publish
     plan = read(record_of(PublishPlan), publish)
     if plan.perturbation is not None:
-        return CHANGED
-    return text if plan.shares else plan.publish([text])[0] or text
+        return lambda text: None if text is None else CHANGED
+    return lambda text: text if text is None or plan.shares else plan.publish([text])[0] or text
 
 
 @dataclass(frozen=True, slots=True)

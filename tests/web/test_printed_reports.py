@@ -1,0 +1,51 @@
+"""Reports on paper: no word of a table is torn apart, and no heading stands without what it heads."""
+
+import pytest
+
+from sfumato.datasets import patients
+from sfumato.pipelines.release import anonymize
+
+# A4 without its margins, in the pixels of a browser.
+PAPER = 673
+TORN = """() => {
+  const torn = [];
+  for (const cell of document.querySelectorAll('td, th')) {
+    const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    for (let node; (node = walker.nextNode());)
+      for (const word of node.data.matchAll(/[^\\s\\-–]{2,23}/g)) {
+        const range = document.createRange();
+        range.setStart(node, word.index);
+        range.setEnd(node, word.index + word[0].length);
+        if (new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size > 1) torn.push(word[0]);
+      }
+  }
+  return torn.filter((word) => !/^[0-9a-f]{16,}$/.test(word));
+}"""
+# Headings, and sentences before tables and pictures, after which a page may end.
+LOOSE = """() => [...document.querySelectorAll('h2, h3, p, .legend')].filter((one) => {
+  const next = one.nextElementSibling;
+  const heads = one.matches('h2, h3') || (next && next.matches('.wide, .bars, .legend, .columns, figure, ul'));
+  return heads && next && getComputedStyle(one).breakAfter !== 'avoid';
+}).map((one) => one.innerText)"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A release whose reports speak German."""
+    place = tmp_path_factory.mktemp("printed")
+    dataset = patients()
+    dataset.write(place / "patients.csv")
+    plan = dataset.plan(str(place / "patients.csv"), 4) | {"language": "de", "method": {"name": "mondrian"}}
+    release = anonymize(None, plan)
+    yield release.save(place / "out")
+    release.close()
+
+
+@pytest.mark.parametrize("name", ["report", "report-external"])
+def test_a_printed_report_keeps_words_and_headings_together(open_page, folder, name) -> None:
+    page = open_page((folder / f"{name}.html").as_uri(), width=PAPER)
+    page.emulate_media(media="print")
+    assert page.locator("td").count() > 20
+    assert page.evaluate(TORN) == []
+    assert page.evaluate(LOOSE) == []
+    assert page.get_by_text("diese Gruppe von Werten").count() == 0
