@@ -70,13 +70,13 @@ def _first_profile(plan: Plan, source: Engine, name: str) -> Profile:
 def merged_spellings(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:
     """That spellings of one value were made one, in which columns; no value is told."""
     absent = [name for name in plan.promise_columns if name in table.spellings]
-    several = [f'"{name}"' for name in absent if missing_spellings(plan, table, name) > 1]
+    names = " and ".join(f'"{name}"' for name in absent if missing_spellings(plan, table, name) > 1)
     empty = (
-        f"Missing values of {' and '.join(several)} are written in several ways: all are published as empty fields. "
-        "data: {spellings: keep} leaves them.",
+        f"Missing values of {names} are written in several ways: all are published as empty fields. To leave them, say "
+        "spellings: keep under data.",
     )
     merged = {name: changed_texts(plan, table, name) for name in plan.spelled_columns if name in table.spellings}
-    return (*(empty if several else ()), *_merged(merged))
+    return (*(empty if names else ()), *_merged(merged))
 
 
 def _merged(merged: Mapping[str, int]) -> tuple[str, ...]:
