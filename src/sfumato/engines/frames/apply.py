@@ -1,6 +1,6 @@
 """How rows of a frame are published: each finds its class, and a frame of the same kind is made of the labels."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,8 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.engines.frames.count import Coded, Codes
+from sfumato.engines.frames.count import Coded, occurring
+from sfumato.engines.frames.distinct import Codes
 from sfumato.engines.frames.sources import bare, plain_values, worded
 from sfumato.engines.order import person_hash, shared_out, shuffled
 from sfumato.errors import DataError
@@ -26,6 +27,7 @@ from sfumato.microdata.recoding.recoding import (
 
 # Places of rows, from 0.
 Rows = npt.NDArray[np.int64]
+ALL = slice(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,32 +95,39 @@ class Application:
         self, classes: Codes, rows: Rows, suppressed: npt.NDArray[np.bool_], keys: Sequence[str]
     ) -> "nw.DataFrame[Any]":
         recoding, handling = self.recoding, self.handling
-        frame = plain_values(self.frame[rows.tolist()])
-        new: dict[str, list[Any]] = {column: self._texts_of(column, rows) for column in worded(self.frame)}
+        new: dict[str, Coded] = {column: occurring(*self.coded(column), rows) for column in worded(self.frame)}
         for place, column in enumerate(recoding.columns):
             if recoding.identical[place] and not suppressed.any():
                 continue
-            labels = np.array([*recoding.labels[place], STAR], object)
-            new[column] = labels[np.where(suppressed, len(labels) - 1, recoding.classes[classes, place])].tolist()
+            labels = (*recoding.labels[place], STAR)
+            new[column] = labels, np.where(suppressed, len(labels) - 1, recoding.classes[classes, place])
         for column in handling.withheld_columns:
-            new[column] = [STAR] * len(rows)
+            new[column] = (STAR,), np.zeros(len(rows), np.int32)
         if handling.key_column is not None:
-            new[handling.key_column] = list(keys)
+            new[handling.key_column] = tuple(keys), np.arange(len(keys), dtype=np.int32)
         for column, by_text in handling.labels.items():
-            new[column] = [by_text[text] for text in self._texts_of(column, rows)]
+            texts, codes = occurring(*self.coded(column), rows)
+            new[column] = tuple(by_text[text] for text in texts), codes
         for column in handling.veiled_columns if suppressed.any() else ():
-            texts = new[column] if column in handling.labels else self._texts_of(column, rows)
-            new[column] = [STAR if hide else text for hide, text in zip(suppressed, texts, strict=True)]
+            texts, codes = new[column] if column in handling.labels else occurring(*self.coded(column), rows)
+            new[column] = (*texts, STAR), np.where(suppressed, len(texts), codes)
+        return self._with_texts(new, classes, rows)
+
+    def _with_texts(self, new: Mapping[str, Coded], classes: Codes, rows: Rows) -> "nw.DataFrame[Any]":
+        """The rows of the frame, some columns as texts, which are given distinct and by the place of each row's."""
+        frame = plain_values(self.frame[rows])
         backend = nw.get_native_namespace(frame)
-        series = [nw.new_series(column, values, nw.String, backend=backend) for column, values in new.items()]
-        if handling.class_column is not None:
-            numbers = numbered(recoding)[classes].tolist()
-            series.append(nw.new_series(handling.class_column, numbers, nw.Int64, backend=backend))
+        series = [_series(column, occurring(*coded, ALL), backend) for column, coded in new.items()]
+        if self.handling.class_column is not None:
+            numbers = numbered(self.recoding)[classes].tolist()
+            series.append(nw.new_series(self.handling.class_column, numbers, nw.Int64, backend=backend))
         return bare(frame.with_columns(*series) if series else frame)
 
-    def _texts_of(self, column: str, rows: Rows) -> list[str | None]:
-        texts, codes = self.coded(column)
-        return [texts[code] for code in codes[rows].tolist()]
+
+def _series(column: str, coded: Coded, backend: Any) -> "nw.Series[Any]":
+    """A column of texts, taken out of one that holds each of them once, and nothing besides."""
+    texts, codes = coded
+    return nw.new_series(column, list(texts), nw.String, backend=backend)[codes]
 
 
 def _class_of(recoding: Recoding, codes: Codes) -> Codes:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.engines.frames.distinct import Codes, first_rows
 from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.counts.packing import packing_of
 
-Codes = npt.NDArray[np.int32]
 Numbers = npt.NDArray[np.float64]
 # A column's distinct texts and, for each row, the place of its text.
 Coded = tuple[tuple[str | None, ...], Codes]
@@ -22,9 +22,9 @@ FLOATS = {float, type(None)}
 
 def count_rows(columns: Sequence[str], coded: Sequence[Coded], keep: npt.NDArray[np.int64], rows: int) -> TextCounts:
     """The distinct combinations of columns among the rows to be kept, out of so many."""
-    occurring = [_occurring(*entry, keep) for entry in coded]
-    codes = np.column_stack([codes for _, codes in occurring]) if coded else np.zeros((0, 0), np.int32)
-    values = tuple(texts for texts, _ in occurring)
+    present = [occurring(*entry, keep) for entry in coded]
+    codes = np.column_stack([codes for _, codes in present]) if coded else np.zeros((0, 0), np.int32)
+    values = tuple(texts for texts, _ in present)
     codes = codes[packing_of([max(len(texts), 1) for texts in values]).order(codes)]
     first = np.ones(len(codes), bool)
     first[1:] = (codes[1:] != codes[:-1]).any(axis=1)
@@ -33,7 +33,7 @@ def count_rows(columns: Sequence[str], coded: Sequence[Coded], keep: npt.NDArray
     return TextCounts(tuple(columns), values, np.ascontiguousarray(codes[starts]), counts, rows)
 
 
-def _occurring(texts: tuple[str | None, ...], codes: Codes, rows: npt.NDArray[np.int64]) -> Coded:
+def occurring(texts: tuple[str | None, ...], codes: Codes, rows: npt.NDArray[np.int64] | slice) -> Coded:
     """The texts that occur in some rows, and for each of these rows the place of its text."""
     codes = codes[rows]
     occurs = np.bincount(codes, minlength=len(texts)) > 0
@@ -52,12 +52,13 @@ def factorize(values: list[Any], written: Callable[[Any], str | None]) -> Coded:
     # Two passes that run in C take a third of the time of one that runs in Python.
     places = {value: place for place, value in enumerate(dict.fromkeys(told_apart))}
     codes = np.fromiter(map(places.__getitem__, told_apart), np.int32, len(values))
-    firsts = np.empty(len(places), np.int64)
-    firsts[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    return coded_of([values[row] for row in first_rows(codes).tolist()], codes, written)
+
+
+def coded_of(distinct: Sequence[Any], codes: Codes, written: Callable[[Any], str | None]) -> Coded:
+    """Distinct texts of values, and the place of each row's text; `codes` says which value a row has."""
     texts: dict[str | None, int] = {}
-    recode = np.fromiter(
-        (texts.setdefault(written(values[row]), len(texts)) for row in firsts.tolist()), np.int32, len(places)
-    )
+    recode = np.fromiter((texts.setdefault(written(value), len(texts)) for value in distinct), np.int32, len(distinct))
     return tuple(texts), recode[codes] if len(codes) else codes
 
 

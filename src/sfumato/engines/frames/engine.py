@@ -13,7 +13,17 @@ import numpy.typing as npt
 
 from sfumato.engines.engine import CountsPersons, Engine, Reading
 from sfumato.engines.frames.apply import Application
-from sfumato.engines.frames.count import Coded, Numbers, count_rows, factorize, floats_of, plain_floats, texts_of
+from sfumato.engines.frames.count import (
+    Coded,
+    Numbers,
+    coded_of,
+    count_rows,
+    factorize,
+    floats_of,
+    plain_floats,
+    texts_of,
+)
+from sfumato.engines.frames.distinct import first_rows, numbered_rows
 from sfumato.engines.frames.number_series import number_series
 from sfumato.engines.frames.sources import SHORT_FLOATS, bare, check_kinds
 from sfumato.engines.names import check_names
@@ -137,8 +147,18 @@ class FrameEngine(CountsPersons):
     def coded(self, column: str) -> Coded:
         """A column's distinct texts and, for each row, the place of its text."""
         if column not in self._coded:
-            self._coded[column] = self._made_of(column, factorize)
+            self._coded[column] = self._factorized(column)
         return self._coded[column]
+
+    def _factorized(self, column: str) -> Coded:
+        codes = numbered_rows(self._frame[column])
+        if codes is None:
+            return self._made_of(column, factorize)
+        firsts = self._frame[column][first_rows(codes).tolist()]
+        try:
+            return coded_of(firsts.to_list(), codes, as_text)
+        except TypeError:
+            raise no_text(column) from None
 
     def _made_of(self, column: str, make: Callable[[list[Any], Callable[[Any], str | None]], T]) -> T:
         """What is made of a column's values, and of what writes each as a text."""

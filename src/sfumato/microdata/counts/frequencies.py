@@ -112,7 +112,7 @@ class FrequencyTable:
     def ladders(self) -> tuple[Ladder, ...]:
         return tuple(coding.ladder for coding in self.codings)
 
-    @property
+    @cached_property
     def rows(self) -> int:
         return int(self.counts.sum())
 

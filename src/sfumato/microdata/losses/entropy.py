@@ -36,6 +36,12 @@ class NonUniformEntropy:
         present = raw > 0
         return float((raw[present] * np.log(of_value[present] / raw[present])).sum())
 
+    @cached_property
+    def _raw(self) -> tuple[Floats, ...]:
+        """The rows of each column's values; one where a value has none, whose logarithm nobody counts."""
+        rows = (self.table.marginal(column) for column in range(len(self.table.columns)))
+        return tuple(np.maximum(marginal, 1).astype(np.float64) for marginal in rows)
+
     def _label_rows(self, column: int, level: int) -> Floats:
         ladder = self.table.ladders[column]
         rows = np.bincount(
@@ -43,23 +49,18 @@ class NonUniformEntropy:
         )
         return rows.astype(np.float64)
 
-    def _means(self, column: int, level: int, of_label: Floats) -> Floats:
-        """For each label the mean over its rows of log(of_label / n(v)), normalized."""
-        ladder = self.table.ladders[column]
-        raw = self.table.marginal(column).astype(np.float64)
-        present = raw > 0
-        codes = ladder.codes[level]
-        logs = np.zeros(len(raw))
-        logs[present] = raw[present] * np.log(of_label[codes][present] / raw[present])
+    def _means(self, column: int, level: int, rows: Floats, of_label: Floats) -> Floats:
+        """For each label the mean over its rows of log(of_label / n(v)), normalized; a label without rows has 0."""
+        codes = self.table.ladders[column].codes[level]
+        logs = self.table.marginal(column) * np.log(np.maximum(of_label, 1.0)[codes] / self._raw[column])
         sums = np.bincount(codes, weights=logs, minlength=len(of_label))
-        rows = np.maximum(self._label_rows(column, level), 1.0)
         scale = self._most[column] / max(self.table.rows, 1)
-        return sums / rows / scale if scale > 0 else np.zeros(len(of_label))
+        return sums / np.maximum(rows, 1.0) / scale if scale > 0 else np.zeros(len(of_label))
 
     def kept(self, column: int, level: int) -> Floats:
-        return self._means(column, level, self._label_rows(column, level))
+        rows = self._label_rows(column, level)
+        return self._means(column, level, rows, rows)
 
     def suppressed(self, column: int, level: int) -> Floats:
-        return self._means(
-            column, level, np.full(len(self.table.ladders[column].labels[level]), float(self.table.rows))
-        )
+        rows = self._label_rows(column, level)
+        return self._means(column, level, rows, np.full(len(rows), float(self.table.rows)))

@@ -21,6 +21,7 @@ from sfumato.microdata.counts.grouping import Node
 from sfumato.microdata.losses.marginal import Marginal
 from sfumato.microdata.methods.full_domain import best_first
 from sfumato.microdata.methods.full_domain.lattice.frontier import Frontier
+from sfumato.microdata.methods.full_domain.lattice.outliers import OutlierSearch
 from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem, Solution
 from sfumato.microdata.methods.full_domain.lattice.rare_pairs import screened
 from sfumato.microdata.methods.full_domain.unattainable import unattainable
@@ -47,8 +48,10 @@ def search(problem: Problem) -> Solution:
     finest = _trivial(problem)
     if finest is not None:
         return Solution(finest, True, 1, problem.size)
+    if OutlierSearch.suits(problem):
+        return _compiled(problem, OutlierSearch(problem))
     if Frontier.suits(problem):
-        return _compiled(problem)
+        return _compiled(problem, Frontier(problem))
     frontier = _Frontier(problem)
     frontier.visit(problem.highest)
     while (node := frontier.next()) is not None and not problem.deadline.over:
@@ -72,9 +75,8 @@ def _trivial(problem: Problem) -> Judgment | None:
     return judgment if problem.offers(judgment) else None
 
 
-def _compiled(problem: Problem) -> Solution:
+def _compiled(problem: Problem, frontier: OutlierSearch | Frontier) -> Solution:
     """The best node, searched in one compiled loop."""
-    frontier = Frontier(problem)
     done = frontier.search()
     best = frontier.best
     if best is None:

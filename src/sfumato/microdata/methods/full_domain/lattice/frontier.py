@@ -4,17 +4,16 @@ It does what `optimal.py` says, node by node, with all it needs in arrays, and k
 kept at a coarser node holds a class that is kept here, or k of the rows that are suppressed here.
 """
 
-from typing import Any
-
 import numpy as np
 
-from sfumato.microdata.counts.grouping import LEAST_IN_RUNS, Node, hash_capacity
+from sfumato.microdata.counts.grouping import LEAST_IN_RUNS, hash_capacity
 from sfumato.microdata.counts.packing import Words
-from sfumato.microdata.losses.class_sizes import AverageClassSize, Discernibility
-from sfumato.microdata.losses.loss import Terms
+from sfumato.microdata.losses.class_sizes import AverageClassSize
 from sfumato.microdata.losses.marginal import Marginal
+from sfumato.microdata.methods.full_domain.lattice import checked_nodes
 from sfumato.microdata.methods.full_domain.lattice import frontier_kernels as kernels
-from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem, Sizes
+from sfumato.microdata.methods.full_domain.lattice.checked_nodes import CheckedNodes, layout, params
+from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem
 from sfumato.microdata.methods.full_domain.lattice.rare_pairs import screened
 from sfumato.microdata.models.classes import Counts, Floats
 
@@ -26,7 +25,6 @@ FREE_WHERE = 0.2
 BATCH = 64
 # Classes that are kept at hand, for nodes above.
 MAX_KEPT_CLASSES = 8_000_000
-WORD_BITS = 63
 
 
 class Frontier:
@@ -34,25 +32,17 @@ class Frontier:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self._places, self._bits = _layout(problem)
-        self._state = np.zeros(4, np.int64)
-        self._most = np.full(1, np.inf)
         self._open = self._nodes()
-        self._checked = kernels.Checked(
-            np.zeros(self._state[kernels.OPEN] + 2, np.uint64),
-            np.zeros((8, self._state[kernels.OPEN] + 2), np.int64),
-            np.zeros((2, self._state[kernels.OPEN] + 2)),
-        )
-        self._arrays = (self._open, *self._tables(), self._checked, self._params(), self._state, self._most)
+        self._checked = CheckedNodes(problem, len(self._open.levels) + 2)
+        self._state = self._checked.state
+        self._state[kernels.OPEN] = len(self._open.levels)
+        most = np.full(1, np.inf)
+        self._arrays = (self._open, *self._tables(), self._checked.records, params(problem), self._state, most)
 
     @staticmethod
     def suits(problem: Problem) -> bool:
         """Whether a problem is one of class sizes, and small enough to be searched in one piece."""
-        loss = isinstance(problem.loss, Marginal | Discernibility | AverageClassSize)
-        if isinstance(problem.loss, Discernibility) and problem.loss.k != problem.k:
-            return False
-        few = 0 < len(problem.table.counts) < LEAST_IN_RUNS
-        return problem.sizes_alone and loss and few and sum(_widths(problem)) <= WORD_BITS
+        return len(problem.table.counts) < LEAST_IN_RUNS and checked_nodes.suits(problem)
 
     def search(self) -> bool:
         """Check nodes until none is open; whether that was done in time."""
@@ -61,7 +51,7 @@ class Frontier:
         where = FREE_WHERE if free and isinstance(problem.loss, AverageClassSize) else WHERE
         # The coarsest node is released if any is.
         if self._state[kernels.OPEN]:
-            kernels.look(*self._arrays, self._packed(problem.highest))
+            kernels.look(*self._arrays, self._checked.packed(problem.highest))
         while self._state[kernels.OPEN] and not problem.deadline.over:
             kernels.advance(*self._arrays, where, BATCH)
         return not self._state[kernels.OPEN]
@@ -69,7 +59,7 @@ class Frontier:
     @property
     def checked(self) -> int:
         """How many nodes were checked."""
-        return int(self._state[kernels.CHECKED])
+        return self._checked.many
 
     @property
     def bound(self) -> float:
@@ -80,36 +70,12 @@ class Frontier:
     @property
     def best(self) -> Judgment | None:
         """The node to be released; None where none holds."""
-        figures, terms = self._checked.figures[:, : self.checked], self._checked.terms[:, : self.checked]
-        totals = np.where(figures[kernels.HOLDS] > 0, terms.sum(axis=0), np.inf)
-        least = totals.min(initial=np.inf)
-        if not np.isfinite(least):
-            return None
-        ties = np.flatnonzero(totals <= least + kernels.TIE * max(1.0, least))
-        return min((self._judgment(int(place)) for place in ties), key=lambda judgment: judgment.rank)
-
-    def _judgment(self, place: int) -> Judgment:
-        figures = [int(value) for value in self._checked.figures[:, place]]
-        lost, kept, smallest, largest, classes, least, most, holds = figures
-        terms = Terms(*(float(part) for part in self._checked.terms[:, place]))
-        loss = self.problem.loss.value(terms.total)
-        added = terms.suppression if self.problem.loss.suppression_falls else 0.0
-        before, node = Sizes(classes, least, most), self._node(self._checked.levels[place])
-        return Judgment(node, terms, loss, lost, lost, kept, smallest, largest, bool(holds), added, before)
-
-    def _node(self, levels: Any) -> Node:
-        return tuple(
-            int((int(levels) >> place) & bits)
-            for place, bits in zip(self._places.tolist(), self._bits.tolist(), strict=True)
-        )
-
-    def _packed(self, node: Node) -> np.uint64:
-        return np.uint64(sum(level << place for level, place in zip(node, self._places.tolist(), strict=True)))
+        return self._checked.best
 
     def _nodes(self) -> kernels.Open:
         """The nodes that two columns do not rule out, by rank."""
         problem = self.problem
-        window = problem.window()
+        window, (places_in_word, _) = problem.window(), layout(problem)
         free = problem.limit >= problem.table.rows
         places = np.arange(problem.size) if free else np.flatnonzero(screened(problem).reshape(-1))
         ranks: Floats = problem.loss.ranks(window).reshape(-1)[places]
@@ -117,9 +83,8 @@ class Frontier:
         places = places[order]
         levels: Words = np.zeros(len(places), np.uint64)
         for column, level in enumerate(np.unravel_index(places, problem.shape)):
-            levels |= (level + problem.lowest[column]).astype(np.uint64) << self._places[column]
+            levels |= (level + problem.lowest[column]).astype(np.uint64) << places_in_word[column]
         floors = problem.loss.floors(window).reshape(-1)[places]
-        self._state[kernels.OPEN] = len(places)
         return kernels.Open(levels, ranks[order], floors, np.zeros(len(places)))
 
     def _tables(self) -> tuple[kernels.Tables, kernels.Columns, kernels.Prices, kernels.Room]:
@@ -147,19 +112,16 @@ class Frontier:
         return tables, self._columns(), self._prices(), room
 
     def _columns(self) -> kernels.Columns:
-        grouper, problem = self.problem.grouper, self.problem
+        grouper, problem, checked = self.problem.grouper, self.problem, self._checked
         for column, (low, high) in enumerate(zip(problem.lowest, problem.highest, strict=True)):
             levels = sorted({0, *range(low, high + 1)})
             for one in levels:
                 for other in levels[levels.index(one) + 1 :]:
                     grouper.steps.step(column, one, other)
-        guard = np.uint64(
-            sum((bits + 1) << place for place, bits in zip(self._places.tolist(), self._bits.tolist(), strict=True))
-        )
         packing, sizes = grouper.packing, [ladder.size for ladder in problem.table.ladders]
         widest: Counts = np.array(sorted(range(len(sizes)), key=lambda column: -sizes[column]), np.int64)
         return kernels.Columns(
-            packing.word, packing.shift, packing.mask, self._places, self._bits, np.array([guard]), widest,
+            packing.word, packing.shift, packing.mask, checked.places, checked.bits, checked.guard, widest,
             grouper.steps.labels, grouper.steps.begins,
         )  # fmt: skip
 
@@ -173,22 +135,3 @@ class Frontier:
             means[column, : len(levels)] = levels
         charges = loss.charges()
         return kernels.Prices(means, loss.shares, charges.values, charges.offsets, charges.constant)
-
-    def _params(self) -> Counts:
-        loss = self.problem.loss
-        kind = kernels.SQUARES if isinstance(loss, Discernibility) else kernels.AVERAGE
-        if isinstance(loss, Marginal):
-            kind = kernels.LOGS if loss.aggregate == "geometric" else kernels.SUMS
-        return np.array([self.problem.k, self.problem.limit, self.problem.table.rows, kind], np.int64)
-
-
-def _widths(problem: Problem) -> list[int]:
-    """The bits of each column's level, with one that stays free."""
-    return [max(high, 1).bit_length() + 1 for high in problem.highest]
-
-
-def _layout(problem: Problem) -> tuple[Words, Words]:
-    """Where each column's level lies in a word, and the bits that hold it."""
-    widths = _widths(problem)
-    places = np.cumsum([0, *widths[:-1]])
-    return places.astype(np.uint64), np.array([(1 << (width - 1)) - 1 for width in widths], np.uint64)

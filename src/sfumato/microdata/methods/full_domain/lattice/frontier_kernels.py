@@ -18,7 +18,7 @@ from sfumato.microdata.counts.kernels import surcharges
 OPEN, TABLES, CHECKED, STAMP = 0, 1, 2, 3
 # Places in `params`.
 K, LIMIT, ROWS, LOSS = 0, 1, 2, 3
-# Losses: sums over columns, sums of logarithms, squares of class sizes, rows over classes.
+# Losses: sums over columns, sums of logarithms; then those of class sizes: their squares, rows over classes.
 SUMS, LOGS, SQUARES, AVERAGE = 0, 1, 2, 3
 # Places in the figures of a checked node: rows suppressed, classes kept, smallest and largest of them, all classes,
 # smallest and largest of all, and whether it may be released.
@@ -225,18 +225,8 @@ def tally_sizes(sizes, k, figures, place):
 def loss_parts(keys, sizes, columns, prices, params, level, lost, kept):
     """Both parts of a node's loss; what suppression adds where rows are lost that may be."""
     kind, rows, k = params[LOSS], params[ROWS], params[K]
-    if kind == SQUARES:
-        squares, added = 0, 0
-        for at in range(len(sizes)):
-            size = sizes[at]
-            squares += size * max(size, k)
-            if size < k:
-                added += size * (rows - k)
-        return float(squares), float(added)
-    if kind == AVERAGE:
-        plain = rows / max(len(sizes), 1)
-        published = kept + (1 if kept < len(sizes) else 0)
-        return plain, rows / max(published, 1) - plain
+    if kind >= SQUARES:
+        return class_loss(sizes, params, kept)
     levels = np.empty(len(columns.word), np.int64)
     plain = 0.0
     for column in range(len(levels)):
@@ -257,6 +247,23 @@ def loss_parts(keys, sizes, columns, prices, params, level, lost, kept):
         mean = prices.means[column, levels[column]] + max(charged[column], 0.0) / max(rows, 1)
         whole += prices.shares[column] * (np.log(1.0 + mean) if kind == LOGS else mean)
     return plain, whole - plain
+
+
+@compiled
+def class_loss(sizes, params, kept):
+    """Both parts of a loss of class sizes."""
+    rows, k = params[ROWS], params[K]
+    if params[LOSS] == SQUARES:
+        squares, added = 0, 0
+        for at in range(len(sizes)):
+            size = sizes[at]
+            squares += size * max(size, k)
+            if size < k:
+                added += size * (rows - k)
+        return float(squares), float(added)
+    plain = rows / max(len(sizes), 1)
+    published = kept + (1 if kept < len(sizes) else 0)
+    return plain, rows / max(published, 1) - plain
 
 
 @compiled

@@ -1,0 +1,106 @@
+"""The nodes that a compiled search has checked, and the best of them."""
+
+from typing import Any
+
+import numpy as np
+
+from sfumato.microdata.counts.grouping import Node
+from sfumato.microdata.counts.packing import Words
+from sfumato.microdata.losses.class_sizes import AverageClassSize, Discernibility
+from sfumato.microdata.losses.loss import Terms
+from sfumato.microdata.losses.marginal import Marginal
+from sfumato.microdata.methods.full_domain.lattice import frontier_kernels as kernels
+from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem, Sizes
+from sfumato.microdata.models.classes import Counts
+
+WORD_BITS = 63
+
+
+class CheckedNodes:
+    """What a compiled search writes of each node that it checks.
+
+    Attributes:
+        places, bits: Where each column's level lies in the word of a node, and the bits that hold it.
+        records: The arrays that are written.
+        state: How far a search is (see `frontier_kernels`).
+    """
+
+    def __init__(self, problem: Problem, most: int) -> None:
+        self.problem = problem
+        self.places, self.bits = layout(problem)
+        self.state = np.zeros(4, np.int64)
+        self.records = kernels.Checked(
+            np.zeros(most, np.uint64), np.zeros((8, most), np.int64), np.zeros((2, most), np.float64)
+        )
+
+    @property
+    def many(self) -> int:
+        """How many nodes were checked."""
+        return int(self.state[kernels.CHECKED])
+
+    @property
+    def best(self) -> Judgment | None:
+        """The node to be released; None where none holds."""
+        figures, terms = self.records.figures[:, : self.many], self.records.terms[:, : self.many]
+        totals = np.where(figures[kernels.HOLDS] > 0, terms.sum(axis=0), np.inf)
+        least = totals.min(initial=np.inf)
+        if not np.isfinite(least):
+            return None
+        ties = np.flatnonzero(totals <= least + kernels.TIE * max(1.0, least))
+        return min((self._judgment(int(place)) for place in ties), key=lambda judgment: judgment.rank)
+
+    def _judgment(self, place: int) -> Judgment:
+        figures = [int(value) for value in self.records.figures[:, place]]
+        lost, kept, smallest, largest, classes, least, most, holds = figures
+        terms = Terms(*(float(part) for part in self.records.terms[:, place]))
+        loss = self.problem.loss.value(terms.total)
+        added = terms.suppression if self.problem.loss.suppression_falls else 0.0
+        before, node = Sizes(classes, least, most), self._node(self.records.levels[place])
+        return Judgment(node, terms, loss, lost, lost, kept, smallest, largest, bool(holds), added, before)
+
+    def _node(self, levels: Any) -> Node:
+        return tuple(
+            int((int(levels) >> place) & bits)
+            for place, bits in zip(self.places.tolist(), self.bits.tolist(), strict=True)
+        )
+
+    def packed(self, node: Node) -> np.uint64:
+        """The word of a node."""
+        return np.uint64(sum(level << place for level, place in zip(node, self.places.tolist(), strict=True)))
+
+    @property
+    def guard(self) -> Words:
+        """The bits of a word that stay free."""
+        ends = zip(self.places.tolist(), self.bits.tolist(), strict=True)
+        return np.array([sum((bits + 1) << place for place, bits in ends)], np.uint64)
+
+
+def suits(problem: Problem) -> bool:
+    """Whether a problem is one of class sizes alone, in its promises and its loss, and a word holds every node."""
+    loss = problem.loss
+    if not isinstance(loss, Marginal | Discernibility | AverageClassSize):
+        return False
+    if isinstance(loss, Discernibility) and loss.k != problem.k:
+        return False
+    return problem.sizes_alone and len(problem.table.counts) > 0 and sum(_widths(problem)) <= WORD_BITS
+
+
+def params(problem: Problem) -> Counts:
+    """What compiled searches are told of a problem."""
+    loss = problem.loss
+    kind = kernels.SQUARES if isinstance(loss, Discernibility) else kernels.AVERAGE
+    if isinstance(loss, Marginal):
+        kind = kernels.LOGS if loss.aggregate == "geometric" else kernels.SUMS
+    return np.array([problem.k, problem.limit, problem.table.rows, kind], np.int64)
+
+
+def _widths(problem: Problem) -> list[int]:
+    """The bits of each column's level, with one that stays free."""
+    return [max(high, 1).bit_length() + 1 for high in problem.highest]
+
+
+def layout(problem: Problem) -> tuple[Words, Words]:
+    """Where each column's level lies in a word, and the bits that hold it."""
+    widths = _widths(problem)
+    places = np.cumsum([0, *widths[:-1]])
+    return places.astype(np.uint64), np.array([(1 << (width - 1)) - 1 for width in widths], np.uint64)

@@ -1,0 +1,160 @@
+"""The search where no row may be suppressed: outliers rule out what needs no grouping.
+
+Then a node fails if one class is too small. Instead of looking for such a class node by node, a combination that was
+once in one is compared with all others: at which levels it meets each of them says how large its class is at every
+node, and all nodes at which it is too small are ruled out together (outlier_kernels.py): one pass over a table of
+classes, and sums along each column. The bounds are those of `optimal.py`.
+"""
+
+import math
+
+import numpy as np
+
+from sfumato.microdata.counts.grouping import Node, hash_capacity
+from sfumato.microdata.counts.packing import packing_of
+from sfumato.microdata.losses.marginal import Marginal
+from sfumato.microdata.methods.full_domain.lattice import checked_nodes
+from sfumato.microdata.methods.full_domain.lattice import outlier_kernels as kernels
+from sfumato.microdata.methods.full_domain.lattice.checked_nodes import CheckedNodes
+from sfumato.microdata.methods.full_domain.lattice.frontier_kernels import OPEN
+from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem
+from sfumato.microdata.models.classes import Counts, Floats
+
+# How far up the open part of the lattice the next node is taken.
+WHERE = 0.5
+# Nodes between two looks at the clock.
+BATCH = 64
+
+
+class OutlierSearch:
+    """The nodes at which no known outlier is too rare."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self._layout = checked_nodes.layout(problem)
+        self._columns = self._ladders()
+        scores = np.zeros(self._columns.firsts[-1])
+        self._lowest = self._raised(scores)
+        nodes = self._nodes()
+        self._floors = nodes.floors
+        self._checked = CheckedNodes(problem, len(nodes.levels) + 1)
+        self._checked.state[OPEN] = len(nodes.levels)
+        columns, room, table = self._lattice(), self._room(len(nodes.levels), scores), self._combinations()
+        state = self._checked.state
+        if len(nodes.levels):
+            kernels.start(problem.table.counts, columns, table, room, state)
+        most = np.full(1, np.inf)
+        params = checked_nodes.params(problem)
+        self._arrays = (nodes, columns, table, room, self._checked.records, params, state, most)
+
+    @staticmethod
+    def suits(problem: Problem) -> bool:
+        """Whether nothing may be suppressed, promises are about class sizes alone, and a word holds a combination."""
+        one_word = packing_of([ladder.size for ladder in problem.table.ladders]).words == 1
+        return problem.limit == 0 and one_word and checked_nodes.suits(problem)
+
+    def search(self) -> bool:
+        """Check nodes until none is open; whether that was done in time."""
+        while self._checked.state[OPEN] and not self.problem.deadline.over:
+            kernels.advance(*self._arrays, WHERE, BATCH)
+        done = not self._checked.state[OPEN]
+        if not done and self.best is None:
+            # The coarsest node is released if any is.
+            kernels.look(*self._arrays)
+        return done
+
+    @property
+    def checked(self) -> int:
+        """How many nodes were checked."""
+        return self._checked.many
+
+    @property
+    def best(self) -> Judgment | None:
+        """The node to be released; None where none holds."""
+        return self._checked.best
+
+    @property
+    def bound(self) -> float:
+        """The least loss that an open node may have."""
+        return float(self._floors[: self._checked.state[OPEN]].min(initial=np.inf))
+
+    def _ladders(self) -> kernels.ColumnLevels:
+        """What the values of each column are at the levels that may be used."""
+        problem = self.problem
+        ladders, packing = problem.table.ladders, packing_of([ladder.size for ladder in problem.table.ladders])
+        begins = np.zeros((len(ladders), max(problem.highest) + 1), np.int64)
+        parts, end = [], 0
+        for column, (ladder, low, high) in enumerate(zip(ladders, problem.lowest, problem.highest, strict=True)):
+            parts.append(np.concatenate(ladder.codes[low : high + 1]).astype(np.uint64) << packing.shift[column])
+            begins[column, low : high + 1] = np.arange(end, end + len(parts[-1]), ladder.size)
+            end += len(parts[-1])
+        firsts = np.cumsum([0, *(ladder.size for ladder in ladders)])
+        places, bits = self._layout
+        none: Counts = np.zeros(len(ladders), np.int64)
+        return kernels.ColumnLevels(
+            np.concatenate(parts), begins, firsts, np.array(problem.lowest, np.int64),
+            np.array(problem.highest, np.int64), none, none, none, packing.shift, places, bits,
+            np.array([((bits + np.uint64(1)) << places).sum()], np.uint64),
+        )  # fmt: skip
+
+    def _raised(self, scores: Floats) -> Node:
+        """The lowest levels at which no column has a rare label by itself."""
+        problem = self.problem
+        rows = np.concatenate([problem.table.marginal(column) for column in range(len(problem.lowest))])
+        lowest: Counts = np.array(problem.lowest, np.int64)
+        kernels.lowest_levels(self._columns, rows, problem.k, lowest, scores)
+        return tuple(lowest.tolist())
+
+    def _lattice(self) -> kernels.ColumnLevels:
+        """The same with the lattice from the lowest levels up."""
+        lengths = [high - low + 1 for low, high in zip(self._lowest, self.problem.highest, strict=True)]
+        strides = [math.prod(lengths[column + 1 :]) for column in range(len(lengths))]
+        sides, ends = self._sides()
+        return self._columns._replace(
+            lowest=np.array(self._lowest, np.int64), strides=np.array(strides, np.int64), sides=sides, ends=ends
+        )
+
+    def _sides(self) -> tuple[Counts, Counts]:
+        """The columns of one side and those of the other, and where both end: both have about as many combinations."""
+        sizes = np.diff(self._columns.firsts).tolist()
+        sides: tuple[list[int], list[int]] = ([], [])
+        for column in sorted(range(len(sizes)), key=lambda column: -sizes[column]):
+            min(sides, key=lambda side: math.prod(sizes[other] for other in side)).append(column)
+        return np.array([*sides[0], *sides[1]], np.int64), np.array([len(sides[0]), len(sizes)], np.int64)
+
+    def _nodes(self) -> kernels.Nodes:
+        """The nodes from the lowest levels up."""
+        loss = self.problem.loss
+        window = tuple(slice(low, high + 1) for low, high in zip(self._lowest, self.problem.highest, strict=True))
+        if any(levels.start >= levels.stop for levels in window):
+            window = (slice(0, 0),) * len(window)
+        floors = np.ascontiguousarray(loss.floors(window).reshape(-1))
+        ranks = floors.copy() if isinstance(loss, Marginal) else loss.ranks(window).reshape(-1)
+        levels = np.zeros((), np.uint64)
+        for place, part in zip(self._layout[0], window, strict=True):
+            levels = levels[..., None] + (np.arange(part.start, part.stop, dtype=np.uint64) << place)
+        return kernels.Nodes(levels.reshape(-1), np.arange(levels.size), np.ascontiguousarray(ranks), floors)
+
+    def _combinations(self) -> kernels.Combinations:
+        codes, rows = self.problem.table.codes, len(self.problem.table.counts)
+        parts, firsts = np.empty((2, rows), np.int32), np.empty((2, rows), np.int32)
+        return kernels.Combinations(
+            codes, np.empty(rows, np.int64), np.empty(rows, np.int32), parts, firsts, np.zeros(3, np.int64)
+        )
+
+    def _room(self, nodes: int, scores: Floats) -> kernels.OutlierRoom:
+        rows = len(self.problem.table.counts)
+        return kernels.OutlierRoom(
+            np.zeros(hash_capacity(rows), np.int64),
+            np.empty(rows, np.uint64),
+            np.empty(rows, np.uint64),
+            np.empty(rows, np.int64),
+            np.empty(rows, np.int32),
+            np.empty(rows, np.int32),
+            np.empty((2, rows), np.int64),
+            np.empty(rows, np.int64),
+            np.empty(rows, np.int32),
+            scores,
+            np.zeros(len(scores), np.int64),
+            np.zeros(nodes, np.int64),
+        )
