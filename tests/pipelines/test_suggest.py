@@ -25,7 +25,8 @@ from sfumato.hierarchies.suggest import reasons
 from sfumato.hierarchies.suggest.reasons import UNDECIDED
 from sfumato.hierarchies.suggest.selection import MOST_WITH_TWINS
 from sfumato.pipelines.release import anonymize
-from sfumato.pipelines.suggest import SuggestedPlan, suggest, suggest_for_file, suggest_for_frame
+from sfumato.pipelines.suggest import suggest, suggest_for_file, suggest_for_frame
+from sfumato.pipelines.suggesting.draft import SuggestedPlan
 
 LETTERS = {"quasi-identifier": "Q", "sensitive": "S", "identifier": "I", "insensitive": "C", "person": "P"}
 LETTERS |= {"weight": "I", "household": "I"}

@@ -27,6 +27,8 @@ PRINTING_SECONDS = 120
 # What only some releases tell, and reports and pages say.
 DETAILS = (
     "lost_columns",
+    "few_values_left",
+    "households",
     "column_count",
     "policy",
     "previous",

@@ -1,41 +1,24 @@
 """The plan that is suggested for some rows: what each column is, what is promised, how it is searched."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
-from math import isqrt
+from dataclasses import replace
 from pathlib import Path
-from textwrap import fill, indent
 from typing import Any
 
 from sfumato.errors import DataError
-from sfumato.hierarchies.spellings import misspelled, surplus
-from sfumato.hierarchies.suggest.mentions import mentions
+from sfumato.hierarchies.suggest.likely_private import with_likely_private
 from sfumato.hierarchies.suggest.missing_words import columns_of_code
-from sfumato.hierarchies.suggest.profile import Profile
-from sfumato.hierarchies.suggest.reasons import (
-    COSTLY,
-    ENCODING,
-    MENTIONS,
-    MISSPELLINGS,
-    NA_IS_A_CODE,
-    ONE_SPELLING,
-    ROUNDED,
-    SPELLINGS,
-    TAILS,
-    UNIFORM,
-)
+from sfumato.hierarchies.suggest.reasons import COSTLY, ENCODING, NA_IS_A_CODE, TWIN
 from sfumato.hierarchies.suggest.selection import MAX_QUASI_IDENTIFIERS, crowded_out, select, without_tells
 from sfumato.hierarchies.suggest.suggestion import Suggestion
 from sfumato.hierarchies.suggest.survey_codes import CodeBook, missing_codes, suggest_labeled
 from sfumato.hierarchies.suggest.words.codebooks import labels_of
-from sfumato.microdata.models.proposal import proposed_promise
 from sfumato.microdata.plan.building import Plan
 from sfumato.microdata.plan.read import read_plan
-from sfumato.microdata.publishing.plan import PublishPlan
-from sfumato.microdata.publishing.proposal import proposed_publication, published_counts
 from sfumato.pipelines.suggesting.column_profiles import missing_words, profile_of
 from sfumato.pipelines.suggesting.counted_rows import CountedRows, CountsRows
+from sfumato.pipelines.suggesting.draft import Draft, K, SuggestedPlan, member_count, publications, publishable
 from sfumato.pipelines.suggesting.first_look import (
     check_names,
     check_one_column,
@@ -45,49 +28,13 @@ from sfumato.pipelines.suggesting.first_look import (
 from sfumato.pipelines.suggesting.person_columns import FEW_ROWS, one_person, repeated_names
 from sfumato.pipelines.suggesting.survey_weights import one_of_each, with_survey_weights
 from sfumato.pipelines.suggesting.tells import tells_in
-from sfumato.pipelines.suggesting.twins import twins_among
-from sfumato.pipelines.suggesting.weighing import better_withheld
+from sfumato.pipelines.suggesting.twins import groups_of, no_twins, twins_among
+from sfumato.pipelines.suggesting.weighing import better_withheld, spare_twins
 
-K = 5
-SUPPRESSION = 0.02
-# Of columns with more values, spellings are not looked for.
-_MAX_NAMED = 200
-# Of fewer rows nearly every number is its own, and rounding until it is not would leave nothing.
-_ROWS_TO_ROUND = 50
-_LEAST_NUMBERS = 8
+# Twins that tell the same tell rows apart by so large a part of what the finer one does.
+_SAME_DETAIL = 0.4
 # How often free places are filled again.
 _FILLINGS = 2
-
-
-@dataclass(frozen=True, slots=True)
-class SuggestedPlan:
-    """A plan that runs as it is, the reason for each column's part in it, and the profiles of the columns.
-
-    Attributes:
-        notes: What somebody should know of the rows before using the plan.
-    """
-
-    plan: dict[str, Any]
-    reasons: dict[str, str]
-    profiles: tuple[Profile, ...]
-    notes: tuple[str, ...] = ()
-
-    def to_yaml(self) -> str:
-        """The plan as YAML, notes above it and each column with its reason as a comment."""
-        notes = "".join(f"{indent(fill(note, 106), '# ')}\n" for note in self.notes)
-        parts = (self._columns() if key == "columns" else _yaml({key: part}) for key, part in self.plan.items())
-        return notes + "".join(parts)
-
-    def _columns(self) -> str:
-        columns = self.plan["columns"].items()
-        entries = (f"# {self.reasons[name]}\n{_yaml({name: entry})}" for name, entry in columns)
-        return "columns:\n" + indent("".join(entries), "  ")
-
-
-def _yaml(part: dict[str, Any]) -> str:
-    import yaml
-
-    return str(yaml.safe_dump(part, sort_keys=False, allow_unicode=True, width=108))
 
 
 def suggest_plan(
@@ -112,65 +59,23 @@ def suggest_plan(
     missing = [*missing_words(texts), *missing_codes(texts, labels)]
     profiles = {name: profile_of(name, counts, missing) for name, counts in texts.items()}
     alone = {name: suggest_labeled(profile, labels) for name, profile in profiles.items()}
-    first = with_survey_weights(engine, alone, profiles)
+    first = with_survey_weights(engine, with_likely_private(alone, profiles), profiles)
     persons = one_person(engine, first, profiles)
-    twins = {"are_twins": twins_among(engine, persons)} if rows <= FEW_ROWS else {}
-    selection = select(persons, profiles, min(K, rows), **twins)
-    suggestions = {name: _publishable(one, profiles[name]) for name, one in one_of_each(selection.suggestions).items()}
+    are_twins = twins_among(engine, persons) if rows <= FEW_ROWS else no_twins
+    selection = select(persons, profiles, min(K, rows), are_twins)
+    suggestions = {name: publishable(one, profiles[name]) for name, one in one_of_each(selection.suggestions).items()}
     reading = ({} if source is None else {"source": source}) | data | ({"missing": missing} if missing else {})
-    draft = _Draft(reading, suggestions, profiles, dict(_publications(suggestions, profiles)))
+    draft = Draft(reading, suggestions, profiles, dict(publications(suggestions, profiles)))
     if rows <= FEW_ROWS:
-        draft = _filled(engine, _without_tells(engine, draft), selection.waiting)
+        draft = _without_twins(engine, _without_tells(engine, draft), are_twins)
+        draft = _filled(engine, draft, selection.waiting)
     note = repeated_names(engine, draft.suggestions, profiles, K)
     proposal = draft.plan()
     reasons = proposal.reasons | {name: proposal.reasons[name] + NA_IS_A_CODE for name in columns_of_code(texts)}
     return replace(proposal, reasons=reasons, notes=(note,) if note else ())
 
 
-@dataclass(frozen=True, slots=True)
-class _Publication:
-    """How a sensitive column is published, and the rows of each of its values then."""
-
-    plan: PublishPlan
-    counts: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class _Draft:
-    """Suggestions for all columns, how sensitive ones are published, and the plan that these make."""
-
-    reading: Mapping[str, Any]
-    suggestions: Mapping[str, Suggestion]
-    profiles: Mapping[str, Profile]
-    published: Mapping[str, _Publication]
-
-    def plan(self) -> SuggestedPlan:
-        return _proposal(self.reading, self.suggestions, self.profiles, self.published)
-
-    def known_columns(self) -> dict[str, Any]:
-        """A plan of the quasi-identifiers alone: what others are published as is no matter for these."""
-        return self._plan_of("quasi-identifier")
-
-    def judged_columns(self) -> dict[str, Any]:
-        """A plan of the quasi-identifiers and the sensitive columns, some promise for each of these."""
-        plan = self._plan_of("quasi-identifier", "sensitive")
-        sensitive = (name for name, one in self.suggestions.items() if one.role == "sensitive")
-        plan["privacy"] += [_differing(name) for name in sensitive if self.profiles[name].rows >= 2 * K]
-        return plan
-
-    def _plan_of(self, *roles: str) -> dict[str, Any]:
-        chosen = {name: one for name, one in self.suggestions.items() if one.role in roles}
-        promise = {"model": "k-anonymity", "k": max(min(K, _members(self.suggestions, self.profiles)), 2)}
-        return {
-            "version": 1,
-            "data": _data(self.reading, self.suggestions),
-            "columns": {name: _column(one, self.published.get(name)) for name, one in chosen.items()},
-            "privacy": [promise],
-            "method": {"name": "auto", "suppression": SUPPRESSION},
-        }
-
-
-def _without_tells(engine: CountsRows, draft: _Draft) -> _Draft:
+def _without_tells(engine: CountsRows, draft: Draft) -> Draft:
     """The draft without sensitive columns that nearly tell a quasi-identifier."""
     tells = tells_in(engine, draft.judged_columns())
     if not tells:
@@ -178,11 +83,31 @@ def _without_tells(engine: CountsRows, draft: _Draft) -> _Draft:
     suggestions = without_tells(draft.suggestions, draft.profiles, tells)
     published = {name: plan for name, plan in draft.published.items() if suggestions[name].role == "sensitive"}
     if len(published) == 1 < len(draft.published):  # one alone may be published more finely than two together
-        published = dict(_publications(suggestions, draft.profiles))
+        published = dict(publications(suggestions, draft.profiles))
     return replace(draft, suggestions=suggestions, published=published)
 
 
-def _filled(engine: CountsRows, draft: _Draft, waiting: Mapping[str, Suggestion]) -> _Draft:
+def _without_twins(engine: CountsRows, draft: Draft, are_twins: Callable[[str, str], bool]) -> Draft:
+    """The draft without quasi-identifiers that tell the same as another, where all lose less without them."""
+    concepts = {name: one.concept for name, one in draft.suggestions.items() if one.role == "quasi-identifier"}
+
+    def tell_the_same(one: str, other: str) -> bool:
+        # A birth date may tell the sex of the few who have it, and two days of a stay tell how long it was.
+        alike = concepts[one] == concepts[other] and concepts[one] not in (None, "date")
+        details = sorted(draft.profiles[name].separation for name in (one, other))
+        return alike and details[0] >= _SAME_DETAIL * details[1] and are_twins(one, other)
+
+    groups = groups_of([*concepts], tell_the_same)
+    if not groups:
+        return draft
+    spare = spare_twins(engine, draft.known_columns(), member_count(draft.suggestions, draft.profiles), groups)
+    suggestions = dict(draft.suggestions)
+    for name, twin in spare.items():
+        suggestions[name] = suggestions[name].withheld(TWIN.format(known=suggestions[name].reason, twin=twin))
+    return replace(draft, suggestions=suggestions)
+
+
+def _filled(engine: CountsRows, draft: Draft, waiting: Mapping[str, Suggestion]) -> Draft:
     """The draft without costly quasi-identifiers, others in their places, which are weighed as well."""
     draft, left = _without_costly(engine, draft), dict(waiting)
     for _ in range(_FILLINGS):
@@ -194,119 +119,16 @@ def _filled(engine: CountsRows, draft: _Draft, waiting: Mapping[str, Suggestion]
     return replace(draft, suggestions=crowded_out(draft.suggestions, left))
 
 
-def _without_costly(engine: CountsRows, draft: _Draft) -> _Draft:
+def _without_costly(engine: CountsRows, draft: Draft) -> Draft:
     """The draft without quasi-identifiers that cost the others as much detail as they keep themselves."""
     unknown = [name for name, suggestion in draft.suggestions.items() if suggestion.concept is None]
-    costly = better_withheld(engine, draft.known_columns(), _members(draft.suggestions, draft.profiles), unknown)
+    costly = better_withheld(engine, draft.known_columns(), member_count(draft.suggestions, draft.profiles), unknown)
     losses = {"before": round(100 * costly.before), "after": round(100 * costly.after)}
     suggestions = dict(draft.suggestions)
     for name in costly.columns:
         known = suggestions[name]
         suggestions[name] = known.withheld(COSTLY.format(known=known.reason, **losses))
     return replace(draft, suggestions=suggestions)
-
-
-def _members(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]) -> int:
-    """How many persons promises count; rows where no column names them."""
-    rows = next(iter(profiles.values())).rows
-    return next((profiles[name].distinct_keys for name, one in suggestions.items() if one.role == "person"), rows)
-
-
-def _proposal(
-    reading: Mapping[str, Any],
-    suggestions: Mapping[str, Suggestion],
-    profiles: Mapping[str, Profile],
-    published: Mapping[str, _Publication],
-) -> SuggestedPlan:
-    """The plan that suggestions for all columns make, with their reasons."""
-    members = _members(suggestions, profiles)
-    plan = {
-        "version": 1,
-        "data": _data(reading, suggestions),
-        "columns": {name: _column(suggestion, published.get(name)) for name, suggestion in suggestions.items()},
-        "privacy": [
-            {"model": "k-anonymity", "k": max(min(K, members), 2)},
-            *_promises(suggestions, profiles, published),
-        ],
-        "method": {"name": "auto", "suppression": SUPPRESSION},
-        "output": {"format": "csv", "order": "shuffle", "suppressed": "drop"},
-    }
-    reasons = {name: _reason(one, profiles[name], published.get(name)) for name, one in suggestions.items()}
-    return SuggestedPlan(plan, reasons, tuple(profiles.values()))
-
-
-def _data(reading: Mapping[str, Any], suggestions: Mapping[str, Suggestion]) -> dict[str, Any]:
-    """How the rows are read; values that a hierarchy does not take are missing."""
-    invalid = any(suggestion.rejected for suggestion in suggestions.values())
-    return dict(reading) | ({"on_invalid": "missing"} if invalid else {})
-
-
-def _publishable(suggestion: Suggestion, profile: Profile) -> Suggestion:
-    """A column as suggested; a sensitive one that names persons, or that no promise could keep, is withheld."""
-    if suggestion.role != "sensitive":
-        return suggestion
-    if count := mentions(profile, K):
-        return suggestion.withheld(MENTIONS.format(known=suggestion.reason, count=count))
-    hopeless = proposed_promise(profile.name, profile.counts, profile.missing, K) is None
-    if hopeless and profile.rows >= _ROWS_TO_ROUND:
-        return suggestion.withheld(UNIFORM.format(known=suggestion.reason))
-    return suggestion
-
-
-def _reason(suggestion: Suggestion, profile: Profile, publication: _Publication | None) -> str:
-    """Why a column is what it is, how it is published, and what should be mended in it."""
-    spelled = suggestion.role in ("sensitive", "quasi-identifier") and len(profile.counts) <= _MAX_NAMED
-    more, wrong = (surplus(profile.counts), misspelled(profile.counts)) if spelled and publication is None else (0, 0)
-    spellings = (ONE_SPELLING if suggestion.role == "sensitive" else SPELLINGS).format(count=more) if more else ""
-    misspellings = MISSPELLINGS.format(count=wrong) if wrong else ""
-    coded = "" if publication is None else TAILS if publication.plan.round is None else ROUNDED
-    return suggestion.reason + coded + spellings + misspellings
-
-
-def _publications(
-    suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]
-) -> Iterator[tuple[str, _Publication]]:
-    """How sensitive columns are published whose numbers would single out rows."""
-    names = (name for name, one in suggestions.items() if one.role == "sensitive")
-    counts = {name: profiles[name].counts for name in names if profiles[name].present >= _ROWS_TO_ROUND}
-    # Two columns together have as many numbers as the product of theirs.
-    most = {name: max(isqrt(profiles[name].present // K), _LEAST_NUMBERS) for name in counts}
-    together = {name: proposed_publication(counts[name], K, most[name]) for name in counts}
-    needed = [name for name, publication in together.items() if publication is not None]
-    for name in needed:
-        publication = proposed_publication(counts[name], K) if len(needed) == 1 else together[name]
-        if publication is not None:
-            yield name, _Publication(publication, published_counts(publication, counts[name]))
-
-
-def _column(suggestion: Suggestion, publication: _Publication | None) -> dict[str, Any]:
-    """The column as a plan has it; numbers that are published otherwise are texts."""
-    if publication is None:
-        return suggestion.plan()
-    return {"role": suggestion.role, "publish": _plain(asdict(publication.plan))}
-
-
-def _plain(entry: Any) -> Any:
-    """What a plan says, without what is not said; whole numbers without a decimal point."""
-    if isinstance(entry, dict):
-        return {key: _plain(value) for key, value in entry.items() if value is not None}
-    return int(entry) if isinstance(entry, float) and entry.is_integer() else entry
-
-
-def _promises(
-    suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile], published: Mapping[str, _Publication]
-) -> Iterator[dict[str, Any]]:
-    """A promise for each sensitive column, about its values as they are published."""
-    for name, suggestion in suggestions.items():
-        profile = profiles[name]
-        if suggestion.role != "sensitive" or profile.rows < 2 * K:
-            continue
-        counts = published[name].counts if name in published else profile.counts
-        yield proposed_promise(name, counts, profile.missing, K) or _differing(name)
-
-
-def _differing(name: str) -> dict[str, Any]:
-    return {"model": "l-diversity", "variant": "distinct", "l": 2, "column": name}
 
 
 def suggest_for_file(

@@ -188,6 +188,16 @@ MORE: dict[str, Schema] = {
     "class_sizes": SIZES,
     "columns": _map(COLUMN, "what happened to each quasi-identifier"),
     "lost_columns": _list({"type": "object"}, "columns lost by more than half, each with what would keep it"),
+    "few_values_left": _list(
+        _object({"column": TEXT, "values": COUNT, "left": COUNT}),
+        "columns whose operations (publish) leave one or two of more values",
+    ),
+    "households": _object(
+        {},
+        {"k": COUNT, "fewest": COUNT, "classes": COUNT, "rows": COUNT, "all_classes": COUNT},
+        "where rows name households, which promises do not count: the fewest in a class, and classes of fewer than k; "
+        "empty where they were not counted",
+    ),
     "perturbation": _object(
         {"operations": _list({"type": "object"})},
         {"measures": {"type": "object"}, "unchanged": _list(TEXT, "columns in which every row has what it had")},

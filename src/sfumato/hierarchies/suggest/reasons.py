@@ -49,6 +49,11 @@ LIKE_AGES = "Its whole numbers spread as ages of persons do, which relatives, co
 TIME = "{what}: who was there, or has the person's papers, knows them."
 REJECTED = " {count} of its values are not of this kind."
 DOUBT = "{what}, the commonest in {share} % of the rows; nothing tells what it is, so others may know it."
+KINDS = {"answers": "Yes or no", "numbers": "Numbers"}
+LIKELY_PRIVATE = (
+    "{what}; nothing tells what it is, but answers and numbers beside {count}"
+    " private columns mostly are private, too. Withhold it (role: identifier) if others know it."
+)
 REMARKS = "{word} in its name: a field for remarks. It has few texts so far, but each new one can name anyone."
 SENTENCES = "Its values are whole sentences. They are few so far, but each new one can name anyone."
 WRITTEN = "Many of its texts stand once: somebody wrote them freely, and each can name anyone."
@@ -73,6 +78,7 @@ NAMES_REPEAT = (
     "no column numbers the persons. So k counts rows, and a class of {k} rows may be of fewer persons. Better: number "
     "the persons in a column of its own, and give it role: person."
 )
+HOUSEHOLD = "{why} Promises count rows or persons, never households."
 RARE = "{known} Hardly any of its values stands in {count} rows, so none could be published."
 LESS = "{known} Withheld, since {count} columns are quasi-identifiers already that more people know or that tell more."
 TELLING = "{known} Most rows have a value of their own, by which they would be found, and it is no number to round."
@@ -86,6 +92,10 @@ UNIFORM = (
     "who has it."
 )
 COSTLY = "{known} Withheld, since the others lose {after} % of their detail without such columns, {before} % with them."
+TWIN = (
+    '{known} Withheld, since it tells nearly the same as "{twin}'
+    '", which is kept: who generalizes one must generalize the other, and all columns lose less without it.'
+)
 ENCODING = (
     "The file is not UTF-8. It is read as {encoding}: look whether letters such as é, ö and ł are right; where they "
     "are not, say what it is written in (--encoding)."
@@ -100,7 +110,10 @@ ONE_SPELLING = " {count} of its values are likely other spellings of one: they c
 NA_IS_A_CODE = ' "NA" is one of its codes, no missing value, so it counts as a value in all other columns, too.'
 UNITS = "Its numbers are in several units ({units}): write all of them in one, and give them a ladder of numbers."
 ONLY = "A plan needs a quasi-identifier, and no column is a better one."
-ROUNDED = " Its numbers are published rounded, since exact ones would single out rows."
+ROUNDED = (
+    " Its numbers are published rounded to {step}, since exact ones would single out rows: {left}"
+    " of {numbers} different ones are left."
+)
 TAILS = " Its largest or smallest numbers are published together, since they would single out rows."
 UNDECIDED = "decide yourself: "
 

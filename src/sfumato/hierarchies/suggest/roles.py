@@ -52,6 +52,7 @@ _LONG_CODE = re.compile(r"(?=(?:.*\d){3}).{5,}")
 # What columns are called that have no names.
 _NAMELESS = re.compile(r"(?i:c|col|column|v|var|x|f|field|spalte|feld|coluna|kolumn|unnamed:?)[ _]?\d+|\d+")
 _NUMERIC = ("ages", "years", "whole", "decimal")
+_YES_OR_NO = re.compile("(?i:[01ynjsox]|yes|no|ja|nein|nee|nej|nei|oui|non|s[ií]|sim|n[aã]o|tak|nie)")
 _SHORT_POSTCODE = re.compile(r"\d{4,5}|\d{2}-\d{3}|\d{3} \d{2}|\d{4} ?[A-Z]{2}")
 # Times that are no dates: of a day, of a week, of a year.
 _TIME = re.compile(
@@ -169,7 +170,7 @@ def _key(evidence: _Evidence, key: str, why: str) -> Suggestion:
     """What points to one person: withheld, or the person whom promises count where it repeats."""
     profile = evidence.profile
     if key == "household":
-        return Suggestion("household", why, concept=key)
+        return Suggestion("household", reasons.HOUSEHOLD.format(why=why), concept=key)
     if key == "weight" and are_weights(profile):
         return Suggestion("weight", why, concept=key)
     if not _names_persons(evidence, key):
@@ -308,7 +309,8 @@ def _judge_written_remarks(evidence: _Evidence) -> Suggestion | None:
 def _judge_remarks(evidence: _Evidence) -> Suggestion | None:
     """A field for remarks that holds a few texts so far."""
     spoken = next((word for concept, word in concepts_of(evidence.profile.name) if concept.key == "free_text"), None)
-    if spoken is None or evidence.concepts or evidence.content.kind != "categories":
+    answers = evidence.profile.share_of(_YES_OR_NO) == 1
+    if spoken is None or answers or evidence.concepts or evidence.content.kind != "categories":
         return None
     reason = reasons.REMARKS.format(word=spoken_word(evidence.profile.name, spoken))
     return Suggestion("identifier", reasons.UNDECIDED + reason, undecided=True, concept="free_text")
@@ -347,6 +349,8 @@ def _are_many(profile: Profile, _: Content) -> bool:
 
 
 def _is_key(profile: Profile, content: Content) -> bool:
+    if content.kind == "decimal":
+        return False
     if {*meanings_of(profile.name)} & WORDS["persons"]:
         return len(profile.counts) > 2
     return profile.distinct_share >= KEY_SHARE and _are_many(profile, content)

@@ -143,6 +143,14 @@ class FrequencyTable:
             self._marginals[column] = kernels.marginal(self.codes, self.counts, column, size)
         return self._marginals[column]
 
+    def codes_of(self, name: str) -> dict[str | None, int]:
+        """The code of each text of a sensitive column, and of the missing value, where one is.
+
+        Who counts persons hands over the missing value for every text that means it.
+        """
+        values = self.sensitive_values[name]
+        return ({None: values.index(None)} if None in values else {}) | dict(self.spellings[name])
+
     @cached_property
     def _marginals(self) -> dict[int, Counts]:
         """Marginals that were asked for before."""
@@ -188,15 +196,11 @@ def tables_of(text_counts: TextCounts, plan: Plan) -> tuple[FrequencyTable, Freq
 def _spellings(
     name: str, read: TextCounts, text_counts: TextCounts, table: FrequencyTable, plan: Plan
 ) -> dict[str | None, int]:
-    """The code of each text of a sensitive column, as the texts were read; and of the missing value, where one is.
-
-    Who counts persons hands over the missing value for every text that means it.
-    """
+    """The code of each text of a sensitive column, as the texts were read."""
     place = text_counts.columns.index(name)
     codes = {text: code for code, text in enumerate(table.sensitive_values[name])}
     forms = values_of(text_counts.values[place], plan.data.missing)
-    spellings: dict[str | None, int] = {None: codes[None]} if None in codes else {}
-    return spellings | {text: codes[form] for text, form in zip(read.values[place], forms, strict=True)}
+    return {text: codes[form] for text, form in zip(read.values[place], forms, strict=True)}
 
 
 def typed(text_counts: TextCounts, plan: Plan) -> tuple[TextCounts, tuple[Rejected, ...]]:

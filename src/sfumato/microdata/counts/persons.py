@@ -161,7 +161,7 @@ def with_persons(table: FrequencyTable, entries: Mapping[str | None, PersonCount
             contents[PERSONS] = replace(content, texts=(None,))
         else:
             texts = table.sensitive_values[name]
-            values = value_codes(entry.text_counts, name, dict(table.spellings[name]))
+            values = value_codes(entry.text_counts, name, table.codes_of(name))
             content = person_histogram(owners, values, entry, len(table.counts), max(len(texts), 1))
             contents[persons_with(name)] = replace(content, texts=texts)
     return replace(table, persons=contents)

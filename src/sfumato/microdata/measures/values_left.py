@@ -4,8 +4,17 @@ A loss is a mean over rows and over the whole domain, and hides a collapse: a co
 `2000-2199` may lose 10 % of a domain that a typing error stretched, yet tells nothing. Here it has 1 value left of all.
 """
 
+from collections.abc import Iterator
+from typing import Any
+
+from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.measures.view import View
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.publishing.numbers import read_numbers
 from sfumato.microdata.recoding.recoding import Recoding, tells_something
+
+# Of a column whose operations leave so few values, a verdict tells.
+_FEW = 2
 
 
 def values_left(view: View, recoding: Recoding) -> dict[str, dict[str, float]]:
@@ -20,3 +29,16 @@ def values_left(view: View, recoding: Recoding) -> dict[str, dict[str, float]]:
         before = view.table.value_count(place)
         figures[column.name] = {"before": before, "after": after, "share": min(after / before, 1.0) if before else 1.0}
     return figures
+
+
+def few_values_left(plan: Plan, table: FrequencyTable) -> Iterator[dict[str, Any]]:
+    """The columns whose operations (`publish`) leave one or two of more values: how many there were, and are left."""
+    for name, column in plan.columns.items():
+        if column.operations is None or name not in table.spellings:
+            continue
+        values = table.sensitive_values[name]
+        left = sum(value is not None for value in values)
+        texts = [text for text, code in table.spellings[name].items() if text is not None and values[code] is not None]
+        before = len({*read_numbers(texts)})
+        if left <= _FEW < before:
+            yield {"column": name, "values": before, "left": left}

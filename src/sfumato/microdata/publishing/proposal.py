@@ -2,12 +2,13 @@
 
 Whoever knows somebody's exact salary finds the row by it, whatever was promised about the quasi-identifiers. So the
 least step is taken with which nearly all rows share their number with k - 1 others, the largest and the smallest
-numbers together.
+numbers together. No step is taken that leaves next to nothing: what is rounded further tells no more than a withheld
+column does, and its verdict says how many rows are left alone by the finest number that is useful.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
+from decimal import ROUND_FLOOR, Decimal
 
 import numpy as np
 
@@ -25,6 +26,9 @@ _STEPS = (Decimal(1), Decimal(2), Decimal(5))
 _DECIMALS = re.compile(r"\.(\d+)", re.ASCII)
 # Of fewer numbers the largest is a step of a scale, unless it lies far from all others.
 _MANY_NUMBERS = 20
+# A step is at most so large a part of the range in which the middle half of the rows lies, and leaves so many numbers.
+_STEP_SHARE = Decimal("0.5")
+_LEAST_LEFT = 6
 
 
 def proposed_publication(counts: Mapping[str, int], k: int, most: int | None = None) -> PublishPlan | None:
@@ -37,7 +41,7 @@ def proposed_publication(counts: Mapping[str, int], k: int, most: int | None = N
 
     >>> plan = proposed_publication({str(30_000 + 7 * place): 1 for place in range(1000)}, 5)
     >>> plan.bottom, plan.top, plan.round
-    (30050.0, 36950.0, 50.0)
+    (30100.0, 36900.0, 50.0)
     >>> proposed_publication({"0": 40, "1": 60}, 5)
     """
     forms = [form for form in read_numbers(list(counts)) if form is not None]
@@ -46,12 +50,14 @@ def proposed_publication(counts: Mapping[str, int], k: int, most: int | None = N
     numbers, rows = numerals(forms), np.array([*counts.values()], np.int64)
     if _shared(rows, k) >= SHARED:
         return _tails(numbers, rows, k)
-    plans = list(_plans(forms, numbers, rows.astype(float)))
+    plans = list(_plans(forms, numbers, rows, k))
+    if not plans:
+        return _tails(numbers, rows, k)
     likely = (place for place, plan in enumerate(plans) if _is_enough(_rough_counts(plan, numbers, rows), k, most))
     # Whether a half is rounded up is decided by decimals: what is likely enough is looked at again.
     exact = ((plan, _published(plan, forms, counts.values())) for plan in plans[next(likely, len(plans)) :])
     enough = (plan for plan, sizes in exact if _is_enough(np.array([*sizes.values()], np.int64), k, most))
-    return next(enough, plans[-1] if plans else None)
+    return next(enough, plans[-1])
 
 
 def _rough_counts(plan: PublishPlan, numbers: Floats, rows: Counts) -> Counts:
@@ -113,28 +119,60 @@ def _shared(rows: Counts, k: int) -> float:
     return int(rows[rows >= k].sum()) / max(int(rows.sum()), 1)
 
 
-def _plans(forms: list[str], numbers: Floats, rows: Floats) -> Iterator[PublishPlan]:
-    """Ways to publish, from fine to coarse: steps of 1, 2, 5, 10, … of the last decimal, up to a fifth of the range."""
+def _plans(forms: list[str], numbers: Floats, rows: Counts, k: int) -> Iterator[PublishPlan]:
+    """Ways to publish, from fine to coarse: steps of 1, 2, 5, 10, … of the last decimal, as long as they are useful."""
     order = np.argsort(numbers)
-    share = (np.cumsum(rows[order]) - rows[order] / 2) / rows.sum()
-    low, high = (float(number) for number in np.interp((_TAIL, 1 - _TAIL), share, numbers[order]))
-    least, most = float(numbers.min()), float(numbers.max())
+    ordered, sizes = numbers[order], rows[order]
+    low, high = _ends(ordered, sizes, k)
+    least, most = float(ordered[0]), float(ordered[-1])
     power = -max(map(len, _DECIMALS.findall("\n".join(forms))), default=0)
-    while low < high and Decimal(10) ** power <= Decimal(str(high - low)):
+    largest = _STEP_SHARE * Decimal(str(_middle(ordered, sizes)))
+    while low < high and Decimal(10) ** power <= largest:
         for digit in _STEPS:
             step = digit * Decimal(10) ** power
-            yield _plan(step, low, high, least, most)
+            plan = _plan(step, low, high, least, most)
+            left = len(np.unique(plan.rough_steps(ordered)))
+            if step <= largest and left >= min(_LEAST_LEFT, len(ordered)):
+                yield plan
         power += 1
 
 
+def _ends(numbers: Floats, rows: Counts, k: int) -> tuple[float, float]:
+    """Numbers beyond which few rows lie on either side, but at least k: the others tell nobody apart by their size."""
+    share = (np.cumsum(rows) - rows / 2) / rows.sum()
+    low, high = (float(number) for number in np.interp((_TAIL, 1 - _TAIL), share, numbers))
+    first, last = (min(int(np.searchsorted(np.cumsum(sizes), k)), len(rows) - 1) for sizes in (rows, rows[::-1]))
+    return max(low, float(numbers[first])), min(high, float(numbers[-1 - last]))
+
+
+def _middle(numbers: Floats, rows: Counts) -> float:
+    """How wide the middle half of the rows lies; where most rows have one number, that of the others.
+
+    >>> _middle(np.array([10.0, 20.0, 30.0, 40.0]), np.array([1, 1, 1, 1]))
+    20.0
+    >>> _middle(np.array([0.0, 5.0, 9.0]), np.array([9, 1, 1]))
+    4.0
+    """
+    shares = np.cumsum(rows) / rows.sum()
+    first, last = (float(numbers[np.searchsorted(shares, end)]) for end in (0.25, 0.75))
+    if first < last or len(numbers) <= 2:
+        return last - first if first < last else float(np.ptp(numbers))
+    rest = np.arange(len(rows)) != int(rows.argmax())
+    return _middle(numbers[rest], rows[rest])
+
+
 def _plan(step: Decimal, low: float, high: float, least: float, most: float) -> PublishPlan:
-    """Numbers rounded, and those beyond two multiples of the step told as such."""
-    bottom, top = (round(Decimal(str(end)) / step) * step for end in (low, high))
+    """Numbers rounded, and those beyond two multiples of the step told as such; both ends lie beyond these."""
+    bottom, top = _multiple_above(low, step), -_multiple_above(-high, step)
     return PublishPlan(
         bottom=limit_at(_number(bottom)) if least < bottom < top else None,
         top=limit_at(_number(top)) if most > top > bottom else None,
         round=_number(step),
     )
+
+
+def _multiple_above(number: float, step: Decimal) -> Decimal:
+    return ((Decimal(str(number)) / step).to_integral_value(ROUND_FLOOR) + 1) * step
 
 
 def _number(value: Decimal) -> float:

@@ -13,7 +13,8 @@ from sfumato.microdata.plan.write import plan_dict
 from sfumato.pipelines.policies.files import people_of
 from sfumato.pipelines.policies.rows_evidence import measure_rows, profiles_of, roles_of
 from sfumato.pipelines.policies.safe_harbor_columns import safe_harbor_column
-from sfumato.pipelines.suggest import SuggestedPlan, suggest_plan
+from sfumato.pipelines.suggest import suggest_plan
+from sfumato.pipelines.suggesting.draft import SuggestedPlan
 from sfumato.policies.judgment import PolicyVerdict, judge_policy
 from sfumato.policies.policy import Policy
 from sfumato.policies.presets import policy_named

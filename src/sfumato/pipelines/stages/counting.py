@@ -160,7 +160,7 @@ def with_person_counts(plan: Plan, source: Engine, table: FrequencyTable) -> Fre
     """
     if plan.person is None:
         return table
-    respelled = {name for name in plan.spelled_columns if changed_texts(table, name)}
+    respelled = {name for name in plan.spelled_columns if changed_texts(plan, table, name)}
     entries = person_counts(plan, source, plan.person, reading_of(plan), respelled)
     if any(entry.nameless for entry in entries.values()):
         raise DataError(

@@ -59,7 +59,7 @@ def _groups(plan: Plan, source: Engine, table: FrequencyTable, recoding: Recodin
         valued = by_plain_keys(source.count((*plan.quasi_identifiers, name, person), reading))
         entry = all_persons(valued)
         groups = np.array([group_of.get(one, DROPPED) for one in valued.values[-1]] or [DROPPED], np.int64)
-        owner, value = groups[entry.persons], value_codes(entry.text_counts, name, dict(table.spellings[name]))
+        owner, value = groups[entry.persons], value_codes(entry.text_counts, name, table.codes_of(name))
         size = max(len(table.sensitive_values[name]), 1)
         triples = np.unique(np.column_stack([owner, value, entry.persons])[owner >= 0], axis=0)
         ones = np.ones(len(triples), np.int64)

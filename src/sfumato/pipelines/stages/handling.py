@@ -8,22 +8,39 @@ from sfumato.microdata.recoding.prediction import veils
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 
 
-def _labels(table: FrequencyTable, name: str) -> dict[str | None, str | None]:
-    """What each text of a column is published as; one that means missing stays as it is."""
+def _labels(plan: Plan, table: FrequencyTable, name: str) -> dict[str | None, str | None]:
+    """What each text of a column is published as; where several mean missing, all of them as an empty field."""
     values = table.sensitive_values[name]
-    return {text: text if values[code] is None else values[code] for text, code in table.spellings[name].items()}
+    rewritten = plan.columns[name].operations is not None or name in plan.spelled_columns
+    several = missing_spellings(plan, table, name) > 1
+    return {
+        text: (None if several else text) if values[code] is None else values[code] if rewritten else text
+        for text, code in table.spellings[name].items()
+    }
+
+
+def missing_spellings(plan: Plan, table: FrequencyTable, name: str) -> int:
+    """In how many ways a missing value is written in a column, an empty field being one; none where spellings stay."""
+    values = table.sensitive_values[name]
+    absent = {text or None for text, code in table.spellings[name].items() if values[code] is None}
+    return 0 if plan.data.spellings == "keep" else len(absent)
 
 
 def _changed(plan: Plan, table: FrequencyTable) -> Iterator[tuple[str, dict[str | None, str | None]]]:
     """What the texts of columns are published as that are published otherwise than they were read."""
     for name, column in plan.columns.items():
-        if column.operations is not None or (name in plan.spelled_columns and changed_texts(table, name)):
-            yield name, _labels(table, name)
+        if name not in table.spellings or column.role == "quasi-identifier":
+            continue
+        respelled = missing_spellings(plan, table, name) > 1 or (
+            name in plan.spelled_columns and changed_texts(plan, table, name)
+        )
+        if column.operations is not None or (column.perturbation is None and respelled):
+            yield name, _labels(plan, table, name)
 
 
-def changed_texts(table: FrequencyTable, name: str) -> int:
-    """How many texts of a column are published in another spelling."""
-    return sum(text != label for text, label in _labels(table, name).items())
+def changed_texts(plan: Plan, table: FrequencyTable, name: str) -> int:
+    """How many texts of a column are published in another spelling of their value."""
+    return sum(text != label and label is not None for text, label in _labels(plan, table, name).items())
 
 
 def handling_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Handling:

@@ -12,7 +12,7 @@ from sfumato.microdata.measures.release import Measures
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.publishing.perturbation import SwapHouseholds
 from sfumato.pipelines.stages.counting import reading_of
-from sfumato.pipelines.stages.handling import changed_texts
+from sfumato.pipelines.stages.handling import changed_texts, missing_spellings
 from sfumato.pipelines.stages.shared_counts import other_columns
 
 RISKS_OF_PERSONS = (
@@ -69,7 +69,17 @@ def _first_profile(plan: Plan, source: Engine, name: str) -> Profile:
 
 def merged_spellings(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:
     """That spellings of one value were made one, in which columns; no value is told."""
-    merged = {name: changed_texts(table, name) for name in plan.spelled_columns if name in table.spellings}
+    absent = [name for name in plan.promise_columns if name in table.spellings]
+    names = " and ".join(f'"{name}"' for name in absent if missing_spellings(plan, table, name) > 1)
+    empty = (
+        f"Missing values of {names} are written in several ways: all are published as empty fields. To leave them, say "
+        "spellings: keep under data.",
+    )
+    merged = {name: changed_texts(plan, table, name) for name in plan.spelled_columns if name in table.spellings}
+    return (*(empty if names else ()), *_merged(merged))
+
+
+def _merged(merged: Mapping[str, int]) -> tuple[str, ...]:
     return tuple(
         f'{count:,} texts of "{name}" are likely other spellings of one value (case, spaces, signs, zeros): they '
         "count, and are published, as one. To leave them, say spellings: keep under data."

@@ -1,13 +1,15 @@
 """The report of a release, from what its stages have found."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sfumato.engines.engine import Engine
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.measures.disclosure import Disclosure
+from sfumato.microdata.measures.households import household_figures
 from sfumato.microdata.measures.release import Measures
+from sfumato.microdata.measures.values_left import few_values_left
 from sfumato.microdata.methods.result import Result
 from sfumato.microdata.outcome import ClassFigures, LossFigure, Seconds, figures
 from sfumato.microdata.plan.model import Plan
@@ -77,12 +79,23 @@ def report_of(plan: Plan, source: Engine, outcome: Outcome, seconds: Mapping[str
         details={
             "column_count": len(plan.columns),
             **result.details,
+            **dict(_further_figures(plan, outcome)),
             **({} if outcome.perturbation is None else {"perturbation": outcome.perturbation.figures}),
         },
         disclosure=outcome.disclosed,
         star_rows=plan.output.suppressed == "star",
         withheld_columns=plan.withheld_columns,
     )
+
+
+def _further_figures(plan: Plan, outcome: Outcome) -> Iterator[tuple[str, Any]]:
+    """What only some releases tell: columns of which operations leave next to nothing, and households in classes."""
+    if few := [*few_values_left(plan, outcome.table)]:
+        yield "few_values_left", few
+    if plan.household is not None:
+        k = next((int(model.asked) for model in plan.privacy if model.name == "k-anonymity"), 2)
+        figures_of_households = household_figures(outcome.table, outcome.result.recoding, k)
+        yield "households", {} if figures_of_households is None else figures_of_households.to_dict()
 
 
 def _remarks(plan: Plan, source: Engine, outcome: Outcome, withheld_rows: int) -> tuple[str, ...]:

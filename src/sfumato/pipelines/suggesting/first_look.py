@@ -65,7 +65,9 @@ def _mark(profile: Profile) -> str | None:
     for mark, number, fraction in ((",", _COMMA_NUMBER, _COMMA_FRACTION), (".", _POINT_NUMBER, _POINT_NUMBER)):
         fractions, numbers = profile.share_of(fraction), profile.share_of(number) + profile.share_of(_WHOLE_NUMBER)
         if fractions >= _SHARE_OF_FRACTIONS and numbers >= _SHARE_OF_NUMBERS:
-            return None if mark == "." and profile.share_of(_THOUSANDS) >= fractions else mark
+            # A few numbers of one form, such as 89.00 and 47.01, are codes: of procedures, of books.
+            coded = profile.few or profile.share_of(_THOUSANDS) >= fractions
+            return None if mark == "." and coded else mark
     return None
 
 

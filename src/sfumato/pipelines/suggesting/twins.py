@@ -4,7 +4,7 @@ A birth date and an age, a postcode and its town, an admission and a discharge: 
 other, and both take one place among the few quasi-identifiers that a plan should have.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 
 import numpy as np
@@ -26,11 +26,29 @@ _CORRELATION = 0.97
 _MOST_ROWS = 50_000
 
 
+def no_twins(_one: str, _other: str) -> bool:
+    """Whether two columns are twins where nobody looked."""
+    return False
+
+
+def groups_of(names: Sequence[str], are_twins: Callable[[str, str], bool]) -> list[list[str]]:
+    """The columns that are twins of each other, two or more together: a country, its code and its label.
+
+    >>> groups_of(["age", "code", "country", "sex", "label"], lambda one, other: "c" in one and "l" in other)
+    [['code', 'label']]
+    """
+    groups: list[list[str]] = []
+    for name in names:
+        near = [group for group in groups if any(are_twins(other, name) for other in group)]
+        groups = [group for group in groups if group not in near] + [[*(one for group in near for one in group), name]]
+    return [group for group in groups if len(group) > 1]
+
+
 def twins_among(source: CountsRows, suggestions: Mapping[str, Suggestion]) -> Callable[[str, str], bool]:
     """Whether two quasi-identifiers are twins, by the rows counted together once."""
     names = tuple(name for name, one in suggestions.items() if one.role == "quasi-identifier")
     if len(names) < 2:
-        return lambda _one, _other: False
+        return no_twins
     counted = _some(source.count(names, Reading()))
     places = {name: place for place, name in enumerate(names)}
 
@@ -40,6 +58,8 @@ def twins_among(source: CountsRows, suggestions: Mapping[str, Suggestion]) -> Ca
 
     @cache
     def are_twins(one: str, other: str) -> bool:
+        if not {one, other} <= places.keys():
+            return False
         first, second = counted.codes[:, places[one]], counted.codes[:, places[other]]
         mine, theirs = numbers(one), numbers(other)
         if mine is not None and theirs is not None and _correlated(mine[first], theirs[second], counted.counts):

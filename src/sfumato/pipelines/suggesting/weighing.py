@@ -27,6 +27,8 @@ _MOST_ROWS, _LEAST_ROWS = 5_000, 100
 # is withheld is not known to be anything. A known column is withheld for a gain alone.
 _TIE = 0.1
 _GAIN = 0.25
+# What all must gain where twins are withheld.
+_TWIN_GAIN = 0.2
 _LEAST_COLUMNS = 2
 # Nodes of the lattice that are looked at: what a column loses is to be known roughly.
 _NODES = 3_000
@@ -56,6 +58,46 @@ def better_withheld(
         return Withholding()
     some = _sampled(text_counts)
     return _weighed(_of_sample(plan, int(some.counts.sum()) / members), some, unknown)
+
+
+def spare_twins(
+    source: CountsRows, proposal: Mapping[str, Any], members: int, groups: Sequence[Sequence[str]]
+) -> dict[str, str]:
+    """For each quasi-identifier that is better withheld since it tells the same as another, which one that is.
+
+    Of a group the column is kept with which all lose least. A reader of all of them has what is left of the best one,
+    so a group counts once.
+    """
+    whole = read_plan(proposal)
+    text_counts = source.count(whole.quasi_identifiers, reading_of(whole))
+    if text_counts.rows < _LEAST_ROWS:
+        return {}
+    some = _sampled(text_counts)
+    plan = _of_sample(whole, int(some.counts.sum()) / members)
+    losses, spare = _losses(plan, some, plan.quasi_identifiers), dict[str, str]()
+    for group in groups:
+        kept, trial = _best_twin(plan, some, [] if losses is None else [*losses], group)
+        if losses is None or trial is None or sum(trial.values()) > _cost_of_group(losses, group) - _TWIN_GAIN:
+            continue
+        losses = trial
+        spare |= {name: kept for name in group if name != kept}
+    return spare
+
+
+def _best_twin(
+    plan: Plan, text_counts: TextCounts, names: Sequence[str], group: Sequence[str]
+) -> tuple[str, dict[str, float] | None]:
+    """The column of a group with which alone all lose least, and what they lose; None where nothing is released."""
+    others = [name for name in names if name not in group]
+    trials = {kept: _losses(plan, text_counts, [*others, kept]) if names else None for kept in group}
+    costs = {kept: sum(trial.values()) for kept, trial in trials.items() if trial}
+    kept = min(costs, key=lambda name: costs[name], default=group[0])
+    return kept, trials[kept]
+
+
+def _cost_of_group(losses: Mapping[str, float], group: Sequence[str]) -> float:
+    """What all columns lose, of a group of twins the one alone that loses least."""
+    return sum(loss for name, loss in losses.items() if name not in group) + min(losses[name] for name in group)
 
 
 def _of_sample(plan: Plan, share: float) -> Plan:

@@ -81,7 +81,18 @@ def promised(
 
 def lost_columns(words: Words, report: Report) -> list[str]:
     """The columns of which little is left, each with the cheapest way to keep it where one is known."""
-    return [*_mostly_withheld(words, report), *(lost_column(words, entry) for entry in _lost_entries(report))]
+    lost = (lost_column(words, entry) for entry in _lost_entries(report))
+    return [*_mostly_withheld(words, report), *lost, *_few_left(words, report)]
+
+
+def _few_left(words: Words, report: Report) -> list[str]:
+    """The columns whose operations leave one or two of more values."""
+    return [
+        words["lost.published_one" if entry["left"] == 1 else "lost.published"].format(
+            column=entry["column"], left=words.count(entry["left"]), values=words.count(entry["values"])
+        )
+        for entry in report.details.get("few_values_left", ())
+    ]
 
 
 def _lost_entries(report: Report) -> Sequence[Mapping[str, Any]]:
@@ -136,7 +147,7 @@ def disclosure(words: Words, report: Report) -> list[str]:
         if one.spellings:
             more = {"more": words.count(one.spellings), "l": one.meant_l}
             lines.append(words["disclosure.spellings"].format(column=name, **more))
-    lines += _in_classes(words, report)
+    lines += [*_in_classes(words, report), *_households(words, report)]
     worst = report.disclosure.most_telling
     if worst is not None:
         lines.append(unique_rows(words, worst.columns, worst.rows, report.published_rows))
@@ -156,6 +167,16 @@ def _given_away(words: Words, name: str, figures: AttributeFigures) -> list[str]
         for kind, (alone, rows) in kinds.items()
         if alone
     ]
+
+
+def _households(words: Words, report: Report) -> list[str]:
+    """That promises do not count households, where rows name some, and how many stand in a class all the same."""
+    figures = report.details.get("households")
+    if figures is None:
+        return []
+    key = "some" if figures.get("classes") else "enough" if figures else "uncounted"
+    counts = {name: words.count(count) for name, count in figures.items()}
+    return [words[f"disclosure.households_{key}"].format(**counts)]
 
 
 def unique_rows(words: Words, columns: Sequence[str], rows: int, published: int) -> str:

@@ -11,8 +11,13 @@ _MOST = 0.8
 # Numbers that offices and banks give have more signs than a count of years has.
 _SHORT = re.compile(r"\d{1,3}")
 _NUMBERS_OF_OFFICES = frozenset(("office_number", "account", "phone"))
+# More numbers than these are places or scores of one sex, not codes of several.
+_MOST_SEXES = 12
 # Words that are another one without its accents: a loan (lån) is a sum, a county (län) one of a few.
 _SUMS = frozenset(("lan",))
+# A wage (løn) has no more than two decimals, a longitude has.
+_PLACES = frozenset(("lon",))
+_FINE = re.compile(r"-?\d+[.,]\d{3,}")
 
 
 def supports(profile: Profile, concept: Concept, word: str) -> bool:
@@ -24,10 +29,18 @@ def supports(profile: Profile, concept: Concept, word: str) -> bool:
     """
     if concept.key in _NUMBERS_OF_OFFICES and profile.share_of(_SHORT) >= _MOST:
         return False
+    if concept.key == "sex" and len(profile.counts) > _MOST_SEXES and not _has_words(profile):
+        return False
+    if concept.key == "money" and word in _PLACES:
+        return profile.share_of(_FINE) < _MOST
     if concept.key == "money" and word in _SUMS:
         return not profile.few
     limits = _LIMITS.get(word)
     return limits is None or word in fold(profile.name) or _within(profile, *limits)
+
+
+def _has_words(profile: Profile) -> bool:
+    return profile.share(lambda value: any(map(str.isalpha, value))) >= _MOST
 
 
 def _within(profile: Profile, low: float, high: float) -> bool:

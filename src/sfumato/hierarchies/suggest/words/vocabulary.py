@@ -145,7 +145,7 @@ def _matches(words: Sequence[str], joint: Collection[str], compound: bool) -> It
             continue
         searched = {*words[:1], *words[-1:]} if concept.key == "key" else {*words} if compound else exact
         spoken = (word for word in searched if _speaks_of(word, concept, compound))
-        word = min(spoken, key=lambda word: (-len(word), word), default=None)
+        word = min(spoken, key=lambda word: (-len(word), word not in words[-1:], word), default=None)
         if word is not None:
             yield concept, word
 
@@ -266,7 +266,7 @@ def _concepts_of_parts(word: str) -> frozenset[str]:
     ends = range(1, len(word) - _REST + 1)
     parts |= {
         word[:end] for end in ends if (end >= _FIRST or word[:end] in WORDS["firsts"]) and word[end:] not in _SUFFIXES
-    }
+    } - WORDS["ends"]
     ended = _ENDED.fullmatch(word)
     parts = parts - WORDS["whole"] - WHOLE_WORDS | ({ended[1]} if ended else set())
     keys = {key for part in parts for key in _keys_of().get(part, ())}

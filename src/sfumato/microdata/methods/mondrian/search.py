@@ -290,7 +290,7 @@ def _division(plan: Plan, items: Items, cutting: Cutting, combinations: Ints, cl
     if not parted.any():
         return None
     values = (None,) * min(width, 1) if items.column is None else table.sensitive_values[items.column]
-    spellings = {} if items.column is None else table.spellings[items.column]
+    spellings = {} if items.column is None else table.codes_of(items.column)
     keys = keys[parted]
     key = f"{plan.secret}:division:"
     return Division(key, items.column, values, spellings, keys[:, 0], keys[:, 1], keys[:, 2], rows[parted])

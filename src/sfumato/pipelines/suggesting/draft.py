@@ -1,0 +1,215 @@
+"""A draft of a suggested plan: what each column is, how sensitive ones are published, and the plan that these make."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from math import isqrt
+from textwrap import fill, indent
+from typing import Any
+
+from sfumato.hierarchies.spellings import misspelled, surplus
+from sfumato.hierarchies.suggest.mentions import mentions
+from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.reasons import (
+    MENTIONS,
+    MISSPELLINGS,
+    ONE_SPELLING,
+    ROUNDED,
+    SPELLINGS,
+    TAILS,
+    UNIFORM,
+)
+from sfumato.hierarchies.suggest.suggestion import Suggestion
+from sfumato.microdata.models.proposal import proposed_promise
+from sfumato.microdata.publishing.plan import PublishPlan
+from sfumato.microdata.publishing.proposal import proposed_publication, published_counts
+
+K = 5
+SUPPRESSION = 0.02
+# Of columns with more values, spellings are not looked for.
+_MAX_NAMED = 200
+# Of fewer rows nearly every number is its own, and rounding until it is not would leave nothing.
+_ROWS_TO_ROUND = 50
+_LEAST_NUMBERS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestedPlan:
+    """A plan that runs as it is, the reason for each column's part in it, and the profiles of the columns.
+
+    Attributes:
+        notes: What somebody should know of the rows before using the plan.
+    """
+
+    plan: dict[str, Any]
+    reasons: dict[str, str]
+    profiles: tuple[Profile, ...]
+    notes: tuple[str, ...] = ()
+
+    def to_yaml(self) -> str:
+        """The plan as YAML, notes above it and each column with its reason as a comment."""
+        notes = "".join(f"{indent(fill(note, 106), '# ')}\n" for note in self.notes)
+        parts = (self._columns() if key == "columns" else _yaml({key: part}) for key, part in self.plan.items())
+        return notes + "".join(parts)
+
+    def _columns(self) -> str:
+        columns = self.plan["columns"].items()
+        entries = (f"# {self.reasons[name]}\n{_yaml({name: entry})}" for name, entry in columns)
+        return "columns:\n" + indent("".join(entries), "  ")
+
+
+def _yaml(part: dict[str, Any]) -> str:
+    import yaml
+
+    return str(yaml.safe_dump(part, sort_keys=False, allow_unicode=True, width=108))
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """How a sensitive column is published, and the rows of each of its values then."""
+
+    plan: PublishPlan
+    counts: Mapping[str, int]
+
+    def reason(self, numbers: int) -> str:
+        """What is done to so many different numbers, and how many of them are left."""
+        if self.plan.round is None:
+            return TAILS
+        return ROUNDED.format(step=f"{self.plan.round:g}", left=len(self.counts), numbers=numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """Suggestions for all columns, how sensitive ones are published, and the plan that these make."""
+
+    reading: Mapping[str, Any]
+    suggestions: Mapping[str, Suggestion]
+    profiles: Mapping[str, Profile]
+    published: Mapping[str, Publication]
+
+    def plan(self) -> SuggestedPlan:
+        return _proposal(self.reading, self.suggestions, self.profiles, self.published)
+
+    def known_columns(self) -> dict[str, Any]:
+        """A plan of the quasi-identifiers alone: what others are published as is no matter for these."""
+        return self._plan_of("quasi-identifier")
+
+    def judged_columns(self) -> dict[str, Any]:
+        """A plan of the quasi-identifiers and the sensitive columns, some promise for each of these."""
+        plan = self._plan_of("quasi-identifier", "sensitive")
+        sensitive = (name for name, one in self.suggestions.items() if one.role == "sensitive")
+        plan["privacy"] += [differing(name) for name in sensitive if self.profiles[name].rows >= 2 * K]
+        return plan
+
+    def _plan_of(self, *roles: str) -> dict[str, Any]:
+        chosen = {name: one for name, one in self.suggestions.items() if one.role in roles}
+        promise = {"model": "k-anonymity", "k": max(min(K, member_count(self.suggestions, self.profiles)), 2)}
+        return {
+            "version": 1,
+            "data": _data(self.reading, self.suggestions),
+            "columns": {name: _column(one, self.published.get(name)) for name, one in chosen.items()},
+            "privacy": [promise],
+            "method": {"name": "auto", "suppression": SUPPRESSION},
+        }
+
+
+def member_count(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]) -> int:
+    """How many persons promises count; rows where no column names them."""
+    rows = next(iter(profiles.values())).rows
+    return next((profiles[name].distinct_keys for name, one in suggestions.items() if one.role == "person"), rows)
+
+
+def _proposal(
+    reading: Mapping[str, Any],
+    suggestions: Mapping[str, Suggestion],
+    profiles: Mapping[str, Profile],
+    published: Mapping[str, Publication],
+) -> SuggestedPlan:
+    """The plan that suggestions for all columns make, with their reasons."""
+    members = member_count(suggestions, profiles)
+    plan = {
+        "version": 1,
+        "data": _data(reading, suggestions),
+        "columns": {name: _column(suggestion, published.get(name)) for name, suggestion in suggestions.items()},
+        "privacy": [
+            {"model": "k-anonymity", "k": max(min(K, members), 2)},
+            *_promises(suggestions, profiles, published),
+        ],
+        "method": {"name": "auto", "suppression": SUPPRESSION},
+        "output": {"format": "csv", "order": "shuffle", "suppressed": "drop"},
+    }
+    reasons = {name: _reason(one, profiles[name], published.get(name)) for name, one in suggestions.items()}
+    return SuggestedPlan(plan, reasons, tuple(profiles.values()))
+
+
+def _data(reading: Mapping[str, Any], suggestions: Mapping[str, Suggestion]) -> dict[str, Any]:
+    """How the rows are read; values that a hierarchy does not take are missing."""
+    invalid = any(suggestion.rejected for suggestion in suggestions.values())
+    return dict(reading) | ({"on_invalid": "missing"} if invalid else {})
+
+
+def publishable(suggestion: Suggestion, profile: Profile) -> Suggestion:
+    """A column as suggested; a sensitive one that names persons, or that no promise could keep, is withheld."""
+    if suggestion.role != "sensitive":
+        return suggestion
+    if count := mentions(profile, K):
+        return suggestion.withheld(MENTIONS.format(known=suggestion.reason, count=count))
+    hopeless = proposed_promise(profile.name, profile.counts, profile.missing, K) is None
+    if hopeless and profile.rows >= _ROWS_TO_ROUND:
+        return suggestion.withheld(UNIFORM.format(known=suggestion.reason))
+    return suggestion
+
+
+def _reason(suggestion: Suggestion, profile: Profile, publication: Publication | None) -> str:
+    """Why a column is what it is, how it is published, and what should be mended in it."""
+    spelled = suggestion.role in ("sensitive", "quasi-identifier") and len(profile.counts) <= _MAX_NAMED
+    more, wrong = (surplus(profile.counts), misspelled(profile.counts)) if spelled and publication is None else (0, 0)
+    spellings = (ONE_SPELLING if suggestion.role == "sensitive" else SPELLINGS).format(count=more) if more else ""
+    misspellings = MISSPELLINGS.format(count=wrong) if wrong else ""
+    coded = "" if publication is None else publication.reason(len(profile.counts))
+    return suggestion.reason + coded + spellings + misspellings
+
+
+def publications(
+    suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]
+) -> Iterator[tuple[str, Publication]]:
+    """How sensitive columns are published whose numbers would single out rows."""
+    names = (name for name, one in suggestions.items() if one.role == "sensitive")
+    counts = {name: profiles[name].counts for name in names if profiles[name].present >= _ROWS_TO_ROUND}
+    # Two columns together have as many numbers as the product of theirs.
+    most = {name: max(isqrt(profiles[name].present // K), _LEAST_NUMBERS) for name in counts}
+    together = {name: proposed_publication(counts[name], K, most[name]) for name in counts}
+    needed = [name for name, publication in together.items() if publication is not None]
+    for name in needed:
+        publication = proposed_publication(counts[name], K) if len(needed) == 1 else together[name]
+        if publication is not None:
+            yield name, Publication(publication, published_counts(publication, counts[name]))
+
+
+def _column(suggestion: Suggestion, publication: Publication | None) -> dict[str, Any]:
+    """The column as a plan has it; numbers that are published otherwise are texts."""
+    if publication is None:
+        return suggestion.plan()
+    return {"role": suggestion.role, "publish": _plain(asdict(publication.plan))}
+
+
+def _plain(entry: Any) -> Any:
+    """What a plan says, without what is not said; whole numbers without a decimal point."""
+    if isinstance(entry, dict):
+        return {key: _plain(value) for key, value in entry.items() if value is not None}
+    return int(entry) if isinstance(entry, float) and entry.is_integer() else entry
+
+
+def _promises(
+    suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile], published: Mapping[str, Publication]
+) -> Iterator[dict[str, Any]]:
+    """A promise for each sensitive column, about its values as they are published."""
+    for name, suggestion in suggestions.items():
+        profile = profiles[name]
+        if suggestion.role != "sensitive" or profile.rows < 2 * K:
+            continue
+        counts = published[name].counts if name in published else profile.counts
+        yield proposed_promise(name, counts, profile.missing, K) or differing(name)
+
+
+def differing(name: str) -> dict[str, Any]:
+    return {"model": "l-diversity", "variant": "distinct", "l": 2, "column": name}

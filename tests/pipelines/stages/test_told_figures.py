@@ -1,0 +1,102 @@
+"""What a verdict tells besides its promises: columns of which operations leave next to nothing, and households."""
+
+import random
+
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.report.release.report import text
+from sfumato.report.release.sentences import disclosure, lost_columns
+from sfumato.texts.words import words_in
+
+ROWS = 300
+
+
+def survey(**columns):
+    draw = random.Random(5)
+    frame = {"age": [str(draw.randrange(20, 70)) for _ in range(ROWS)], "sex": draw.choices("fm", k=ROWS)}
+    return pl.DataFrame(frame | columns)
+
+
+def plan(**columns):
+    known = {
+        "age": {"role": "quasi-identifier", "type": "integer", "hierarchy": {"type": "intervals", "widths": [10, 20]}},
+        "sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+    }
+    return {"version": 1, "columns": known | columns, "privacy": [{"model": "k-anonymity", "k": 5}], "seed": 1}
+
+
+@pytest.mark.parametrize(
+    ("publish", "left"), [({"round": 50}, 1), ({"bottom": 200}, 1), ({"bin": 100}, 2), ({"round": 10}, None)]
+)
+def test_an_operation_that_leaves_one_or_two_values_is_told(publish, left):
+    draw = random.Random(6)
+    frame = survey(score=[str(draw.randrange(78, 124)) for _ in range(ROWS)])
+    report = sf.anonymize(frame, plan(score={"role": "sensitive", "publish": publish})).report
+    if left is None:
+        assert "few_values_left" not in report.details
+        assert not lost_columns(words_in(), report)
+        return
+    assert report.details["few_values_left"] == [{"column": "score", "values": 46, "left": left}]
+    for language in ("en", "de"):
+        assert any("score" in line and "46" in line for line in lost_columns(words_in(language), report))
+    assert "LOST          score" in text(report)
+
+
+def households(sizes):
+    """Rows of households, members of one after the other."""
+    numbers = [str(number) for number in range(ROWS) for _ in range(sizes)]
+    return numbers[:ROWS]
+
+
+def test_a_verdict_says_that_households_are_not_counted():
+    frame = pl.DataFrame({"town": [f"t{row // 10}" for row in range(ROWS)], "hh": households(10)})
+    columns = {"town": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}, "hh": {"role": "household"}}
+    asked = {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 5}], "seed": 1}
+    report = sf.anonymize(frame, asked).report
+    # Each town is one household of ten.
+    assert report.details["households"] == {"k": 5, "fewest": 1, "classes": 30, "rows": 300, "all_classes": 30}
+    for language in ("en", "de"):
+        [line] = [line for line in disclosure(words_in(language), report) if "aush" in line.lower() or "househ" in line]
+        assert "30" in line and "5" in line
+    assert "never households" in text(report)
+
+
+def test_classes_of_enough_households_are_told_as_such():
+    frame = pl.DataFrame({"town": [f"t{row % 3}" for row in range(ROWS)], "hh": households(2)})
+    columns = {"town": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}, "hh": {"role": "household"}}
+    asked = {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 5}], "seed": 1}
+    report = sf.anonymize(frame, asked).report
+    assert report.details["households"]["classes"] == 0
+    assert "every class has rows of at least" in text(report)
+
+
+def test_rows_without_a_household_are_one_each():
+    frame = pl.DataFrame({"town": ["a"] * 6 + ["b"] * 6, "hh": [None] * 6 + ["1"] * 5 + [None]})
+    columns = {"town": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}, "hh": {"role": "household"}}
+    asked = {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 5}], "seed": 1}
+    figures = sf.anonymize(frame, asked).report.details["households"]
+    assert (figures["fewest"], figures["classes"], figures["rows"]) == (2, 1, 6)
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "frames"])
+def test_missing_values_of_a_sensitive_column_have_one_spelling(engine, tmp_path):
+    draw = random.Random(7)
+    ills = [draw.choice(["flu", "cold", "gout", "NA", "?", None]) for _ in range(ROWS)]
+    lone = [draw.choice(["1", "2", "NA"]) for _ in range(ROWS)]
+    path = tmp_path / "rows.csv"
+    survey(ill=ills, lone=lone).write_csv(path)
+    asked = plan(ill={"role": "sensitive"}, lone={"role": "sensitive"})
+    asked["data"] = {"missing": ["NA", "?"]}
+    asked["privacy"] += [
+        {"model": "l-diversity", "variant": "distinct", "l": 2, "column": name} for name in ("ill", "lone")
+    ]
+    release = sf.anonymize(path, asked, engine=engine)
+    release.save(tmp_path / "out")
+    published = pl.read_csv(tmp_path / "out" / "data.csv", infer_schema=False)
+    assert {*published["ill"]} == {"flu", "cold", "gout", None}
+    assert {*published["lone"]} == {"1", "2", "NA"}  # one spelling stays as it is
+    assert any("written in several ways" in remark for remark in release.report.remarks)
+    asked["data"]["spellings"] = "keep"
+    assert {"NA", "?"} <= {*sf.anonymize(survey(ill=ills, lone=lone), asked).data["ill"]}
