@@ -189,6 +189,47 @@ def test_promises_about_persons_ask_for_no_more_than_there_are():
     assert sfumato.anonymize(frame, plan).report.holds
 
 
+@pytest.mark.parametrize("present", [18, 27, 45])
+def test_the_few_numbers_of_a_mostly_blank_column_are_published_rounded(present: int):
+    """Exact ones would be found, and what they are computed from with them."""
+    polars = pytest.importorskip("polars")
+    debts = [f"{151.37 + 13.71 * place + place % 7:.2f}" for place in range(present)]
+    frame = polars.DataFrame(
+        {"age": [str(20 + place % 45) for place in range(400)], "debt": [*debts, *[""] * (400 - present)]}
+    )
+    suggestion = suggest_for_frame(frame)
+    entry = suggestion.plan["columns"]["debt"]
+    assert entry["role"] == "sensitive" and "publish" in entry
+    release = sfumato.anonymize(frame, suggestion.plan)
+    assert not {*release.data["debt"]} & {*debts}
+
+
+def test_numbers_of_too_few_rows_to_be_rounded_are_withheld():
+    polars = pytest.importorskip("polars")
+    debts = ["151.37", "202.11", "310.90", "77.05"]
+    frame = polars.DataFrame({"age": [str(20 + place % 45) for place in range(400)], "debt": [*debts, *[""] * 396]})
+    suggestion = suggest_for_frame(frame)
+    assert suggestion.plan["columns"]["debt"] == {"role": "identifier"}
+    assert "Only 4 rows have a number" in suggestion.reasons["debt"]
+
+
+def test_decimal_commas_are_told_to_be_published_as_points(tmp_path):
+    lines = [f"{20 + place % 9};{100 + place % 8},50" for place in range(60)]
+    (tmp_path / "rows.csv").write_text("\n".join(["age;fee", *lines]), encoding="utf-8")
+    age = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
+    plan = {
+        "version": 1,
+        "data": {"separator": ";", "decimal": ","},
+        "columns": {"age": age, "fee": {"role": "insensitive"}},
+        "privacy": [{"model": "k-anonymity", "k": 5}],
+        "method": {"name": "optimal"},
+    }
+    release = sfumato.anonymize(tmp_path / "rows.csv", plan)
+    assert any("published with decimal points" in remark for remark in release.report.remarks)
+    plain = sfumato.anonymize(tmp_path / "rows.csv", plan | {"data": {"separator": ";"}})
+    assert not any("decimal" in remark for remark in plain.report.remarks)
+
+
 def test_numbers_that_single_out_rows_are_published_rounded():
     frame = visits("en")
     suggestion = suggest_for_frame(frame)

@@ -217,6 +217,11 @@ class TestTheWinner:
         said = auto._why(fewer, [more, fewer])
         assert "loses 2 of the columns by more than half, mondrian (0.3000) 3 of them" in said
         assert said not in {words_in("de").sentence(said)}
+        scarce = auto.Trial(Local(), 0.0, loss=0.29, lost=frozenset({"zip"}), gone=frozenset({"zip"}))
+        assert auto._least([scarce, fewer]) is fewer
+        hardly = auto._why(fewer, [scarce, fewer])
+        assert "leaves more of zip, of which local (0.2900) leaves less than a twentieth" in hardly
+        assert hardly not in {words_in("de").sentence(hardly)}
         assert auto._least([more, auto.Trial(Local(), 0.0, loss=0.31, lost=more.lost)]) is more
 
     def test_columns_that_are_lost_altogether_are_shown_for_each_method(self) -> None:

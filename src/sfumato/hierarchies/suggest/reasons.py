@@ -87,6 +87,7 @@ UNDOES = "{known} It {tells}, so it would undo what is done there."
 ONE_TOLD = 'nearly tells "{other}"'
 COMPUTED = 'is nearly computed from "{first}" and "{second}"'
 MENTIONS = "{known} But {count} of its texts name somebody or tell how to reach somebody."
+FEW_NUMBERS = "{known} Only {count} rows have a number, nearly each its own, which would single it out."
 UNIFORM = (
     "{known} Nearly all rows have one value, and nothing tells that to have it is harmless: no class could hide "
     "who has it."

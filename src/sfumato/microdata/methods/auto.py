@@ -1,12 +1,13 @@
 """Auto: local recoding, Mondrian by loss and the optimal node are tried on the same count; what loses least wins.
 
 They are compared by the mean loss metric on the rows as published, a withheld row counting 1; but what leaves nothing
-of a column that another keeps does not win, for a mean hides that; nor what loses more columns by more than half, as
-the verdict counts them, than another does for little more loss. No method is best for every table: one level for each
-column gives way to single outliers, classes of their own need no hierarchy that fits.
+of a column that another keeps does not win, for a mean hides that; nor what leaves hardly anything of more columns, or
+loses more by more than half, than another does for little more loss. What is lost is counted as the verdict does. No
+method is best for every table: one level for each column gives way to single outliers, classes of their own need no
+hierarchy that fits.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence, Sized
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -25,6 +26,8 @@ from sfumato.microdata.plan.model import Plan
 
 # Losses that differ by less are equal: the method named first is taken.
 TIE = 1e-9
+# A column of which less than this share is left is as good as lost: of 20 rows 19 tell nothing of it.
+LEAST_LEFT = 0.05
 # What loses more than so many times the least does not win by columns that others lose.
 MOST_DEARER = 1.25
 WHY = "Local, mondrian and optimal were tried: {name} loses least ({loss:.4f} on average, a withheld row counting 1)."
@@ -35,6 +38,10 @@ WHY_KEPT = (
 WHY_FEWER = (
     "Local, mondrian and optimal were tried: {name} ({loss:.4f} on average, a withheld row counting 1) loses "
     "{lost} of the columns by more than half, {other} ({less:.4f}) {more} of them."
+)
+WHY_HARDLY = (
+    "Local, mondrian and optimal were tried: {name} ({loss:.4f} on average, a withheld row counting 1) leaves more of "
+    "{columns}, of which {other} ({less:.4f}) leaves less than a twentieth."
 )
 WHY_SOMETHING = (
     "Local, mondrian and optimal were tried: {name} ({loss:.4f} on average, a withheld row counting 1) leaves "
@@ -48,8 +55,8 @@ class Trial:
 
     Attributes:
         loss: The mean loss metric of a published row, a withheld one counting 1; None where there is no release.
-        lost: The columns that it loses by more than half, as the verdict counts them; void: those of which it leaves
-            nothing.
+        lost: The columns that it loses by more than half, as the verdict counts them; gone: those of which it leaves
+            hardly anything; void: nothing.
         error: Why there is none.
     """
 
@@ -58,6 +65,7 @@ class Trial:
     result: Result | None = None
     loss: float | None = None
     lost: frozenset[str] = frozenset()
+    gone: frozenset[str] = frozenset()
     void: frozenset[str] = frozenset()
     error: SfumatoError | None = None
 
@@ -126,8 +134,9 @@ def _trial(plan: Plan, method: Method, table: FrequencyTable, progress: Progress
     weights = [plan.columns[name].weight for name in result.per_column]
     loss = aggregated(list(result.per_column.values()), weights, "mean")
     shares = shares_lost(own, table, result)
-    lost, void = (frozenset(name for name, share in shares.items() if share > most) for most in (HALF, 1 - TIE))
-    return Trial(method, perf_counter() - begin, result, loss, lost, void)
+    limits = (HALF, 1 - LEAST_LEFT, 1 - TIE)
+    lost, gone, void = (frozenset(name for name, share in shares.items() if share > most) for most in limits)
+    return Trial(method, perf_counter() - begin, result, loss, lost, gone, void)
 
 
 def _search(plan: Plan, method: Method, table: FrequencyTable, progress: Progress | None) -> Result:
@@ -143,16 +152,19 @@ def _least(trials: Sequence[Trial]) -> Trial | None:
     """The winner: of least loss; first among those that leave something of most columns, and keep most of them.
 
     Of the trials with the fewest columns of which nothing is left, those of nearly the least loss are looked at; of
-    these, those with the fewest columns lost by more than half; of these the one of least loss, of equal ones the
-    first.
+    these, those with the fewest columns of which hardly anything is left, then with the fewest lost by more than half;
+    of these the one of least loss, of equal ones the first.
     """
-    done = [trial for trial in trials if trial.loss is not None]
-    fewest = min((len(trial.void) for trial in done), default=0)
-    whole = [trial for trial in done if len(trial.void) == fewest]
+    whole = _fewest([trial for trial in trials if trial.loss is not None], lambda trial: trial.void)
     least = min((trial.loss for trial in whole if trial.loss is not None), default=0.0)
     near = [trial for trial in whole if trial.loss is not None and trial.loss <= MOST_DEARER * least + TIE]
-    fewest = min((len(trial.lost) for trial in near), default=0)
-    return _of_least_loss([trial for trial in near if len(trial.lost) == fewest])
+    return _of_least_loss(_fewest(_fewest(near, lambda trial: trial.gone), lambda trial: trial.lost))
+
+
+def _fewest(trials: Sequence[Trial], columns: Callable[[Trial], Sized]) -> list[Trial]:
+    """The trials with the fewest columns of a kind."""
+    fewest = min((len(columns(trial)) for trial in trials), default=0)
+    return [trial for trial in trials if len(columns(trial)) == fewest]
 
 
 def _of_least_loss(trials: Sequence[Trial]) -> Trial | None:
@@ -171,6 +183,8 @@ def _why(won: Trial, trials: Sequence[Trial]) -> str:
         return WHY.format(**figures)
     if len(won.void) < len(least.void):
         return WHY_SOMETHING.format(**figures, columns=", ".join(sorted(least.void - won.void)))
+    if len(won.gone) < len(least.gone):
+        return WHY_HARDLY.format(**figures, columns=", ".join(sorted(least.gone - won.gone)))
     if won.lost < least.lost:
         return WHY_KEPT.format(**figures, columns=", ".join(sorted(least.lost - won.lost)))
     return WHY_FEWER.format(**figures, lost=len(won.lost), more=len(least.lost))

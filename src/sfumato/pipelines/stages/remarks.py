@@ -79,6 +79,16 @@ def merged_spellings(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:
     return (*(empty if names else ()), *_merged(merged))
 
 
+def decimal_points(plan: Plan) -> tuple[str, ...]:
+    """That numbers with a decimal comma are published with a point."""
+    if plan.data.decimal == ".":
+        return ()
+    return (
+        "The file has decimal commas; numbers are published with decimal points, as in every release. A program that "
+        "expects commas must be told so when it reads the release.",
+    )
+
+
 def _merged(merged: Mapping[str, int]) -> tuple[str, ...]:
     return tuple(
         f'{count:,} texts of "{name}" are likely other spellings of one value (case, spaces, signs, zeros): they '

@@ -20,6 +20,7 @@ from sfumato.pipelines.release_folder import ReleaseReport
 from sfumato.pipelines.stages.counting import unnamed
 from sfumato.pipelines.stages.order import order_remarks
 from sfumato.pipelines.stages.remarks import (
+    decimal_points,
     matching_values,
     merged_spellings,
     repeating_identifiers,
@@ -113,6 +114,7 @@ def _remarks(plan: Plan, source: Engine, outcome: Outcome, withheld_rows: int) -
         *risks_of_persons(plan),
         *order_remarks(plan),
         *merged_spellings(plan, table),
+        *decimal_points(plan),
         *outcome.limit_remarks,
         *(() if outcome.perturbation is None else outcome.perturbation.remarks),
         *exposed_keys(plan),

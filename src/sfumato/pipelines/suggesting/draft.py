@@ -10,6 +10,7 @@ from sfumato.hierarchies.spellings import misspelled, surplus
 from sfumato.hierarchies.suggest.mentions import mentions
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.reasons import (
+    FEW_NUMBERS,
     MENTIONS,
     MISSPELLINGS,
     ONE_SPELLING,
@@ -20,6 +21,7 @@ from sfumato.hierarchies.suggest.reasons import (
 )
 from sfumato.hierarchies.suggest.suggestion import Suggestion
 from sfumato.microdata.models.proposal import proposed_promise
+from sfumato.microdata.publishing.numbers import read_numbers
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.microdata.publishing.proposal import proposed_publication, published_counts
 
@@ -153,6 +155,8 @@ def publishable(suggestion: Suggestion, profile: Profile) -> Suggestion:
         return suggestion
     if count := mentions(profile, K):
         return suggestion.withheld(MENTIONS.format(known=suggestion.reason, count=count))
+    if _few_own_numbers(profile):
+        return suggestion.withheld(FEW_NUMBERS.format(known=suggestion.reason, count=profile.present))
     hopeless = proposed_promise(profile.name, profile.counts, profile.missing, K) is None
     if hopeless and profile.rows >= _ROWS_TO_ROUND:
         return suggestion.withheld(UNIFORM.format(known=suggestion.reason))
@@ -174,7 +178,7 @@ def publications(
 ) -> Iterator[tuple[str, Publication]]:
     """How sensitive columns are published whose numbers would single out rows."""
     names = (name for name, one in suggestions.items() if one.role == "sensitive")
-    counts = {name: profiles[name].counts for name in names if profiles[name].present >= _ROWS_TO_ROUND}
+    counts = {name: profiles[name].counts for name in names if _are_rounded(profiles[name])}
     # Two columns together have as many numbers as the product of theirs.
     most = {name: max(isqrt(profiles[name].present // K), _LEAST_NUMBERS) for name in counts}
     together = {name: proposed_publication(counts[name], K, most[name]) for name in counts}
@@ -183,6 +187,20 @@ def publications(
         publication = proposed_publication(counts[name], K) if len(needed) == 1 else together[name]
         if publication is not None:
             yield name, Publication(publication, published_counts(publication, counts[name]))
+
+
+def _are_rounded(profile: Profile) -> bool:
+    """Whether the numbers of a column may be rounded: in a file of many rows, however few of these have a number."""
+    return profile.rows >= _ROWS_TO_ROUND and profile.present > 0
+
+
+def _few_own_numbers(profile: Profile) -> bool:
+    """Whether a few rows of many have a number, nearly each its own, and no step is useful by which they share it."""
+    few = profile.present < _ROWS_TO_ROUND <= profile.rows
+    if not few or 2 * len(profile.counts) <= profile.present or None in read_numbers([*profile.counts]):
+        return False
+    publication = proposed_publication(profile.counts, K, _LEAST_NUMBERS)
+    return publication is None or publication.round is None
 
 
 def _column(suggestion: Suggestion, publication: Publication | None) -> dict[str, Any]:
