@@ -8,7 +8,7 @@ import numpy as np
 from sfumato.errors import UnattainableError
 from sfumato.tables.build.build import lines_of, resolved
 from sfumato.tables.build.joint import Joint, Section, Sheet, join, merged
-from sfumato.tables.cells.cells import Places, Reach, Status, Table, make_relations, make_table, no_bounds
+from sfumato.tables.cells.cells import Places, Reach, Status, make_relations, make_table, no_bounds
 from sfumato.tables.cells.parts import Part, in_part
 from sfumato.tables.cells.relations import check
 from sfumato.tables.masking import Masked
@@ -75,26 +75,9 @@ def shown_of(masked: Masked, joint: Joint) -> Masked:
     if masked.part.unshown is None:
         return masked
     cells = np.arange(len(joint.names))
-    part, table = masked.part, masked.part.table
-    own = replace(
-        part,
-        rows=cells,
-        table=Table(
-            table.values[cells],
-            table.status[cells],
-            table.costs[cells],
-            table.bounds.rows(cells),
-            Reach(table.reach.down[cells], table.reach.up[cells]),
-            joint.relations,
-            joint.names,
-        ),
-        public=part.public.rows(cells),
-        masked_before=None if part.masked_before is None else part.masked_before[cells],
-        unshown=None,
-    )
     return replace(
         masked,
-        part=own,
+        part=masked.part.shown,
         mask=masked.mask[cells],
         ranges=masked.ranges.rows(cells),
         ends=masked.ends.rows(cells),

@@ -86,7 +86,8 @@ class _Attack:
         start = np.zeros(len(shown)) if self.values is None else self.values
         self.center = self.scale.steps(np.where(self.masked, start, shown))
         self.sides = self.scale.steps(self.publication.sides()) - self.matrix @ self.center
-        self.whole = bool((self.center == np.round(self.center)).all())
+        shown_cells = self.center if self.publication.unshown is None else self.center[~self.publication.unshown]
+        self.whole = bool((shown_cells == np.round(shown_cells)).all())
         self.rounding = self._rounding_shown()
         self.certain = self._certain()
         self.pace = Pace(self.evidence.deadline, int(self.masked.sum()))

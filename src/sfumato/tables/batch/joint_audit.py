@@ -68,7 +68,7 @@ def audit_together(published: Sequence[Protected], deadline: Deadline, tolerance
         UnattainableError: The time is over, or codes of the tables differ in too many ways.
     """
     joint = joined([done.table for done in published], tolerance)
-    part = office_part(joint.whole, tolerance, unshown=joint.crossed)
+    part = office_part(joint.whole, tolerance, unshown=joint.crossed, step=joint.step)
     exact, ranges = _exact(published, joint), _ranges(published, joint)
     masked = np.isnan(exact)
     table = part.table

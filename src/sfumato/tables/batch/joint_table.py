@@ -40,6 +40,11 @@ class JointTable:
     crossed: Mask
     broken: tuple[str, ...] = ()
 
+    @property
+    def step(self) -> float:
+        """The smallest difference of two values that tables show."""
+        return step_of(self.whole.values[self.shown])
+
 
 def joined(tables: Sequence[OfficeTable], tolerance: float = 0.0) -> JointTable:
     """Several tables as one.

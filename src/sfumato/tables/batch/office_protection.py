@@ -30,7 +30,11 @@ COMPUTED = (
 
 
 def office_part(
-    table: OfficeTable, tolerance: float = 0.0, singletons: bool = True, unshown: Mask | None = None
+    table: OfficeTable,
+    tolerance: float = 0.0,
+    singletons: bool = True,
+    unshown: Mask | None = None,
+    step: float | None = None,
 ) -> Part:
     """The table as the methods take it: what is known of each cell, and what must stay open.
 
@@ -39,13 +43,14 @@ def office_part(
         tolerance: How far totals may be off.
         singletons: Whether single respondents attack.
         unshown: Cells that only tie others together.
+        step: The smallest difference of two values; by default as values show it.
 
     Raises:
         DataError: Totals are missing or do not add up.
         UnattainableError: Known bounds leave an unsafe cell a single value.
     """
     relations, values = table.relations(), table.values
-    step = step_of(values)
+    step = step_of(values) if step is None else step
     check(relations, values, tolerance, step)
     low = floor_of(table) if table.low is None else table.low
     high = np.full(len(table), np.inf) if table.high is None else table.high
@@ -133,7 +138,9 @@ def mask_linked(tables: Sequence[OfficeTable], method: str, deadline: Deadline) 
             "Give all tables the same values and decimals, or publish one of them alone.",
             "tables-differ",
         )
-    masked = mask_part(office_part(joint.whole, unshown=joint.crossed), _choice(method), "en", deadline)
+    masked = mask_part(
+        office_part(joint.whole, unshown=joint.crossed, step=joint.step), _choice(method), "en", deadline
+    )
     done = _protected(joint.whole, masked, joint.shown)
     return [_share(table, done, own) for table, own in zip(tables, joint.places, strict=True)]
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, product
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -21,8 +22,8 @@ from sfumato.tables.programs import Program
 
 # More cells than these are not made to tie tables together, nor looked for.
 MOST, MOST_SHOWN = 50_000, 1_000_000
-# Seconds for numbers that they may hold.
-SECONDS = 20.0
+# Seconds for numbers that they may hold, and the share of these for whole ones: any will do.
+SECONDS, WHOLE = 20.0, 0.2
 # What parts are called, with their place behind it.
 PART = "part "
 Row = tuple[list[int], list[float]]
@@ -161,14 +162,10 @@ def possible_values(
     matrix = relations.matrix(len(values)).tocsc()
     sides = -(matrix[:, np.flatnonzero(known)] @ values[known]) / step
     rows = np.flatnonzero(np.diff(matrix[:, np.flatnonzero(~known)].tocsr().indptr))
-    hidden = int((~known).sum())
-    low = np.full(hidden, -np.inf if (values[known] < 0).any() else 0.0)
+    low = np.full(int((~known).sum()), -np.inf if (values[known] < 0).any() else 0.0)
     slack = tolerance / step + 1e-6 * max(1.0, float(np.abs(sides).max(initial=0.0)) * 1e-6)
     limits = Bounds(np.round(sides[rows], 6) - slack, np.round(sides[rows], 6) + slack)
-    program = Program(
-        matrix[rows][:, np.flatnonzero(~known)], Bounds(low, np.full(hidden, np.inf)), limits, integer=True
-    )
-    point, _ = program.least(np.zeros(hidden), min(seconds, SECONDS))
+    point = _point(matrix[rows][:, np.flatnonzero(~known)], low, limits, min(seconds, SECONDS))
     if point is None:
         raise UnattainableError(
             "no numbers were found that cells may hold which no table shows, but which tie them together.",
@@ -176,5 +173,15 @@ def possible_values(
             "joint-size",
         )
     filled = values.copy()
-    filled[~known] = np.round(point) * step
+    filled[~known] = point * step
     return filled
+
+
+def _point(matrix: Any, low: Numbers, limits: Bounds, seconds: float) -> Numbers | None:
+    """Values within limits, whole ones where they are found soon; None where there are none."""
+    bounds, nothing = Bounds(low, np.full(len(low), np.inf)), np.zeros(len(low))
+    whole, _ = Program(matrix, bounds, limits, integer=True).least(nothing, seconds * WHOLE)
+    if whole is not None:
+        return np.round(whole)
+    point, _ = Program(matrix, bounds, limits).least(nothing, seconds * (1 - WHOLE))
+    return None if point is None else np.maximum(point, low)

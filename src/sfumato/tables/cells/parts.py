@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from sfumato.errors import DataError, UnattainableError
-from sfumato.tables.cells.cells import Bounds, Mask, Places, Table
+from sfumato.tables.cells.cells import Bounds, Mask, Places, Reach, Table
 from sfumato.tables.cells.dimensions import Tree
 from sfumato.tables.cells.knowledge import Knowledge
 from sfumato.tables.cells.relations import Key, finest_of
@@ -85,6 +87,26 @@ class Part:
         if self.unshown is None:
             return finest_of(self.table.relations, len(self.table))
         return finest_of(self.table.relations.without(self.unshown), len(self.table)) & ~self.unshown
+
+    @property
+    def shown(self) -> "Part":
+        """The part without cells that are in no table."""
+        if self.unshown is None:
+            return self
+        cells, table = np.flatnonzero(~self.unshown), self.table
+        own = Table(
+            table.values[cells],
+            table.status[cells],
+            table.costs[cells],
+            table.bounds.rows(cells),
+            Reach(table.reach.down[cells], table.reach.up[cells]),
+            table.relations.without(self.unshown),
+            tuple(table.names[cell] for cell in cells),
+        )
+        before = None if self.masked_before is None else self.masked_before[cells]
+        return replace(
+            self, rows=self.rows[cells], table=own, public=self.public.rows(cells), masked_before=before, unshown=None
+        )
 
 
 def in_part(error: UnattainableError, rows: Places, names: Sequence[str]) -> UnattainableError:

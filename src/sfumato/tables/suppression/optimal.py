@@ -6,26 +6,19 @@ doi:10.1287/mnsc.47.7.1008.9805). It does not protect from what an attacker know
 which cells are masked.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from sfumato.tables.cells.cells import Mask, Numbers
 from sfumato.tables.cells.witness import Witness
 from sfumato.tables.deadline import GRACE, Deadline, out_of_time, within
-from sfumato.tables.suppression.attack_programs import WHISPER, Attackers
-from sfumato.tables.suppression.defense import unprotectable
-from sfumato.tables.suppression.flows.flow import GENEROUS
-from sfumato.tables.suppression.master import Bridges, Cut, Master, capacity_cut, relation_cuts
-from sfumato.tables.suppression.parallel_attacks import Guards
+from sfumato.tables.suppression.master import Master
 from sfumato.tables.suppression.patterns import Pattern, PatternSearch
-from sfumato.tables.suppression.problem import Problem, Threat
+from sfumato.tables.suppression.problem import Problem
 from sfumato.tables.suppression.pruning import Pruning
+from sfumato.tables.suppression.separation import Separation
 from sfumato.tables.suppression.suppression import Progress, Suppression, witnesses_of
 
-# Tables with at most so many entries in their relations start with all cuts against bridges.
-SMALL = 2_000
-# With at most so many, integer programs get them all.
+# Tables with at most so many entries in their relations have all cuts against bridges in their integer programs.
 MEDIUM = 30_000
 # A round of cuts that raises the bound by a smaller share is the last one before the integer program.
 TAIL = 1e-3
@@ -73,10 +66,6 @@ class _Search:
         self._end = Deadline()
         self._tell = progress or (lambda _: None)
         self._patterns = PatternSearch(problem)
-        self._insiders: list[Threat] = []
-        self._whispers = _whispers(problem.costs)
-        self._wide: Attackers | None = None
-        self._doubtful = self._guarded = False
         self._looseness = LOOSE
         self._best = Pattern(problem.forced, {})
 
@@ -104,20 +93,12 @@ class _Search:
 
     def _cut(self) -> None:
         """Teach the master program until no attacker gets through its pattern."""
-        self._bridges = Bridges(self._problem)
-        self._guards = Guards(self._problem)
-        self._cutters = Attackers(self._problem)
-        for cut in relation_cuts(self._problem):
-            self._add(cut)
-        if self._problem.matrix.nnz <= SMALL:
-            for cut in self._bridges.all():
-                self._add(cut)
+        self._separation = Separation(self._problem, self._master)
         shares = self._relaxed()
         if shares is not None and not self._finished():
             self._offer(self._completed(shares > 0.99, shares))
         if self._problem.matrix.nnz <= MEDIUM:
-            for cut in self._bridges.all():
-                self._add(cut)
+            self._separation.add_bridges()
         while not self._finished() and self._integer_round():
             self._relaxed()
 
@@ -128,11 +109,11 @@ class _Search:
             shares = self._master.relax(self._end.left)
             if shares is None:
                 return None
-            learnt = self._separate(shares, integer=False)
+            learnt = self._separation.learn(shares, self._end)
             self._report()
-            if not learnt or (self._guarded and self._master.bound < before + TAIL * abs(before)):
+            if not learnt or (self._separation.guarded and self._master.bound < before + TAIL * abs(before)):
                 break
-            before = self._master.bound if self._guarded else before
+            before = self._master.bound if self._separation.guarded else before
         return shares
 
     def _integer_round(self) -> bool:
@@ -146,11 +127,11 @@ class _Search:
         if shares is None:
             return False
         if not solved:
-            self._separate(shares, integer=True)
+            self._separation.learn_pattern(shares, self._end)
             return not self._finished()
-        learnt = self._separate(shares, integer=True)
+        learnt = self._separation.learn_pattern(shares, self._end)
         self._report()
-        if not learnt and not self._doubtful:
+        if not learnt and not self._separation.doubtful:
             if self._looseness == 0.0:
                 return False
             self._looseness = 0.0
@@ -164,59 +145,6 @@ class _Search:
 
     def _pruned(self, rough: Pattern, share: float) -> Pattern:
         return Pattern(*Pruning(self._problem, rough.masked, rough.proofs).run(self._end.share(share)))
-
-    def _separate(self, shares: Numbers, integer: bool) -> int:
-        """Add the cuts that a point violates; bridges first, for they cost nothing to find."""
-        self._doubtful = False
-        learnt = sum(self._add(cut) for cut in self._bridges.violated(shares))
-        self._guarded = integer or not learnt
-        if not self._guarded:
-            return learnt
-        self._guards.open(shares)
-        failed = self._guards.failed([*self._problem.threats, *self._insiders])
-        if not failed and self._problem.attackers:
-            failed = self._failed_insiders()
-        for threat in failed:
-            learnt += self._teach(threat, shares, self._whispers[: None if integer else 1])
-            if self._end.over:
-                # What was not taught is not withstood either: the point is no answer.
-                return max(learnt, 1)
-        return learnt
-
-    def _failed_insiders(self) -> list[Threat]:
-        known = set(self._insiders)
-        new = [threat for threat in self._guards.insiders() if threat not in known]
-        self._insiders.extend(new)
-        return self._guards.failed(new)
-
-    def _teach(self, threat: Threat, shares: Numbers, whispers: Sequence[Numbers]) -> bool:
-        """Add the cuts with which a failed threat answers: several where each costs an integer program less."""
-        learnt = False
-        for whisper in whispers:
-            self._cutters.open(np.maximum(shares, whisper))
-            learnt = self._answer(self._cutters, threat, shares, 1e-4) or learnt
-        if learnt:
-            return True
-        self._cutters.open(shares)
-        if self._answer(self._cutters, threat, shares, 1e-6):
-            return True
-        self._wide = self._wide or Attackers(self._problem, GENEROUS)
-        self._wide.open(shares)
-        if self._answer(self._wide, threat, shares, 1e-6):
-            return True
-        # Neither withstood nor a cut to say so: numbers at the edge of precision, not to be trusted.
-        self._doubtful = self._doubtful or self._wide.directions(threat) is not None
-        return False
-
-    def _answer(self, attackers: Attackers, threat: Threat, shares: Numbers, least: float) -> bool:
-        directions = attackers.directions(threat)
-        cut = None if directions is None else capacity_cut(self._problem, threat, directions)
-        return cut is not None and cut.short(shares) > least and self._add(cut)
-
-    def _add(self, cut: Cut) -> bool:
-        if cut.least > 0 and not len(cut.cells):
-            raise unprotectable(self._problem, self._problem.threats[0])
-        return self._master.add(cut)
 
     def _offer(self, pattern: Pattern | None) -> None:
         """Keep a protected pattern when it is the cheapest so far."""
@@ -232,9 +160,3 @@ class _Search:
 
     def _report(self) -> None:
         self._tell(f"cost {self._cost:,.0f}, at least {self._master.bound:,.0f}")
-
-
-def _whispers(costs: Numbers) -> tuple[Numbers, ...]:
-    """Small capacities for unmasked cells: each kind picks another of the equally violated cuts."""
-    scaled = costs / max(float(costs.max(initial=0.0)), 1e-9)
-    return np.full(len(costs), WHISPER), WHISPER * (0.1 + scaled), WHISPER / (1.0 + 100.0 * scaled)

@@ -15,6 +15,8 @@ from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
 
 # Up to so many masked cells one program over all of them decides what is superfluous; more go by boxes or paths.
 FEW_MASKED = 400
+# What a cell costs besides whose respondent knows it: flows round it convince him and everyone else at once.
+KNOWN = 100.0
 
 
 class Pruning:
@@ -25,6 +27,7 @@ class Pruning:
         self._cells = np.flatnonzero(masked)
         self._part = problem.part(self._cells, proofs)
         prices = self._part.costs / max(float(problem.costs.max(initial=0.0)), 1e-9) * 1e3 + 1e-3
+        prices[list(self._part.insiders)] += KNOWN
         self._finder = finder_for(self._part, prices, thorough=False, few=FEW_MASKED)
         self._exposure = Exposure(self._part)
         self._proofs: dict[Threat, list[Proof]] = {}
