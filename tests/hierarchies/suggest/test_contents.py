@@ -206,7 +206,9 @@ def test_times_of_a_day_are_told_by_their_hours():
         "quasi-identifier",
         {"type": "digits", "length": 5, "shown": [2]},
     )
-    seconds = Profile("x", {f"{hour:02}:00:{second:02}": 1 for hour in range(24) for second in range(60)}, 24 * 60)
+    seconds = Profile(
+        "x", {f"{hour:02}:{second:02}:{second:02}": 1 for hour in range(24) for second in range(60)}, 24 * 60
+    )
     assert suggest(seconds).hierarchy == {"type": "digits", "length": 8, "shown": [5, 2]}
 
 
