@@ -206,9 +206,8 @@ def test_times_of_a_day_are_told_by_their_hours():
         "quasi-identifier",
         {"type": "digits", "length": 5, "shown": [2]},
     )
-    seconds = Profile(
-        "x", {f"{hour:02}:{second:02}:{second:02}": 1 for hour in range(24) for second in range(60)}, 24 * 60
-    )
+    moments = [f"{hour:02}:{minute:02}:{second}" for hour in range(24) for minute in range(60) for second in (10, 30)]
+    seconds = Profile("x", dict.fromkeys(moments, 1), len(moments))
     assert suggest(seconds).hierarchy == {"type": "digits", "length": 8, "shown": [5, 2]}
 
 
