@@ -6,6 +6,7 @@ from hashlib import sha256
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.engines import sql
 from sfumato.errors import DataError
 from sfumato.hierarchies.person_keys import plain_key
 from sfumato.microdata.recoding.recoding import Division
@@ -23,6 +24,10 @@ def row_hash(row: int, key: str) -> str:
     return sha256(f"{key}{row}".encode()).hexdigest()
 
 
+# So many digits of a row's hash tell its place; of those that have the same, the row that comes first is first.
+ORDER_DIGITS = 16
+# From so many rows on it is worth starting a database to hash them.
+MANY = 100_000
 # The column of keys, beside those of the data, and the file that holds them for the published rows, in their order.
 PERSON = "sfumato_person"
 PERSONS_FILE = "persons.parquet"
@@ -47,19 +52,33 @@ def person_hash(person: str | None, key: str) -> str:
 
 
 def shuffled(rows: Iterable[int], key: str) -> npt.NDArray[np.int64]:
-    """The order that shuffles rows, given by their numbers: by their hash.
+    """The order that shuffles rows, given by their numbers: by the first digits of their hashes, then as they come.
 
     >>> order = shuffled([1, 2, 3], "key:")
     >>> order.tolist() == sorted(range(3), key=lambda place: row_hash(place + 1, "key:"))
     True
     """
+    numbers = np.fromiter(rows, np.int64)
+    words = _first_words(numbers, key) if len(numbers) < MANY else _first_words_by_database(numbers, key)
+    return np.argsort(words, kind="stable")
+
+
+def _first_words(rows: npt.NDArray[np.int64], key: str) -> npt.NDArray[np.uint64]:
+    """The first 64 bits of each row's hash, of which the first 16 digits of its text are made."""
     prefix = key.encode()
-    # The bytes of a hash, of which its text is made, have the same order; nearly always the first eight tell it.
-    hashes = b"".join([sha256(b"%b%d" % (prefix, row)).digest() for row in rows])
-    words = np.frombuffer(hashes, ">u8").reshape(-1, 4).astype(np.uint64)
-    order = np.argsort(words[:, 0], kind="stable")
-    first = words[order, 0]
-    return order if (first[1:] != first[:-1]).all() else np.lexsort(words.T[::-1])
+    hashes = b"".join([sha256(b"%b%d" % (prefix, row)).digest()[:8] for row in rows.tolist()])
+    return np.frombuffer(hashes, ">u8").astype(np.uint64)
+
+
+def _first_words_by_database(rows: npt.NDArray[np.int64], key: str) -> npt.NDArray[np.uint64]:
+    """The same, in less than half the time and on all cores."""
+    import duckdb
+
+    with duckdb.connect(":memory:") as connection:
+        connection.register("numbered", {"r": rows})
+        text = f"substr(sha256(concat({sql.text(key)}, r)), 1, {ORDER_DIGITS})"
+        found = connection.execute(f"SELECT CAST(concat('0x', {text}) AS UBIGINT) AS w FROM numbered").fetchnumpy()
+    return np.asarray(found["w"], np.uint64)
 
 
 def shared_out(

@@ -317,8 +317,9 @@ class _Run:
         lost = lost_columns(self.plan, table, result)
         if not lost:
             return result
+        seconds = self.seconds.get("search", 0.0)
         with self._stage("remedies"):
-            entries = [column.to_dict() for column in with_remedies(self.plan, table, result, lost)]
+            entries = [column.to_dict() for column in with_remedies(self.plan, table, result, lost, seconds)]
         return replace(result, details={**result.details, "lost_columns": entries})
 
     @contextmanager

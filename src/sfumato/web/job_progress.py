@@ -92,7 +92,7 @@ async def _conclude(workspace: Workspace, job: Job | None, card: Any, then: Then
     elif job.state == "failed":
         with ui.column().props('role="alert"'):
             ui.label(words["failed"]).classes("font-bold text-negative")
-            ui.label(job.message or "")
+            ui.label(words.sentence(job.message or ""))
     else:
         card.set_visibility(False)
         with card.parent_slot.parent if card.parent_slot else card:

@@ -185,7 +185,8 @@ class TestACollapse:
 
         entry = {"column": "zip", "share_lost": 0.622, "labels": 13, "values": 10, "remedies_cut_short": True}
         said = lost_column(words_in(), entry)
-        assert "its 10 values stand under 13 labels" in said and "not found in the time" in said
+        assert "its 10 values stand under 13 labels" in said and "some was tried and does not" in said
+        assert "was not tried" in lost_column(words_in(), entry | {"remedies_untried": True})
         assert "Nothing that was tried keeps it" in lost_column(words_in(), entry | {"remedies_cut_short": False})
 
 
@@ -193,21 +194,30 @@ class TestTheWinner:
     def test_what_keeps_every_column_wins_over_less_loss(self) -> None:
         method = Local()
         kept = auto.Trial(method, 0.0, loss=0.54)
-        lost = auto.Trial(Mondrian(), 0.0, loss=0.53, gone=frozenset({"job"}))
-        worse = auto.Trial(Optimal(), 0.0, loss=0.52, gone=frozenset({"job", "town"}))
+        lost = auto.Trial(Mondrian(), 0.0, loss=0.53, lost=frozenset({"job"}))
+        worse = auto.Trial(Optimal(), 0.0, loss=0.52, lost=frozenset({"job", "town"}))
         assert auto._least([lost, kept, worse]) is kept
         assert auto._least([lost, worse]) is lost
         said = auto._why(kept, [lost, kept, worse])
-        assert "local (0.5400 on average" in said and "keeps job, town, of which optimal (0.5200) leaves hardly" in said
+        assert "local (0.5400 on average" in said and "half of job, town, of which optimal (0.5200) loses more" in said
         assert "of which optimal" not in words_in("de").sentence(said)
 
     def test_what_costs_much_more_wins_only_over_what_leaves_nothing_of_a_column(self) -> None:
         kept = auto.Trial(Local(), 0.0, loss=0.40)
-        scarce = auto.Trial(Mondrian(), 0.0, loss=0.30, gone=frozenset({"job"}))
-        void = auto.Trial(Mondrian(), 0.0, loss=0.30, gone=frozenset({"job"}), void=frozenset({"job"}))
+        scarce = auto.Trial(Mondrian(), 0.0, loss=0.30, lost=frozenset({"job"}))
+        void = auto.Trial(Mondrian(), 0.0, loss=0.30, lost=frozenset({"job"}), void=frozenset({"job"}))
         assert auto._least([kept, scarce]) is scarce
         assert auto._least([kept, void]) is kept
-        assert "keeps job, of which mondrian" in auto._why(kept, [kept, void])
+        assert "leaves something of job, of which mondrian (0.3000) leaves nothing" in auto._why(kept, [kept, void])
+
+    def test_what_is_lost_by_both_is_not_said_to_be_kept(self) -> None:
+        fewer = auto.Trial(Local(), 0.0, loss=0.31, lost=frozenset({"age", "born"}))
+        more = auto.Trial(Mondrian(), 0.0, loss=0.30, lost=frozenset({"age", "job", "zip"}))
+        assert auto._least([more, fewer]) is fewer
+        said = auto._why(fewer, [more, fewer])
+        assert "loses 2 of the columns by more than half, mondrian (0.3000) 3 of them" in said
+        assert said not in {words_in("de").sentence(said)}
+        assert auto._least([more, auto.Trial(Local(), 0.0, loss=0.31, lost=more.lost)]) is more
 
     def test_columns_that_are_lost_altogether_are_shown_for_each_method(self) -> None:
         frame = pl.DataFrame({"age": [30, 31, 32, 33, 34, 35] * 10, "town": [f"t{place}" for place in range(60)]})

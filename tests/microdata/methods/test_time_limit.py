@@ -7,6 +7,8 @@ import polars as pl
 import pytest
 
 from sfumato.engines.opening import open_engine
+from sfumato.errors import EngineError, UnattainableError
+from sfumato.microdata.methods.full_domain import last_resort
 from sfumato.microdata.methods.rehearsal import rehearse
 from sfumato.microdata.methods.search import search
 from sfumato.microdata.methods.time_limit import Deadline
@@ -71,6 +73,56 @@ def test_a_search_that_is_cut_short_has_a_bound() -> None:
     result = search(plan, table)
     assert result.cut_short and not result.proved_optimal
     assert 0 <= result.details["bound"] <= result.loss
+
+
+def visits(method: dict, least: int = 2):
+    """Visits of persons with four private columns, as the plan and its table."""
+    random = np.random.default_rng(8)
+    number = 600
+    frame = pl.DataFrame(
+        {"who": random.integers(0, 300, number)}
+        | {f"c{at}": random.integers(0, 32, number) for at in range(4)}
+        | {f"s{at}": random.integers(0, 6, number) for at in range(4)}
+    )
+    ladder = {"type": "intervals", "start": 0, "end": 32, "widths": [4, 8, 16]}
+    known = {"role": "quasi-identifier", "type": "integer", "hierarchy": ladder}
+    columns = {"who": {"role": "person"}} | {f"c{at}": known for at in range(4)}
+    private = {f"s{at}": {"role": "sensitive"} for at in range(4)}
+    diversity = [{"model": "l-diversity", "l": least, "column": name} for name in private]
+    privacy = [{"model": "k-anonymity", "k": 5}, *diversity]
+    plan = read_plan({"version": 1, "columns": columns | private, "privacy": privacy, "method": method})
+    return plan, frequency_table(plan, open_engine(frame, plan))
+
+
+@pytest.mark.parametrize("limit", [0.0, 0.02])
+@pytest.mark.parametrize("method", [one for one in METHODS if one["name"] != "k-optimize"], ids=str)
+def test_no_time_is_no_proof_that_nothing_can_be_released(method: dict, limit: float) -> None:
+    """There is a release, if a coarse one; it tells rows apart and says that the time was over."""
+    plan, table = visits(method | {"time_limit": limit})
+    rehearse(plan, table)
+    begin = process_time()
+    result = search(plan, table)
+    assert process_time() - begin <= 3 * (limit + 1)
+    recoding = result.recoding
+    assert len({label for labels in recoding.labels for label in labels}) > 1
+    assert int(recoding.sizes[~recoding.suppressed].min()) >= 5
+    assert result.remarks or not result.cut_short
+
+
+@pytest.mark.parametrize("name", ["local", "optimal", "greedy", "auto", "mondrian"])
+def test_where_nothing_is_found_in_time_that_is_said_and_no_more(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(last_resort, "GRACE", 0.0)
+    plan, table = visits({"name": name, "time_limit": 0.0})
+    with pytest.raises(EngineError, match="ran out before any release was found") as caught:
+        search(plan, table)
+    assert caught.value.code == "engine.time-limit"
+
+
+@pytest.mark.parametrize("name", ["local", "optimal", "mondrian", "auto"])
+def test_what_no_table_can_keep_is_unattainable_whatever_the_time(name: str) -> None:
+    plan, table = visits({"name": name, "time_limit": 0.0}, least=7)
+    with pytest.raises(UnattainableError, match="needs 7 distinct values of s0"):
+        search(plan, table)
 
 
 def test_a_flag_goes_up_when_the_time_is_over() -> None:

@@ -19,7 +19,7 @@ from sfumato.engines import sql
 from sfumato.engines.duckdb.apply import Application, as_text, filtered
 from sfumato.engines.duckdb.entry_lists import Picker, packed
 from sfumato.engines.duckdb.writing import copy_statement, keys_statement
-from sfumato.engines.order import PERSON, PERSONS_FILE
+from sfumato.engines.order import ORDER_DIGITS, PERSON, PERSONS_FILE
 from sfumato.hierarchies.levels import present_codes
 from sfumato.microdata.counts.frequencies import DROPPED
 from sfumato.microdata.recoding.recoding import STAR, Division, numbered
@@ -134,7 +134,9 @@ class Joining:
         values = [f"{value} AS v{place}" for place, value in enumerate(self._columns.values())]
         keys = [] if handling.person is None else [f"s.{PERSON}"]
         named = sql.listed([*values, *keys])
-        order = "s.sfumato_row" if handling.order_key is None else _hash(handling.order_key)
+        order = "s.sfumato_row"
+        if handling.order_key is not None:
+            order = f"substr({_hash(handling.order_key)}, 1, {ORDER_DIGITS}), s.sfumato_row"
         return f"SELECT {named} FROM {self._joined()}{shown} ORDER BY {order}"
 
     def _published(self, column: str) -> str:

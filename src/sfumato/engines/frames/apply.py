@@ -8,8 +8,8 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.engines.frames.count import Coded, occurring
-from sfumato.engines.frames.distinct import Codes
+from sfumato.engines.frames.count import Coded, occurring, packed
+from sfumato.engines.frames.distinct import Codes, Rows
 from sfumato.engines.frames.sources import bare, plain_values, worded
 from sfumato.engines.order import person_hash, shared_out, shuffled
 from sfumato.errors import DataError
@@ -25,8 +25,6 @@ from sfumato.microdata.recoding.recoding import (
     numbered,
 )
 
-# Places of rows, from 0.
-Rows = npt.NDArray[np.int64]
 ALL = slice(None)
 
 
@@ -46,7 +44,7 @@ class Application:
         if self.handling.suppressed == "drop":
             classes, rows, suppressed = classes[~suppressed], rows[~suppressed], suppressed[~suppressed]
         if self.handling.order_key is not None:
-            order = shuffled((rows + 1).tolist(), self.handling.order_key)
+            order = shuffled(rows + 1, self.handling.order_key)
             classes, rows, suppressed = classes[order], rows[order], suppressed[order]
         keys = self._keys(rows)
         return self._frame_of(classes, rows, suppressed, keys), keys
@@ -61,19 +59,20 @@ class Application:
     def _classes(self, rows: Rows) -> tuple[Codes, Rows]:
         """The class of each row that is not dropped, and those rows."""
         recoding = self.recoding
-        columns = []
+        columns, kept = [], np.ones(len(rows), bool)
         for place, column in enumerate(recoding.columns):
             texts, codes = self.coded(column)
             places = recoding.codings[place].places
             lookup = np.array([places.get(text, DROPPED) for text in texts], np.int32)
             columns.append(lookup[codes[rows]] if len(texts) else np.zeros(0, np.int32))
-        codes = np.column_stack(columns)
-        kept = (codes != DROPPED).all(axis=1)
-        codes, rows = codes[kept], rows[kept]
-        classes = _class_of(recoding, codes)
+            if (lookup == DROPPED).any():
+                kept &= columns[-1] != DROPPED
+        if not kept.all():
+            columns, rows = [codes[kept] for codes in columns], rows[kept]
+        classes = _class_of(recoding, columns)
         if isinstance(recoding, ClassRecoding) and recoding.division is not None:
             combinations = recoding.combinations
-            owners = _matched(codes, combinations, np.arange(len(combinations), dtype=np.int32))
+            owners = _matched(columns, combinations, np.arange(len(combinations), dtype=np.int32))
             self._divide(recoding.division, owners, rows, classes)
         return classes, rows
 
@@ -95,7 +94,7 @@ class Application:
         self, classes: Codes, rows: Rows, suppressed: npt.NDArray[np.bool_], keys: Sequence[str]
     ) -> "nw.DataFrame[Any]":
         recoding, handling = self.recoding, self.handling
-        new: dict[str, Coded] = {column: occurring(*self.coded(column), rows) for column in worded(self.frame)}
+        new: dict[str, Coded] = {}
         for place, column in enumerate(recoding.columns):
             if recoding.identical[place] and not suppressed.any():
                 continue
@@ -111,17 +110,24 @@ class Application:
         for column in handling.veiled_columns if suppressed.any() else ():
             texts, codes = new[column] if column in handling.labels else occurring(*self.coded(column), rows)
             new[column] = (*texts, STAR), np.where(suppressed, len(texts), codes)
+        for column in worded(self.frame):
+            if column not in new:
+                new[column] = occurring(*self.coded(column), rows)
         return self._with_texts(new, classes, rows)
 
     def _with_texts(self, new: Mapping[str, Coded], classes: Codes, rows: Rows) -> "nw.DataFrame[Any]":
         """The rows of the frame, some columns as texts, which are given distinct and by the place of each row's."""
-        frame = plain_values(self.frame[rows])
-        backend = nw.get_native_namespace(frame)
+        backend = nw.get_native_namespace(self.frame)
         series = [_series(column, occurring(*coded, ALL), backend) for column, coded in new.items()]
+        names = [*self.frame.columns]
         if self.handling.class_column is not None:
             numbers = numbered(self.recoding)[classes].tolist()
             series.append(nw.new_series(self.handling.class_column, numbers, nw.Int64, backend=backend))
-        return bare(frame.with_columns(*series) if series else frame)
+            names.append(self.handling.class_column)
+        # What is made anew is not taken out of the frame.
+        kept = [column for column in self.frame.columns if column not in new]
+        frame = plain_values(self.frame.select(kept)[rows]) if kept else series.pop(0).to_frame()
+        return bare(frame.with_columns(*series).select(names) if series else frame)
 
 
 def _series(column: str, coded: Coded, backend: Any) -> "nw.Series[Any]":
@@ -130,35 +136,33 @@ def _series(column: str, coded: Coded, backend: Any) -> "nw.Series[Any]":
     return nw.new_series(column, list(texts), nw.String, backend=backend)[codes]
 
 
-def _class_of(recoding: Recoding, codes: Codes) -> Codes:
-    """The class of each row, from its value codes."""
+def _class_of(recoding: Recoding, columns: Sequence[Codes]) -> Codes:
+    """The class of each row, from its value codes, column by column."""
     if isinstance(recoding, LevelRecoding):
-        columns = [recoding.label_codes(place)[codes[:, place]] for place in range(len(recoding.columns))]
-        return _matched(np.column_stack(columns), recoding.classes, np.arange(len(recoding.classes), dtype=np.int32))
-    return _matched(codes, recoding.combinations, recoding.owners)
+        labels = [recoding.label_codes(place)[codes] for place, codes in enumerate(columns)]
+        return _matched(labels, recoding.classes, np.arange(len(recoding.classes), dtype=np.int32))
+    return _matched(columns, recoding.combinations, recoding.owners)
 
 
-def _matched(codes: Codes, keys: Codes, answers: Codes) -> Codes:
+def _matched(columns: Sequence[Codes], keys: Codes, answers: Codes) -> Codes:
     """For each row of codes the answer of the equal row among the keys."""
-    sizes = [
-        int(max(keys[:, place].max(initial=0), codes[:, place].max(initial=0))) + 1 for place in range(codes.shape[1])
-    ]
+    sizes = [int(max(keys[:, place].max(initial=0), codes.max(initial=0))) + 1 for place, codes in enumerate(columns)]
     packing = packing_of(sizes)
     if packing.words == 1 and len(keys):
-        return _matched_words(packing.pack(codes)[0], packing.pack(keys)[0], answers)
+        return _matched_words(packed(columns, packing), packing.pack(keys)[0], answers)
     places = dict(zip(_keys(packing.pack(keys)), answers.tolist(), strict=True))
-    matches = [places.get(key, DROPPED) for key in _keys(packing.pack(codes))]
+    matches = [places.get(key, DROPPED) for key in _keys(packing.pack(np.column_stack(columns)))]
     if DROPPED in matches:
         raise _unknown_combination()
     return np.array(matches, np.int32)
 
 
-def _matched_words(packed: npt.NDArray[np.uint64], keys: npt.NDArray[np.uint64], answers: Codes) -> Codes:
+def _matched_words(rows: npt.NDArray[np.uint64], keys: npt.NDArray[np.uint64], answers: Codes) -> Codes:
     """The same where codes fit into one word: all are looked for together."""
     order = np.argsort(keys)
     ordered = keys[order]
-    places = np.minimum(np.searchsorted(ordered, packed), len(keys) - 1)
-    if (ordered[places] != packed).any():
+    places = np.minimum(np.searchsorted(ordered, rows), len(keys) - 1)
+    if (ordered[places] != rows).any():
         raise _unknown_combination()
     return answers[order[places]].astype(np.int32)
 
@@ -171,5 +175,5 @@ def _unknown_combination() -> DataError:
     )
 
 
-def _keys(packed: npt.NDArray[np.uint64]) -> Iterable[Any]:
-    return packed[0].tolist() if len(packed) == 1 else map(tuple, packed.T.tolist())
+def _keys(words: npt.NDArray[np.uint64]) -> Iterable[Any]:
+    return words[0].tolist() if len(words) == 1 else map(tuple, words.T.tolist())

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from sfumato.engines.frames.distinct import Codes, first_rows
 from sfumato.microdata.counts.frequencies import TextCounts
-from sfumato.microdata.counts.packing import packing_of
+from sfumato.microdata.counts.packing import Packing, Words, packing_of
 
 Numbers = npt.NDArray[np.float64]
 # A column's distinct texts and, for each row, the place of its text.
@@ -23,7 +23,19 @@ FLOATS = {float, type(None)}
 def count_rows(columns: Sequence[str], coded: Sequence[Coded], keep: npt.NDArray[np.int64], rows: int) -> TextCounts:
     """The distinct combinations of columns among the rows to be kept, out of so many."""
     present = [occurring(*entry, keep) for entry in coded]
-    codes = np.column_stack([codes for _, codes in present]) if coded else np.zeros((0, 0), np.int32)
+    values = tuple(texts for texts, _ in present)
+    packing = packing_of([max(len(texts), 1) for texts in values])
+    if not coded or packing.words > 1:
+        return _count_wide(columns, present, rows)
+    keys = np.sort(packed([codes for _, codes in present], packing))
+    starts = np.flatnonzero(np.concatenate([np.ones(min(len(keys), 1), bool), keys[1:] != keys[:-1]]))
+    counts = np.diff(np.append(starts, len(keys))).astype(np.int64)
+    return TextCounts(tuple(columns), values, packing.unpack(keys[starts].reshape(1, -1)), counts, rows)
+
+
+def _count_wide(columns: Sequence[str], present: Sequence[Coded], rows: int) -> TextCounts:
+    """The same where the codes of a row do not fit into one word."""
+    codes = np.column_stack([codes for _, codes in present]) if present else np.zeros((0, 0), np.int32)
     values = tuple(texts for texts, _ in present)
     codes = codes[packing_of([max(len(texts), 1) for texts in values]).order(codes)]
     first = np.ones(len(codes), bool)
@@ -31,6 +43,14 @@ def count_rows(columns: Sequence[str], coded: Sequence[Coded], keep: npt.NDArray
     starts = np.flatnonzero(first)
     counts = np.diff(np.append(starts, len(codes))).astype(np.int64)
     return TextCounts(tuple(columns), values, np.ascontiguousarray(codes[starts]), counts, rows)
+
+
+def packed(columns: Sequence[Codes], packing: Packing) -> Words:
+    """The codes of each row in one word, from those of each column; no matrix of them all is made."""
+    keys = np.zeros(len(columns[0]), np.uint64)
+    for column, shift in zip(columns, packing.shift, strict=True):
+        keys |= column.astype(np.uint64) << shift
+    return keys
 
 
 def occurring(texts: tuple[str | None, ...], codes: Codes, rows: npt.NDArray[np.int64] | slice) -> Coded:

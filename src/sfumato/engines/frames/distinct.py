@@ -7,6 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 Codes = npt.NDArray[np.int32]
+# Places of rows, from 0.
+Rows = npt.NDArray[np.int64]
 # Types of which a library's equal values have equal texts; among floats, objects and moments with zones that is not so.
 EXACT = (nw.String, nw.Categorical, nw.Enum, nw.Boolean, nw.Date)
 # Types of Python objects that are equal only if their texts are.
@@ -15,10 +17,11 @@ PLAIN = {str, float, type(None)}
 MOST_SPAN = 4
 
 
-def numbered_rows(series: "nw.Series[Any]") -> Codes | None:
-    """For each row a number that it shares with the rows of the same value, counted from 0 in the order of the rows.
+def numbered_rows(series: "nw.Series[Any]") -> tuple[Codes, Rows] | None:
+    """For each row a number that it shares with the rows of the same value, and the first row of each number.
 
-    None where the library cannot tell, or values that are equal to it may have different texts.
+    They are counted from 0 in the order of the rows. None where the library cannot tell, or values that are equal to it
+    may have different texts.
     """
     made = _numbered(series)
     return None if made is None else _as_they_come(_dense(made))
@@ -87,16 +90,18 @@ def _dense(numbers: npt.NDArray[Any]) -> Codes:
     return codes
 
 
-def _as_they_come(codes: Codes) -> Codes:
-    """The same numbers, the first row's 0, the next other one's 1, and so on."""
+def _as_they_come(codes: Codes) -> tuple[Codes, Rows]:
+    """The same numbers, the first row's 0, the next other one's 1, and so on; and the first row of each."""
     firsts = first_rows(codes)
     order = np.argsort(firsts)
+    if (order[1:] > order[:-1]).all():
+        return codes, firsts
     places = np.empty(len(order), np.int32)
     places[order] = np.arange(len(order), dtype=np.int32)
-    return places[codes]
+    return places[codes], firsts[order]
 
 
-def first_rows(codes: Codes) -> npt.NDArray[np.int64]:
+def first_rows(codes: Codes) -> Rows:
     """The first row of each of the numbers."""
     firsts = np.empty(int(codes.max(initial=-1)) + 1, np.int64)
     firsts[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)

@@ -23,7 +23,7 @@ from sfumato.engines.frames.count import (
     plain_floats,
     texts_of,
 )
-from sfumato.engines.frames.distinct import first_rows, numbered_rows
+from sfumato.engines.frames.distinct import numbered_rows
 from sfumato.engines.frames.number_series import number_series
 from sfumato.engines.frames.sources import SHORT_FLOATS, bare, check_kinds
 from sfumato.engines.names import check_names
@@ -151,12 +151,12 @@ class FrameEngine(CountsPersons):
         return self._coded[column]
 
     def _factorized(self, column: str) -> Coded:
-        codes = numbered_rows(self._frame[column])
-        if codes is None:
+        numbered = numbered_rows(self._frame[column])
+        if numbered is None:
             return self._made_of(column, factorize)
-        firsts = self._frame[column][first_rows(codes).tolist()]
+        codes, firsts = numbered
         try:
-            return coded_of(firsts.to_list(), codes, as_text)
+            return coded_of(self._frame[column][firsts.tolist()].to_list(), codes, as_text)
         except TypeError:
             raise no_text(column) from None
 

@@ -1,9 +1,9 @@
 """Auto: local recoding, Mondrian by loss and the optimal node are tried on the same count; what loses least wins.
 
 They are compared by the mean loss metric on the rows as published, a withheld row counting 1; but what leaves nothing
-of a column that another keeps does not win, for a mean hides that; nor what leaves hardly anything of one, where
-another keeps it for little more loss. No method is best for every table: one level for each column gives way to single
-outliers, classes of their own need no hierarchy that fits.
+of a column that another keeps does not win, for a mean hides that; nor what loses more columns by more than half, as
+the verdict counts them, than another does for little more loss. No method is best for every table: one level for each
+column gives way to single outliers, classes of their own need no hierarchy that fits.
 """
 
 from collections.abc import Sequence
@@ -15,6 +15,7 @@ from typing import Any
 from sfumato.errors import SfumatoError, UnattainableError
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.losses.coverage import aggregated
+from sfumato.microdata.methods.column_losses import HALF, shares_lost
 from sfumato.microdata.methods.full_domain import search as full_domain
 from sfumato.microdata.methods.local import search as local
 from sfumato.microdata.methods.mondrian import search as mondrian
@@ -24,14 +25,20 @@ from sfumato.microdata.plan.model import Plan
 
 # Losses that differ by less are equal: the method named first is taken.
 TIE = 1e-9
-# A column of which less than this share is left is lost altogether: of 20 rows 19 tell nothing of it.
-LEAST_LEFT = 0.05
-# What loses more than so many times the least does not win by columns of which others leave hardly anything.
+# What loses more than so many times the least does not win by columns that others lose.
 MOST_DEARER = 1.25
 WHY = "Local, mondrian and optimal were tried: {name} loses least ({loss:.4f} on average, a withheld row counting 1)."
 WHY_KEPT = (
     "Local, mondrian and optimal were tried: {name} ({loss:.4f} on average, a withheld row counting 1) keeps "
-    "{columns}, of which {other} ({less:.4f}) leaves hardly anything."
+    "at least half of {columns}, of which {other} ({less:.4f}) loses more."
+)
+WHY_FEWER = (
+    "Local, mondrian and optimal were tried: {name} ({loss:.4f} on average, a withheld row counting 1) loses "
+    "{lost} of the columns by more than half, {other} ({less:.4f}) {more} of them."
+)
+WHY_SOMETHING = (
+    "Local, mondrian and optimal were tried: {name} ({loss:.4f} on average, a withheld row counting 1) leaves "
+    "something of {columns}, of which {other} ({less:.4f}) leaves nothing."
 )
 
 
@@ -41,7 +48,8 @@ class Trial:
 
     Attributes:
         loss: The mean loss metric of a published row, a withheld one counting 1; None where there is no release.
-        gone: The columns of which it leaves hardly anything; void: those of which it leaves nothing.
+        lost: The columns that it loses by more than half, as the verdict counts them; void: those of which it leaves
+            nothing.
         error: Why there is none.
     """
 
@@ -49,18 +57,18 @@ class Trial:
     seconds: float
     result: Result | None = None
     loss: float | None = None
-    gone: frozenset[str] = frozenset()
+    lost: frozenset[str] = frozenset()
     void: frozenset[str] = frozenset()
-    error: str = ""
+    error: SfumatoError | None = None
 
     def to_dict(self) -> dict[str, Any]:
         entry: dict[str, Any] = {"method": self.method.name, "seconds": self.seconds, "loss": self.loss}
         if self.result is None:
-            return entry | {"error": self.error}
+            return entry | {"error": str(self.error)}
         hidden = self.result.recoding.sizes[self.result.recoding.suppressed]
         return entry | {
             "suppressed_rows": int(hidden.sum()),
-            "columns_lost": sorted(self.gone),
+            "columns_lost": sorted(self.lost),
             "proved_optimal": self.result.proved_optimal,
             "cut_short": self.result.cut_short,
         }
@@ -71,17 +79,25 @@ def search(plan: Plan, method: Auto, table: FrequencyTable, progress: Progress |
 
     Raises:
         UnattainableError: None of them finds a release; the error is that of the first.
+        EngineError: The same, and the time of some was over before.
     """
     methods = _methods(plan, method)
     with ThreadPoolExecutor(len(methods)) as pool:
         trials = list(pool.map(lambda one: _trial(plan, one, table, progress), methods))
     won = _least(trials)
     if won is None or won.result is None or won.loss is None:
-        raise UnattainableError(trials[0].error, "Ask for less, or allow more rows to be suppressed.", "auto")
+        raise _error(trials)
     remarks = (_why(won, trials), *_late(trials), *won.result.remarks)
     details = {**won.result.details, "tried": [trial.to_dict() for trial in trials]}
     chosen = replace(won.method, time_limit=method.time_limit)
     return replace(won.result, remarks=remarks, details=details, method=chosen)
+
+
+def _error(trials: Sequence[Trial]) -> SfumatoError:
+    """Why there is no release: that a time was over, where one was; else why the first has none."""
+    errors = [trial.error for trial in trials if trial.error is not None]
+    late = next((error for error in errors if not isinstance(error, UnattainableError)), None)
+    return late or UnattainableError(str(errors[0]), "Ask for less, or allow more rows to be suppressed.", "auto")
 
 
 def _methods(plan: Plan, method: Auto) -> list[Method]:
@@ -106,21 +122,12 @@ def _trial(plan: Plan, method: Method, table: FrequencyTable, progress: Progress
     try:
         result = _search(own, method, table, progress)
     except SfumatoError as error:
-        return Trial(method, perf_counter() - begin, error=str(error))
+        return Trial(method, perf_counter() - begin, error=error)
     weights = [plan.columns[name].weight for name in result.per_column]
     loss = aggregated(list(result.per_column.values()), weights, "mean")
-    gone, void = (_gone(table, result, least) for least in (LEAST_LEFT, TIE))
-    return Trial(method, perf_counter() - begin, result, loss, gone, void)
-
-
-def _gone(table: FrequencyTable, result: Result, least: float) -> frozenset[str]:
-    """The columns of which published rows keep less than a share; one of a single value has nothing to lose."""
-    recoding = result.recoding
-    hidden = table.rows - int(recoding.sizes[~recoding.suppressed].sum())
-    several = (name for place, name in enumerate(table.columns) if (table.marginal(place) > 0).sum() > 1)
-    # A withheld row loses all of every column.
-    left = {name: (1.0 - result.per_column[name]) * table.rows for name in several}
-    return frozenset(name for name, rows in left.items() if rows < least * (table.rows - hidden))
+    shares = shares_lost(own, table, result)
+    lost, void = (frozenset(name for name, share in shares.items() if share > most) for most in (HALF, 1 - TIE))
+    return Trial(method, perf_counter() - begin, result, loss, lost, void)
 
 
 def _search(plan: Plan, method: Method, table: FrequencyTable, progress: Progress | None) -> Result:
@@ -133,10 +140,10 @@ def _search(plan: Plan, method: Method, table: FrequencyTable, progress: Progres
 
 
 def _least(trials: Sequence[Trial]) -> Trial | None:
-    """The winner: of least loss; first among those that leave something of most columns, and more than hardly anything.
+    """The winner: of least loss; first among those that leave something of most columns, and keep most of them.
 
     Of the trials with the fewest columns of which nothing is left, those of nearly the least loss are looked at; of
-    these, those with the fewest columns of which hardly anything is; of these the one of least loss, of equal ones the
+    these, those with the fewest columns lost by more than half; of these the one of least loss, of equal ones the
     first.
     """
     done = [trial for trial in trials if trial.loss is not None]
@@ -144,8 +151,8 @@ def _least(trials: Sequence[Trial]) -> Trial | None:
     whole = [trial for trial in done if len(trial.void) == fewest]
     least = min((trial.loss for trial in whole if trial.loss is not None), default=0.0)
     near = [trial for trial in whole if trial.loss is not None and trial.loss <= MOST_DEARER * least + TIE]
-    fewest = min((len(trial.gone) for trial in near), default=0)
-    return _of_least_loss([trial for trial in near if len(trial.gone) == fewest])
+    fewest = min((len(trial.lost) for trial in near), default=0)
+    return _of_least_loss([trial for trial in near if len(trial.lost) == fewest])
 
 
 def _of_least_loss(trials: Sequence[Trial]) -> Trial | None:
@@ -157,19 +164,21 @@ def _of_least_loss(trials: Sequence[Trial]) -> Trial | None:
 
 
 def _why(won: Trial, trials: Sequence[Trial]) -> str:
-    """Why a trial won: by its loss, or because another of less loss leaves hardly anything of a column."""
+    """Why a trial won: by its loss, or by the columns that the one of less loss loses."""
     least = _of_least_loss(trials) or won
+    figures = {"name": won.method.name, "loss": won.loss, "other": least.method.name, "less": least.loss}
     if least is won:
-        return WHY.format(name=won.method.name, loss=won.loss)
-    columns = ", ".join(sorted((least.gone - won.gone) | (least.void - won.void)))
-    return WHY_KEPT.format(
-        name=won.method.name, loss=won.loss, columns=columns, other=least.method.name, less=least.loss
-    )
+        return WHY.format(**figures)
+    if len(won.void) < len(least.void):
+        return WHY_SOMETHING.format(**figures, columns=", ".join(sorted(least.void - won.void)))
+    if won.lost < least.lost:
+        return WHY_KEPT.format(**figures, columns=", ".join(sorted(least.lost - won.lost)))
+    return WHY_FEWER.format(**figures, lost=len(won.lost), more=len(least.lost))
 
 
 def _late(trials: Sequence[Trial]) -> list[str]:
     return [
-        f"The time limit cut the search of {trial.method.name} short."
+        f"The time limit cut the search of {trial.method.name} short: a longer one may give another release."
         for trial in trials
         if trial.result is not None and trial.result.cut_short
     ]

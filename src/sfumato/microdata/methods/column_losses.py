@@ -19,6 +19,8 @@ from sfumato.microdata.models.classes import Floats, Mask
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import LevelRecoding
 
+# A column that keeps less than this share is lost.
+HALF = 0.5
 # Of larger tables the rows that labels cover are not counted beside.
 MOST_COMBINATIONS = 2_000_000
 
@@ -37,6 +39,16 @@ def column_losses(plan: Plan, table: FrequencyTable, result: Result) -> dict[str
         if known:
             losses[name] = max(known)
     return losses
+
+
+def shares_lost(plan: Plan, table: FrequencyTable, result: Result) -> dict[str, float]:
+    """The losses of the columns that have something to lose: more than one value."""
+    losses = column_losses(plan, table, result)
+    return {
+        name: losses[name]
+        for place, name in enumerate(table.columns)
+        if name in losses and table.value_count(place) > 1
+    }
 
 
 def _by_domain(table: FrequencyTable, result: Result, place: int) -> float | None:

@@ -6,8 +6,8 @@ from typing import Any
 
 from sfumato.hierarchies.levels import present_codes
 from sfumato.microdata.counts.frequencies import FrequencyTable
-from sfumato.microdata.methods.column_losses import column_losses
-from sfumato.microdata.methods.remedies import HALF, Remedy, Trials
+from sfumato.microdata.methods.column_losses import HALF, shares_lost
+from sfumato.microdata.methods.remedies import Remedy, Trials
 from sfumato.microdata.methods.result import Result
 from sfumato.microdata.methods.search import find_recoding, steering_view
 from sfumato.microdata.plan.model import Plan
@@ -32,7 +32,8 @@ class LostColumn:
 
     @property
     def share_of_values_left(self) -> float:
-        return self.labels / max(self.values, 1)
+        """Labels of several levels overlap and may be more than the values: then all count as left."""
+        return min(self.labels / max(self.values, 1), 1.0)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -45,6 +46,7 @@ class LostColumn:
             "column_to_withhold": self.remedy.column,
             "method_to_use": self.remedy.method,
             "remedies_cut_short": self.remedy.cut_short,
+            "remedies_untried": self.remedy.untried,
         }
 
 
@@ -54,20 +56,25 @@ def lost_columns(plan: Plan, table: FrequencyTable, result: Result) -> tuple[Los
 
 
 def _lost_columns(plan: Plan, table: FrequencyTable, result: Result) -> Iterator[LostColumn]:
-    losses = column_losses(plan, table, result)
-    for place, name in enumerate(table.columns):
-        values = table.value_count(place)
-        if losses.get(name, 0.0) > HALF and values > 1:
-            yield LostColumn(name, losses[name], _labels(result.recoding, place), values)
+    for name, share in shares_lost(plan, table, result).items():
+        place = table.columns.index(name)
+        if share > HALF:
+            yield LostColumn(name, share, _labels(result.recoding, place), table.value_count(place))
 
 
 def with_remedies(
-    plan: Plan, table: FrequencyTable, result: Result, lost: Sequence[LostColumn]
+    plan: Plan, table: FrequencyTable, result: Result, lost: Sequence[LostColumn], seconds: float = 0.0
 ) -> tuple[LostColumn, ...]:
-    """Lost columns with what would keep them: searches of their own, which take a time of their own."""
+    """Lost columns with what would keep them: searches of their own, which take a time of their own.
+
+    Args:
+        seconds: How long the search took. The most important columns come first, then those of which most is left.
+    """
     plan, steering = steering_view(plan, table)
-    trials = Trials(plan, steering, result, find_recoding)
-    return tuple(replace(column, remedy=trials.remedy(column.column)) for column in lost)
+    trials = Trials(plan, steering, result, find_recoding, seconds)
+    order = sorted(lost, key=lambda column: (-plan.columns[column.column].weight, column.share_lost))
+    remedies = {column.column: trials.remedy(column.column) for column in order}
+    return tuple(replace(column, remedy=remedies[column.column]) for column in lost)
 
 
 def _labels(recoding: Recoding, place: int) -> int:

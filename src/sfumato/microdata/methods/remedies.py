@@ -6,6 +6,7 @@ the column is kept by more than half in what came out. What the time does not al
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from sfumato.errors import SfumatoError
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.packing import packing_of
-from sfumato.microdata.methods.column_losses import column_losses
+from sfumato.microdata.methods.column_losses import HALF, column_losses
 from sfumato.microdata.methods.full_domain.search import problem_of
 from sfumato.microdata.methods.result import Result
 from sfumato.microdata.methods.time_limit import Deadline
@@ -23,11 +24,11 @@ from sfumato.microdata.plan.model import ColumnPlan, Plan
 from sfumato.microdata.recoding.recoding import LevelRecoding
 
 Find = Callable[[Plan, FrequencyTable, None], Result]
-# A column that keeps less than this share is lost.
-HALF = 0.5
-# Seconds for all trials of a release together, which are none of its search.
-# More rows than this share are no remedy; so many columns are tried.
-TRIAL_SECONDS = 1.0
+# Seconds for all trials of a release together, which are none of its search: so many times as long as that took, within
+# limits. More rows than this share are no remedy; so many columns are tried.
+LEAST_SECONDS = 1.0
+MOST_SECONDS = 10.0
+TIMES_SEARCH = 4.0
 MOST_ROWS = 0.1
 MOST_COLUMNS = 3
 
@@ -37,64 +38,97 @@ class Remedy:
     """What would keep a column: so many more rows withheld, another column withheld, or another method.
 
     Attributes:
-        cut_short: Nothing was found, and the time did not allow to try all.
+        cut_short: Nothing was found, and the time did not allow to try all; untried: not even to try one thing.
     """
 
     rows: int | None = None
     column: str | None = None
     method: str | None = None
     cut_short: bool = False
+    untried: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a trial came to: what each column loses, and the rows that it withholds."""
+
+    losses: Mapping[str, float]
+    hidden: int
+
+    def keeps(self, name: str) -> bool:
+        return self.losses.get(name, 1.0) <= HALF
+
+
+# What might keep a column: the key of its trial, the trial, and the remedy where that keeps it.
+Way = tuple[Any, Callable[[], Outcome | None], Callable[[Outcome], Remedy]]
 
 
 class Trials:
     """Searches with one thing changed, each done once however many columns are lost.
 
     Args:
-        find: The search.
+        find: The search; seconds: how long the one took whose result is looked at.
     """
 
-    def __init__(self, plan: Plan, table: FrequencyTable, result: Result, find: Find) -> None:
+    def __init__(self, plan: Plan, table: FrequencyTable, result: Result, find: Find, seconds: float = 0.0) -> None:
         self.plan, self.table, self.result, self.find = plan, table, result, find
         self.method: Any = result.method or plan.method
-        self.deadline = Deadline(TRIAL_SECONDS)
-        self.outcomes: dict[Any, tuple[Mapping[str, float], int] | None] = {}
+        self.deadline = Deadline(min(max(TIMES_SEARCH * seconds, LEAST_SECONDS), MOST_SECONDS))
+        self.outcomes: dict[Any, Outcome | None] = {}
+        self.late: set[Any] = set()
 
     def remedy(self, name: str) -> Remedy:
         """The first remedy for a lost column that was tried and keeps it; none where nothing does."""
         place = self.table.columns.index(name)
-        remedies = (remedy for remedy in self._remedies(place) if remedy is not None)
-        return next(remedies, None) or Remedy(cut_short=self.deadline.over)
+        asked = list[Any]()
+        for key, trial, remedy in self._ways(place):
+            asked.append(key)
+            outcome = self._tried(key, trial)
+            if outcome is not None and outcome.keeps(name):
+                return remedy(outcome)
+        late = [key for key in asked if key in self.late]
+        return Remedy(cut_short=bool(late), untried=bool(late) and len(late) == len(asked))
 
-    def _remedies(self, place: int) -> Iterator[Remedy | None]:
-        name = self.table.columns[place]
-        yield self._with_rows(place)
+    def _ways(self, place: int) -> Iterator[Way]:
+        """What might keep a column, the cheapest first: its key, its trial, and the remedy where it does."""
+        rows = self._more_rows(place)
+        if rows is not None:
+            hidden = self._hidden
+            yield ("rows", rows), partial(self._with_rows, rows), lambda outcome: Remedy(rows=outcome.hidden - hidden)
         for other in self._others(place):
-            kept = self._tried(other, lambda other=other: self._without(other))  # type: ignore[misc]
-            yield Remedy(column=self.table.columns[other]) if kept and _keeps(kept[0], name) else None
+            name = self.table.columns[other]
+            yield other, partial(self._without, other), lambda _outcome, name=name: Remedy(column=name)  # type: ignore[misc]
         if self._chooses_node or isinstance(self.method, Mondrian):
-            budget = self.method.suppression if self._chooses_node else Suppression(rows=0)
-            local = Local(suppression=budget, aggregate=self.method.aggregate)
-            kept = self._tried("local", lambda: self._found(replace(self.plan, method=local), self.table))
-            yield Remedy(method="local") if kept and _keeps(kept[0], name) else None
+            yield "local", self._by_local, lambda _outcome: Remedy(method="local")
+
+    @property
+    def _hidden(self) -> int:
+        recoding = self.result.recoding
+        return int(recoding.sizes[recoding.suppressed].sum())
+
+    def _by_local(self) -> Outcome | None:
+        budget = self.method.suppression if self._chooses_node else Suppression(rows=0)
+        local = Local(suppression=budget, aggregate=self.method.aggregate)
+        return self._found(replace(self.plan, method=local), self.table)
 
     @property
     def _chooses_node(self) -> bool:
         """Whether the method chooses one node within a budget."""
         return isinstance(self.method, FullDomain) and not isinstance(self.method, Local)
 
-    def _with_rows(self, place: int) -> Remedy | None:
-        """More rows withheld, where the method chooses a node within a budget: it may choose a finer one then."""
+    def _more_rows(self, place: int) -> int | None:
+        """The rows to be withheld so that a column keeps half, where the method chooses a node within a budget."""
         recoding = self.result.recoding
         if not isinstance(recoding, LevelRecoding) or not self._chooses_node or self.deadline.over:
             return None
-        hidden = int(recoding.sizes[recoding.suppressed].sum())
         rows = self._rows_of_finer_level(recoding, place)
-        if rows is None or not 0 < rows - hidden <= MOST_ROWS * self.table.rows:
-            return None
+        return rows if rows is not None and 0 < rows - self._hidden <= MOST_ROWS * self.table.rows else None
+
+    def _with_rows(self, rows: int) -> Outcome | None:
+        """More rows withheld: the method may choose a finer node then."""
         method = replace(self.method, suppression=Suppression(rows=rows))
-        kept = self._tried(("rows", rows), lambda: self._found(replace(self.plan, method=method), self.table))
-        more = kept[1] - hidden if kept and _keeps(kept[0], self.table.columns[place]) else 0
-        return Remedy(rows=more) if more > 0 else None
+        outcome = self._found(replace(self.plan, method=method), self.table)
+        return outcome if outcome is not None and outcome.hidden > self._hidden else None
 
     def _rows_of_finer_level(self, recoding: LevelRecoding, place: int) -> int | None:
         """The rows that are withheld where a column keeps half and the others stay as they are."""
@@ -107,27 +141,37 @@ class Trials:
         return None
 
     def _others(self, place: int) -> list[int]:
-        """The other columns that tell rows apart most: without one of these, most is won."""
+        """The other columns of which most is told now: without one of these, most is won for the others."""
         if self.table.population is not None or self.table.sample is not None or len(self.table.columns) < 2:
             return []
         others = [other for other in range(len(self.table.columns)) if other != place]
-        return sorted(others, key=lambda other: -_entropy(self.table.marginal(other)))[:MOST_COLUMNS]
+        return sorted(others, key=lambda other: -self._told[other])[:MOST_COLUMNS]
 
-    def _without(self, place: int) -> tuple[Mapping[str, float], int] | None:
+    @cached_property
+    def _told(self) -> list[float]:
+        """What the release tells of each column: how far it tells rows apart, as far as that is not lost.
+
+        A column that is lost itself stands in nobody's way any more.
+        """
+        losses = column_losses(self.plan, self.table, self.result)
+        names = enumerate(self.table.columns)
+        return [_entropy(self.table.marginal(place)) * (1.0 - losses.get(name, 0.0)) for place, name in names]
+
+    def _without(self, place: int) -> Outcome | None:
         columns = {**self.plan.columns, self.table.columns[place]: ColumnPlan("identifier")}
         plan = replace(self.plan, columns=columns, method=self.method)
         return self._found(plan, without_column(self.table, place))
 
-    def _tried(
-        self, key: object, trial: Callable[[], tuple[Mapping[str, float], int] | None]
-    ) -> tuple[Mapping[str, float], int] | None:
-        """The outcome of a trial, or of the same one before."""
+    def _tried(self, key: object, trial: Callable[[], Outcome | None]) -> Outcome | None:
+        """The outcome of a trial, or of the same one before; it is late where the time did not allow to finish it."""
         if key not in self.outcomes:
             self.outcomes[key] = None if self.deadline.over else trial()
+            if self.outcomes[key] is None and self.deadline.over:
+                self.late.add(key)
         return self.outcomes[key]
 
-    def _found(self, plan: Plan, table: FrequencyTable) -> tuple[Mapping[str, float], int] | None:
-        """What each column loses in another release, and the rows that it withholds; None where it is not certain."""
+    def _found(self, plan: Plan, table: FrequencyTable) -> Outcome | None:
+        """What comes out of another search; None where it is not certain."""
         method: Any = plan.method
         limit = min(self.deadline.left, getattr(method, "time_limit", self.deadline.left))
         timed = replace(method, time_limit=limit) if hasattr(method, "time_limit") else method
@@ -138,11 +182,7 @@ class Trials:
         if result.cut_short:
             return None
         hidden = int(result.recoding.sizes[result.recoding.suppressed].sum())
-        return column_losses(plan, table, result), hidden
-
-
-def _keeps(shares: Mapping[str, float], name: str) -> bool:
-    return shares.get(name, 1.0) <= HALF
+        return Outcome(column_losses(plan, table, result), hidden)
 
 
 def without_column(table: FrequencyTable, place: int) -> FrequencyTable:

@@ -12,8 +12,10 @@ from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.persons import person_view
 from sfumato.microdata.counts.sample import weighted_view
 from sfumato.microdata.methods.result import Progress, Result
-from sfumato.microdata.methods.top_classes import with_top_classes
+from sfumato.microdata.methods.time_limit import out_of_time
+from sfumato.microdata.methods.top_classes import all_alike, must_tell, with_top_classes
 from sfumato.microdata.models.readers_view import without_skew
+from sfumato.microdata.plan.methods import Greedy
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.prediction import classes_of, veils
 from sfumato.microdata.recoding.recoding import Recoding
@@ -51,10 +53,29 @@ def find_recoding(plan: Plan, table: FrequencyTable, progress: Progress | None) 
     folder = FOLDERS.get(plan.method.name, "full_domain.search")
     find: Callable[..., Result] = import_module(f"sfumato.microdata.methods.{folder}").search
     result = find(plan, plan.method, table, progress)
+    if result.cut_short and must_tell(plan, table) and all_alike(result.recoding):
+        result = _first_release(plan, table, result)
     recoding = with_top_classes(plan, table, result.recoding)
     if recoding is not result.recoding:
         _check_readers_view(plan, table, recoding)
     return replace(result, recoding=recoding)
+
+
+def _first_release(plan: Plan, table: FrequencyTable, result: Result) -> Result:
+    """What is released where the time of a search was over before its classes told anything: the first node that does.
+
+    Raises:
+        EngineError: No node was found in time, either.
+    """
+    from sfumato.microdata.methods.full_domain import last_resort
+    from sfumato.microdata.methods.full_domain import search as full_domain
+
+    asked: Any = plan.method
+    shared = {name: getattr(asked, name) for name in ("suppression", "aggregate", "time_limit") if hasattr(asked, name)}
+    method = Greedy(**{"aggregate": "mean"} | shared)
+    problem = full_domain.problem_of(plan, method, table)
+    first = full_domain.result_of(problem, method.loss, last_resort.first_release(problem))
+    return replace(first, details=result.details, method=result.method)
 
 
 def with_persons_kept(plan: Plan, table: FrequencyTable, result: Result) -> Result:
@@ -74,6 +95,8 @@ def with_persons_kept(plan: Plan, table: FrequencyTable, result: Result) -> Resu
     if not failing.any():
         return result
     hidden = recoding.suppressed | failing
+    if hidden.all() and result.cut_short:
+        raise out_of_time(getattr(plan.method, "time_limit", 0.0))
     if hidden.all():
         raise UnattainableError("no class has persons enough.", "Ask for less, or use another method.", "persons")
     rows = int(recoding.sizes[failing].sum())

@@ -8,7 +8,20 @@ from time import monotonic
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.errors import EngineError
+
 Flag = npt.NDArray[np.int64]
+# Seconds past its end in which a search may still finish a first release: without one there is nothing to hand over.
+GRACE = 0.6
+
+
+def out_of_time(seconds: float) -> EngineError:
+    """The error for a search that has found nothing to publish by then: nobody knows whether there is something."""
+    return EngineError(
+        f"The time ({seconds:g} s) ran out before any release was found.",
+        "Allow more seconds in method.time_limit, withhold a column, or use method mondrian, which is quicker.",
+        "time-limit",
+    )
 
 
 class Deadline:
@@ -31,6 +44,14 @@ class Deadline:
     def left(self) -> float:
         """Seconds that are left, never less than 0."""
         return max(self.until - monotonic(), 0.0)
+
+    def later(self, seconds: float) -> "Deadline":
+        """The deadline some seconds later; from now on where it is over already.
+
+        >>> Deadline(0.0).later(10.0).over
+        False
+        """
+        return Deadline(self.left + seconds)
 
     @contextmanager
     def flag(self) -> Iterator[Flag]:

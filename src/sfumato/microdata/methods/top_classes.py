@@ -29,11 +29,21 @@ def with_top_classes(plan: Plan, table: FrequencyTable, recoding: Recoding) -> R
     if telling.any():
         hidden = recoding.suppressed | tops if plan.output.suppressed == "star" else recoding.suppressed
         return replace(recoding, suppressed=hidden)
-    if any(model.column for model in plan.privacy) and len(table.counts) > 1:
+    if must_tell(plan, table):
         raise _nothing_told(plan)
     if plan.output.suppressed != "star" or not recoding.suppressed.any() or not isinstance(recoding, ClassRecoding):
         return recoding
     return _together(plan, table, recoding)
+
+
+def must_tell(plan: Plan, table: FrequencyTable) -> bool:
+    """Whether rows must be told apart: a promise about a sensitive column is empty where all look alike."""
+    return any(model.column for model in plan.privacy) and len(table.counts) > 1
+
+
+def all_alike(recoding: Recoding) -> bool:
+    """Whether all rows that are kept are one class."""
+    return int((~recoding.suppressed & (recoding.sizes > 0)).sum()) < 2
 
 
 def _top_classes(recoding: Recoding) -> Mask:
@@ -66,7 +76,10 @@ def _together(plan: Plan, table: FrequencyTable, recoding: ClassRecoding) -> Cla
 
 
 def _nothing_told(plan: Plan) -> UnattainableError:
-    asked = " and ".join(f"{model.name} {model.asked:g}" for model in plan.privacy)
+    asked = " and ".join(
+        f"{model.name} {model.asked:g}" + ("" if model.column is None else f" of {model.column}")
+        for model in plan.privacy
+    )
     return UnattainableError(
         f"Nothing below the top satisfies {asked}: all rows would look alike.",
         "Ask for less, allow more rows to be suppressed, or leave the quasi-identifiers out of the release.",

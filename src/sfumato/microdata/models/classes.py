@@ -1,6 +1,6 @@
 """Classes: rows that are published alike, with their sizes and what each holds of the sensitive columns."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -75,6 +75,10 @@ class Classes:
     @property
     def rows(self) -> int:
         return int(self.sizes.sum())
+
+    def holding(self, names: Collection[str]) -> "Classes":
+        """The classes with nothing beside what is named."""
+        return replace(self, sensitive={name: old for name, old in self.sensitive.items() if name in names})
 
     def kept(self, keep: Mask) -> "Classes":
         """The classes that are kept, in the same order."""

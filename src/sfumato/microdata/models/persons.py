@@ -14,6 +14,7 @@ import numpy as np
 
 from sfumato.microdata.models.classes import Classes, Counts, Histogram, Mask, histogram
 from sfumato.microdata.models.model import Model
+from sfumato.microdata.models.weights import WEIGHTS
 
 # What classes hold of their persons; of the persons who have a value of a column, with the column's name behind it.
 PERSONS = "sfumato_persons"
@@ -22,6 +23,12 @@ PERSONS = "sfumato_persons"
 def persons_with(column: str) -> str:
     """The name of the histogram of persons who have a value of a column."""
     return f"{PERSONS}:{column}"
+
+
+def looked_at(model: Model) -> frozenset[str]:
+    """The names of what a promise looks at in a class: its column, and what is of no column."""
+    columns = () if model.column is None else (model.column, persons_with(model.column))
+    return frozenset((PERSONS, WEIGHTS, *columns))
 
 
 def by_persons(classes: Classes, coded: Classes) -> Classes:
@@ -124,7 +131,7 @@ class PersonModel:
         return bool(self.model.monotone_suppression)
 
     def failing(self, classes: Classes, whole: Classes) -> Mask:
-        return failing_by_persons(self.model, by_persons(classes, whole), whole_by_persons(whole))
+        return failing_by_persons(self.model, self._members(classes, whole), whole_by_persons(whole))
 
     def failing_among(self, classes: Classes, whole: Classes, asked: Mask) -> Mask:
         return self.failing(classes, whole) & asked
@@ -133,7 +140,11 @@ class PersonModel:
         return np.where(failing, classes.sizes, 0) if self.monotone_suppression else np.zeros(len(failing), np.int64)
 
     def reached(self, classes: Classes, whole: Classes) -> float:
-        return reached_by_persons(self.model, by_persons(classes, whole), whole_by_persons(whole))
+        return reached_by_persons(self.model, self._members(classes, whole), whole_by_persons(whole))
+
+    def _members(self, classes: Classes, whole: Classes) -> Classes:
+        """The persons of classes, with their values of the promise's column alone: others are counted for others."""
+        return by_persons(classes.holding(looked_at(self.model)), whole)
 
     def limits(self, whole: Classes) -> str | None:
         return self.model.limits(whole_by_persons(whole))

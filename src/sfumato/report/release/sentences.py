@@ -133,7 +133,9 @@ def _remedy(words: Words, column: Mapping[str, Any]) -> str:
         return words["lost.other"].format(other=other, column=column["column"])
     if method is not None:
         return words["lost.method"].format(method=method, column=column["column"])
-    return words["lost.untried" if column.get("remedies_cut_short") else "lost.no_remedy"]
+    if column.get("remedies_untried"):
+        return words["lost.untried"]
+    return words["lost.cut_short" if column.get("remedies_cut_short") else "lost.no_remedy"]
 
 
 def disclosure(words: Words, report: Report) -> list[str]:

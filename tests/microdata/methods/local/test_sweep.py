@@ -9,7 +9,10 @@ import pytest
 from sfumato.engines.opening import open_engine
 from sfumato.microdata.methods.full_domain.search import problem_of
 from sfumato.microdata.methods.local import sweep as sweeps
+from sfumato.microdata.methods.local.search import Answer
 from sfumato.microdata.methods.local.sweep import UNPLACED, Sweep
+from sfumato.microdata.methods.search import steering_view
+from sfumato.microdata.models import persons
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.stages.counting import frequency_table
 
@@ -29,7 +32,7 @@ def test_rounds_forget_nothing(seed: int, k: int) -> None:
     limits = np.append(np.linspace(0.0, 2.0, 15), np.inf)
     forgetful = nobody.copy()
     for limit in limits.tolist():
-        sweep._round(forgetful, sweep.floors(), limit, 0, np.zeros(1, np.int64))
+        sweep._round(forgetful, sweep.nodes[0], sweep.floors(), limit, np.zeros(1, np.int64))
     assert sweep.spread(nobody, limits).tolist() == forgetful.tolist()
 
 
@@ -57,3 +60,45 @@ def test_all_nodes_are_listed_and_of_many_some_from_the_first_to_the_last(monkey
 def test_a_lattice_of_millions_of_nodes_is_not_written_down() -> None:
     nodes, costs = sweep_of_levels({f"c{place}": (0, 4) for place in range(12)}, 50).nodes
     assert nodes.shape == (200, 12) and (np.diff(costs) >= -1e-9).all()
+
+
+def visits_sweep() -> Sweep:
+    """A sweep over visits of persons, with three promises about private columns."""
+    random = np.random.default_rng(3)
+    ages = {"type": "intervals", "start": 0, "end": 31, "widths": [2, 4, 8, 16]}
+    age = {"role": "quasi-identifier", "type": "integer", "hierarchy": ages}
+    columns = {"who": {"role": "person"}, "a": age, "b": age, "c": age}
+    private = {name: {"role": "sensitive"} for name in "xyz"}
+    privacy = [{"model": "k-anonymity", "k": 3}, *({"model": "l-diversity", "l": 2, "column": name} for name in "xyz")]
+    read = {"version": 1, "columns": columns | private, "privacy": privacy, "method": {"name": "local"}}
+    frame = pl.DataFrame(
+        {"who": random.integers(0, 150, 300)}
+        | {name: random.integers(0, 32, 300) for name in "abc"}
+        | {name: random.integers(0, 4, 300) for name in "xyz"}
+    )
+    plan = read_plan(read)
+    plan, table = steering_view(plan, frequency_table(plan, open_engine(frame, plan)))
+    return Sweep(problem_of(plan, plan.method, table), 10**6, 0)
+
+
+def test_a_promise_counts_persons_of_its_own_column_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All columns for every promise are the square of the work; k persons are asked for first, of all classes."""
+    sweep, counted = visits_sweep(), []
+    weights = persons._weights
+    monkeypatch.setattr(persons, "_weights", lambda *args: counted.append(args) or weights(*args))
+    owners = sweep.problem.grouper.owners((4, 4, 3)).astype(np.int64)
+    failing = sweep.failing(owners, int(owners.max()) + 1)
+    assert len(counted) <= 3 + 3  # The raw table as one class is counted once, too.
+    together = sweep.classes(owners, int(owners.max()) + 1)
+    each = [model.failing(together, sweep.table.whole) for model in sweep.problem.models]
+    assert failing.tolist() == np.any(each, axis=0).tolist()
+
+
+def test_a_few_nodes_give_a_fair_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    sweep = visits_sweep()
+    monkeypatch.setattr(sweeps, "QUICK_WORK", 0)
+    few, every = sweep.passes()
+    assert (few, every) == (32, len(sweep.nodes[0]))
+    nobody = np.full(len(sweep.table.counts), UNPLACED, np.int64)
+    losses = [Answer(sweep, sweep.spread(nobody, np.array([np.inf]), 0, most)).loss for most in (few, every)]
+    assert losses[1] <= losses[0] <= 1.5 * losses[1]

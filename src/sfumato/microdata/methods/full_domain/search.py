@@ -8,9 +8,9 @@ from sfumato.errors import PlanError
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods.full_domain import exhaustive, greedy, optimal, samarati
+from sfumato.microdata.methods.full_domain.last_resort import releasable
 from sfumato.microdata.methods.full_domain.lattice.problem import Problem, Solution
 from sfumato.microdata.methods.full_domain.near_least import near_least
-from sfumato.microdata.methods.full_domain.unattainable import only_top
 from sfumato.microdata.methods.result import Progress, Result
 from sfumato.microdata.models.classes import Mask
 from sfumato.microdata.models.model import for_readers
@@ -31,10 +31,7 @@ SEARCHES = {
 def search(plan: Plan, method: FullDomain, table: FrequencyTable, progress: Progress | None) -> Result:
     """The recoding at the node that the method finds."""
     problem = problem_of(plan, method, table, progress)
-    solution = _proved(problem, SEARCHES[method.name](problem))
-    empty = only_top(problem, solution.best)
-    if empty is not None:
-        raise empty
+    solution = releasable(problem, _proved(problem, SEARCHES[method.name](problem)))
     if method.hide_minimality:
         solution = near_least(problem, solution, plan.drawing_seed)
     return result_of(problem, method.loss, solution, _details(method, table, solution))

@@ -3,11 +3,11 @@
 import math
 from typing import Any
 
-from sfumato.errors import UnattainableError
+from sfumato.errors import SfumatoError, UnattainableError
 from sfumato.microdata.counts.grouping import Node
 from sfumato.microdata.methods.assessment import beyond_limits
 from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem
-from sfumato.microdata.methods.time_limit import Deadline
+from sfumato.microdata.methods.time_limit import Deadline, out_of_time
 from sfumato.microdata.models.model import Model
 
 # How many nodes are looked at to find what would be attainable.
@@ -15,11 +15,13 @@ MAX_NODES = 2_000
 MOST_SECONDS = 1.0
 
 
-def unattainable(problem: Problem) -> UnattainableError:
-    """Says why nothing can be released, and what could be."""
+def unattainable(problem: Problem) -> SfumatoError:
+    """Says why nothing can be released, and what could be; where its time was over, that nothing was found by then."""
     error = beyond_limits(problem.models, problem.table.whole)
     if error is not None:
         return error
+    if problem.deadline.over and problem.judge(problem.highest).certain_rows <= problem.limit:
+        return out_of_time(problem.time_limit)
     nearest = least_suppression(problem, problem.highest)
     if nearest is not None and nearest.suppressed_rows < problem.table.rows:
         return UnattainableError(
@@ -36,10 +38,14 @@ def unattainable(problem: Problem) -> UnattainableError:
     )
 
 
-def only_top(problem: Problem, best: Judgment) -> UnattainableError | None:
-    """The error for a promise about a sensitive column that is kept only where all rows look alike."""
-    if problem.offers(best):
-        return None
+def only_top(problem: Problem, best: Judgment) -> SfumatoError:
+    """The error for a promise about a sensitive column that is kept only where all rows look alike.
+
+    Args:
+        best: The node that was found, which may not be released.
+    """
+    if not best.holds:
+        return unattainable(problem)
     what = f"With {_share(problem.limit, problem)} suppression nothing below the top satisfies {_asked(problem)}"
     nearest = least_suppression(problem, problem.highest)
     # What the budget allows already and is not offered needs no further rows.
@@ -88,7 +94,12 @@ def _share(rows: int, problem: Problem) -> str:
 
 
 def _asked(problem: Problem) -> str:
-    return " and ".join(f"{_symbol(model)} = {model.asked:g} ({model.name})" for model in problem.models)
+    return " and ".join(f"{_symbol(model)} = {model.asked:g} ({_name(model)})" for model in problem.models)
+
+
+def _name(model: Model) -> str:
+    """A promise by its model, and the column that it is about."""
+    return model.name if model.column is None else f"{model.name} of {model.column}"
 
 
 def _symbol(model: Model) -> str:

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.microdata.methods.local.sweep import UNPLACED, Ints, Sweep
+from sfumato.microdata.methods.time_limit import GRACE
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
 
 # How many of the cheapest classes are tried for rows that found no company by themselves.
@@ -87,7 +88,7 @@ class Company:
         """Whether a class keeps every promise with a combination more."""
         owners = np.where(self.owners == chosen, 0, UNPLACED)
         owners[row] = 0
-        return not self.sweep.failing(self.sweep.classes(owners, 1)).any()
+        return not self.sweep.failing(owners, 1).any()
 
 
 def _suppressed_cost(sweep: Sweep, row: int) -> float:
@@ -109,9 +110,9 @@ def with_company(sweep: Sweep, owners: Ints, limit: int) -> Ints | None:
     if not number:
         return None
     budget = limit
-    company = made(sweep, owners, number)
+    company, deadline = made(sweep, owners, number), sweep.problem.deadline.later(GRACE / 2)
     for row in left.tolist():
-        if sweep.problem.deadline.over:
+        if deadline.over:
             return None
         rows = int(sweep.table.counts[row])
         if not company.join(row, rows <= budget):

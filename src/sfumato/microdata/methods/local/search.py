@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.errors import UnattainableError
+from sfumato.errors import SfumatoError, UnattainableError
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.grouping import Grouped, Node
 from sfumato.microdata.losses.coverage import aggregated
@@ -25,9 +25,10 @@ from sfumato.microdata.methods.class_labels import distinct_classes, distinct_la
 from sfumato.microdata.methods.full_domain import optimal
 from sfumato.microdata.methods.full_domain import search as full_domain
 from sfumato.microdata.methods.full_domain.greedy import Walk
+from sfumato.microdata.methods.full_domain.last_resort import releasable
 from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem, Solution
 from sfumato.microdata.methods.full_domain.lattice.rare_pairs import screened
-from sfumato.microdata.methods.full_domain.unattainable import only_top, unattainable
+from sfumato.microdata.methods.full_domain.unattainable import unattainable
 from sfumato.microdata.methods.local.classes import costs_of, firsts_of, levels_of, with_company
 from sfumato.microdata.methods.local.sweep import MOST_LISTED, UNPLACED, Ints, Sweep
 from sfumato.microdata.methods.result import Progress, Result
@@ -60,7 +61,7 @@ def search(plan: Plan, method: Local, table: FrequencyTable, progress: Progress 
         return _large(plan, method, sweep, problem)
     best = _swept(sweep, method)
     node = better_node(problem, best.loss if best else None)
-    if node is not None:
+    if node is not None and (best is None or problem.offers(node)):
         best = _best(best, _from_node(sweep, node))
         if best is None or best.loss > node.loss:
             return _at_node(problem, method, node)
@@ -73,11 +74,11 @@ def _at_node(problem: Problem, method: Local, node: Judgment) -> Result:
 
     Raises:
         UnattainableError: It tells nothing, though a promise is about a sensitive column.
+        EngineError: The same, and the time was over before another was found.
     """
-    empty = only_top(problem, node)
-    if empty is not None:
-        raise empty
-    return full_domain.result_of(problem, method.loss, Solution(node, False, 0, problem.size))
+    late = problem.deadline.over
+    solution = Solution(node, False, 0, problem.size, remarks=(_late(method),) if late else (), cut_short=late)
+    return full_domain.result_of(problem, method.loss, releasable(problem, solution))
 
 
 def _large(plan: Plan, method: Local, sweep: Sweep, problem: Problem) -> Result:
@@ -114,6 +115,12 @@ class Answer:
     @cached_property
     def levels(self) -> npt.NDArray[np.int32]:
         return levels_of(self.sweep, self.owners, self.number)
+
+    @property
+    def tells(self) -> bool:
+        """Whether some label below the top is published."""
+        tops = np.array([ladder.height - 1 for ladder in self.sweep.table.ladders])
+        return bool((self.levels < tops).any())
 
     @cached_property
     def first(self) -> Ints:
@@ -155,11 +162,17 @@ class Answer:
 
 
 def _swept(sweep: Sweep, method: Local) -> Answer | None:
-    """The best answer of all rounds; None where some rows find no place."""
+    """The best answer of all rounds; None where some rows find no place.
+
+    Where going through all nodes takes long, a few of them come first: then there is a fair answer whatever the time.
+    """
     start = _start(sweep, method.weight)
     nobody = np.full(len(sweep.table.counts), UNPLACED, np.int64)
-    best = _placed(sweep, sweep.spread(nobody, np.array([np.inf]), start))
-    if method.rounds > 1 and best is not None:
+    best: Answer | None = None
+    for most in sweep.passes():
+        if best is None or not sweep.problem.deadline.over:
+            best = _best(best, _placed(sweep, sweep.spread(nobody, np.array([np.inf]), start, most)))
+    if method.rounds > 1 and best is not None and not sweep.problem.deadline.over:
         costs = best.row_costs()
         steps = (np.arange(1, method.rounds) * len(costs)) // method.rounds
         limits = np.append(np.unique(costs[steps]), np.inf)
@@ -187,7 +200,10 @@ def _placed(sweep: Sweep, owners: Ints) -> Answer | None:
     placed = with_company(sweep, owners, sweep.problem.limit)
     if placed is not None:
         placed = _for_readers(sweep, placed)
-    return None if placed is None or placed.max(initial=-1) < 0 else Answer(sweep, placed)
+    if placed is None or placed.max(initial=-1) < 0:
+        return None
+    answer = Answer(sweep, placed)
+    return answer if answer.tells or not sweep.problem.must_tell else None
 
 
 def _for_readers(sweep: Sweep, owners: Ints) -> Ints | None:
@@ -241,7 +257,7 @@ def better_node(problem: Problem, loss: float | None) -> Judgment | None:
 def _optimal_or_none(problem: Problem, loss: float | None) -> Judgment | None:
     try:
         return optimal.search(problem).best
-    except UnattainableError:
+    except SfumatoError:
         if loss is None:
             raise
         return None

@@ -5,7 +5,7 @@ the first, and by the order of nodes the cheapest, node at which it has company.
 cells up to a certain cost: then a cheap cell of a dear node comes before a dear cell of a cheap one.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -24,9 +24,17 @@ from sfumato.microdata.methods.time_limit import Flag
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import Model
+from sfumato.microdata.models.persons import looked_at
 
 Ints = npt.NDArray[np.int64]
+Nodes = npt.NDArray[np.int32]
 UNPLACED = -1
+# Where going through all nodes takes long, so many come first, each a good part of those that follow. A promise beyond
+# class sizes costs so much more work than counting a combination; what is quick is not divided.
+FEW_NODES = (32, 256, 2_048)
+PASS_GROWTH = 4
+PROMISE_WORK = 20
+QUICK_WORK = 100_000_000
 # Costs are compared in so many digits.
 DIGITS = 12
 # Combinations times nodes of a round: beyond it, fewer nodes are gone through.
@@ -59,7 +67,9 @@ class Sweep:
 
     @cached_property
     def _others(self) -> tuple[Model, ...]:
-        return tuple(model for model in self.problem.models if not isinstance(model, KAnonymity))
+        """The promises beyond class sizes, those first that are judged quickest: about no column."""
+        others = (model for model in self.problem.models if not isinstance(model, KAnonymity))
+        return tuple(sorted(others, key=lambda model: model.column is not None))
 
     @cached_property
     def column_loss(self) -> ColumnLoss:
@@ -137,43 +147,66 @@ class Sweep:
         sums: Floats = sum((least[column, nodes[:, column]] for column in range(nodes.shape[1])), np.zeros(len(nodes)))
         return sums
 
-    def failing(self, classes: Classes) -> Mask:
-        """Which classes fail some promise."""
-        failing: Mask = classes.sizes < self.problem.k
+    def failing(self, owners: Ints, number: int) -> Mask:
+        """Which classes fail some promise; each promise is asked about those that keep the ones before it.
+
+        Args:
+            owners: The class of each combination, or UNPLACED.
+        """
+        failing: Mask = self.classes(owners, number, ()).sizes < self.problem.k
         for model in self._others:
-            failing = failing | model.failing(classes, self.table.whole)
+            asked = np.flatnonzero(~failing)
+            if not len(asked):
+                break
+            numbers = np.full(number + 1, UNPLACED, np.int64)
+            numbers[asked] = np.arange(len(asked))
+            classes = self.classes(numbers[owners], len(asked), looked_at(model))
+            failing[asked] = model.failing(classes, self.table.whole)
         return failing
 
-    def classes(self, owners: Ints, number: int) -> Classes:
-        """The classes of combinations; those owned by none (UNPLACED) are left out."""
+    def classes(self, owners: Ints, number: int, names: Collection[str] | None = None) -> Classes:
+        """The classes of combinations; those owned by none (UNPLACED) are left out.
+
+        Args:
+            names: What classes hold, by its names; all where not given.
+        """
         placed = owners >= 0
         sizes = np.bincount(owners[placed], weights=self.table.counts[placed], minlength=number).astype(np.int64)
-        if not self.table.sensitive:
-            return Classes(sizes)
+        contents = {name: rows for name, rows in self.table.sensitive.items() if names is None or name in names}
         owner = np.where(placed, owners, number)
-        return Classes(sizes, {name: regroup(rows, owner, number) for name, rows in self.table.sensitive.items()})
+        return Classes(sizes, {name: regroup(rows, owner, number) for name, rows in contents.items()})
 
-    def spread(self, owners: Ints, limits: Floats, start: int = 0) -> Ints:
+    def passes(self) -> list[int]:
+        """How many nodes are gone through, first few and at last all: the less is sure, the longer they take."""
+        every = len(self.nodes[0])
+        work = every * len(self.table.counts) * (1 + PROMISE_WORK * len(self._others))
+        return [*(few for few in FEW_NODES if work > QUICK_WORK and PASS_GROWTH * few <= every), every]
+
+    def spread(self, owners: Ints, limits: Floats, start: int = 0, most: int | None = None) -> Ints:
         """Give rows that are in no class yet a class at the first node where they have company, if there is one.
 
         Args:
             owners: The class of each combination, or UNPLACED.
             limits: For each round, the most that a row of a new class may cost.
             start: The node with which every round begins.
+            most: So many nodes are gone through, at even distances; all where not given.
         """
         owners = owners.copy()
+        every = len(self.nodes[0])
+        places = np.linspace(start, every - 1, min(most or every, every - start)).astype(np.int64)
         with self.problem.deadline.flag() as stop:
-            self._spread(owners, limits, start, stop)
+            self._spread(owners, limits, places, stop)
         return owners
 
-    def _spread(self, owners: Ints, limits: Floats, start: int, stop: Flag) -> None:
-        floors = self.floors() if len(limits) > 1 else np.zeros(len(self.nodes[0]))
+    def _spread(self, owners: Ints, limits: Floats, places: Ints, stop: Flag) -> None:
+        nodes = np.ascontiguousarray(self.nodes[0][places])
+        floors = self.floors()[places] if len(limits) > 1 else np.zeros(len(nodes))
         for done, limit in enumerate(limits.tolist()):
-            self._round(owners, floors, limit, start, stop)
+            self._round(owners, nodes, floors, limit, stop)
             self.tell(done + 1, len(limits))
 
-    def _round(self, owners: Ints, floors: Floats, limit: float, at: int, stop: Flag) -> None:
-        nodes, _ = self.nodes
+    def _round(self, owners: Ints, nodes: Nodes, floors: Floats, limit: float, stop: Flag) -> None:
+        at = 0
         left = np.flatnonzero(owners < 0)
         cells = _room(len(left))
         number = int(owners.max(initial=-1)) + 1
@@ -191,7 +224,7 @@ class Sweep:
                 continue
             owner, good = cells.owner[: len(left)], cells.good[:count].copy()
             if self._others:
-                good &= self._acceptable(left, owner, count)
+                good = self._acceptable(left, owner, good)
             if self.spare and at + 1 < len(nodes):
                 good &= random.random(count) >= self.spare
             numbers = number + np.cumsum(good) - 1
@@ -201,11 +234,14 @@ class Sweep:
             left = left[~kept]
             at += 1
 
-    def _acceptable(self, left: Ints, owner: Ints, cells: int) -> Mask:
-        """Which cells keep every promise."""
+    def _acceptable(self, left: Ints, owner: Ints, good: Mask) -> Mask:
+        """Which of the good cells keep every promise."""
+        numbers = np.where(good, np.cumsum(good) - 1, UNPLACED)
         owners = np.full(len(self.table.counts), UNPLACED, np.int64)
-        owners[left] = owner
-        return ~self.failing(self.classes(owners, cells))
+        owners[left] = numbers[owner]
+        kept = good.copy()
+        kept[good] = ~self.failing(owners, int(good.sum()))
+        return kept
 
 
 def _room(size: int) -> Cells:

@@ -164,7 +164,7 @@ class ColumnPanel:
             self._tell("invalid", self.words["not_yaml"])
             return
         except RefusedError as error:
-            self._tell("invalid", error.what)
+            self._tell("invalid", components.error_text(error, self.words))
             return
         if self._check(settings) and settings != self.plan["hierarchy"]:
             self.plan["hierarchy"] = settings

@@ -15,7 +15,7 @@ HEADS = ("column", "holds", "role", "why_role", "ladder")
 # Beyond so many values, a ladder is not drawn before it is looked at.
 MOST_VALUES = 20_000
 # Rows that a step is entered with; a screen shows fewer.
-FIRST_ROWS = 24
+FIRST_ROWS = 18
 
 
 class ColumnsTable:

@@ -38,14 +38,23 @@ def chart(points: list[Point], rows: int, words: Words) -> dict[str, Any]:
         ]
         return {"type": "scatter", "name": name, "data": data, "symbolSize": size, "itemStyle": {"color": color}}
 
-    zoom = {"xAxisIndex": 0, "startValue": 0, "endValue": 100 * USEFUL_SHARE, "filterMode": "none"}
+    # Numbers on axes are written by the browser, in the language of the page.
+    written = f"(value) => Number(value).toLocaleString('{words.language}')"
+    axis = AXIS | {"axisLabel": {**SOFT, ":formatter": written}}
+    zoom = {
+        ":labelFormatter": written,
+        "xAxisIndex": 0,
+        "startValue": 0,
+        "endValue": 100 * USEFUL_SHARE,
+        "filterMode": "none",
+    }
     return {
         "tooltip": {"trigger": "item", "formatter": "{b}", "confine": True, "extraCssText": "white-space: normal"},
         "legend": {"top": 0, "left": "center", "textStyle": SOFT},
         "grid": {"left": 60, "right": 20, "top": 40, "bottom": 80},
         "dataZoom": [{"type": "slider", "bottom": 8, "height": 18} | zoom, {"type": "inside"} | zoom],
-        "xAxis": {"name": words["node_axis_x"] + " (%)", "nameGap": 26, "min": 0} | AXIS,
-        "yAxis": {"name": words["node_axis_y"].partition(" (")[0], "nameGap": 42, "scale": True} | AXIS,
+        "xAxis": {"name": words["node_axis_x"] + " (%)", "nameGap": 26, "min": 0} | axis,
+        "yAxis": {"name": words["node_axis_y"].partition(" (")[0], "nameGap": 42, "scale": True} | axis,
         "series": [
             series(False, words["node_other"], "#9aa5bd", 5),
             series(True, words["node_best"], "#c98a3c", 11),

@@ -1,0 +1,53 @@
+"""What a search hands over whose time is over before it has found anything that may be released.
+
+A node that tells rows apart is looked for from the top down, a few moments longer: the first is the answer. Where there
+is none in that time, nobody knows whether there is one, and the error says so; it never says that there is none.
+"""
+
+from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem, Solution
+from sfumato.microdata.methods.full_domain.unattainable import only_top
+from sfumato.microdata.methods.time_limit import GRACE, Deadline, out_of_time
+
+REMARK = "{seconds:g} s were over before a release was found: this one is the first from the top down."
+
+
+def releasable(problem: Problem, solution: Solution) -> Solution:
+    """A solution that may be released: itself, or where its time was over, the first from the top down.
+
+    Raises:
+        UnattainableError: Nothing below the top keeps the promises.
+        EngineError: The time was over before anything was found.
+    """
+    if problem.offers(solution.best):
+        return solution
+    if not solution.cut_short:
+        raise only_top(problem, solution.best)
+    return first_release(problem, solution.checked)
+
+
+def first_release(problem: Problem, checked: int = 0) -> Solution:
+    """The first node from the top down that may be released.
+
+    Raises:
+        UnattainableError: There is none.
+        EngineError: There was no time to find it.
+    """
+    top, deadline = problem.judge(problem.highest), Deadline(GRACE)
+    waiting, seen = [top], {top.node}
+    for judgment in waiting:
+        if problem.offers(judgment):
+            return _solution(problem, judgment, checked + len(seen))
+        if judgment.certain_rows > problem.limit:
+            continue
+        for node in problem.neighbors(judgment.node, -1):
+            if deadline.over:
+                raise out_of_time(problem.time_limit)
+            if node not in seen:
+                seen.add(node)
+                waiting.append(problem.judge(node))
+    raise only_top(problem, top)
+
+
+def _solution(problem: Problem, first: Judgment, checked: int) -> Solution:
+    remark = REMARK.format(seconds=problem.time_limit)
+    return Solution(first, False, min(checked, problem.size), problem.size, remarks=(remark,), cut_short=True)
