@@ -41,6 +41,13 @@ class Reader:
             if key not in published:
                 self._note(dict(zip(names, key, strict=True)), 0.0, 0.0)
 
+    def read_near(self, names, published, most):
+        """Take note of a table whose numbers are less than `most` off; a cell that is left out is empty."""
+        for key in {*published, *itertools.product(*(self.codes[name] for name in names))}:
+            value = float(published[key]) if key in published else None
+            ends = (0.0, 0.0) if value is None else (max(0.0, value - most + 1), value + most - 1)
+            self._note(dict(zip(names, key, strict=True)), *ends)
+
     def _note(self, cell, low, high):
         self.rows.append(self.where(cell))
         self.low.append(low)

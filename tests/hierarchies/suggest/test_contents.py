@@ -197,3 +197,26 @@ def test_numbers_in_several_units_are_withheld_with_that_reason() -> None:
     assert "several units (km, mi)" in suggestion.reason and "Einheiten (km, mi)" in words_in("de").sentence(
         suggestion.reason
     )
+
+
+def test_times_of_a_day_are_told_by_their_hours():
+    times = Profile("opn_tijd", {f"{hour:02}:{minute:02}": 1 for hour in range(24) for minute in range(0, 60, 7)}, 216)
+    suggestion = suggest(times)
+    assert (suggestion.role, suggestion.hierarchy) == (
+        "quasi-identifier",
+        {"type": "digits", "length": 5, "shown": [2]},
+    )
+    moments = [f"{hour:02}:{minute:02}:{second}" for hour in range(24) for minute in range(60) for second in (10, 30)]
+    seconds = Profile("x", dict.fromkeys(moments, 1), len(moments))
+    assert suggest(seconds).hierarchy == {"type": "digits", "length": 8, "shown": [5, 2]}
+
+
+def test_groups_of_ages_are_known_by_their_values():
+    groups = Profile("v9", dict.fromkeys(("15-19", "20-24", "25-29", "30-34", "50+"), 40), 200)
+    suggestion = suggest(groups)
+    assert (suggestion.role, suggestion.concept) == ("quasi-identifier", "age")
+
+
+def test_numbers_of_persons_are_known_in_one_word():
+    numbers = Profile("patnr", {str(4_000_000 + 7919 * place): 3 for place in range(120)}, 360)
+    assert suggest(numbers).role == "person"

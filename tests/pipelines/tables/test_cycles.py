@@ -1,6 +1,7 @@
 """Tables whose variables form a cycle: the cross that none of them shows tells nothing of an unsafe cell."""
 
 import csv
+import math
 import random
 
 import pytest
@@ -182,3 +183,17 @@ def test_tables_without_a_cycle_have_no_cross(tmp_path, tables):
     own, sheets = sheets_of(plan(tmp_path, rows(LEAK), tables))
     part, joint = joint_part(own, sheets)
     assert with_cross(part, joint) is part
+
+
+@pytest.mark.parametrize("seed", [1, 3])
+def test_the_cross_of_rounded_tables_is_attacked(tmp_path, seed):
+    records = drawn(seed)
+    answer = protect(None, plan(tmp_path, records, method={"name": "rounding", "base": 5}, primary=[]))
+    reader = Reader(CODES, GROUPS)
+    for table in CYCLE:
+        reader.read_near(table, published(answer.tables[table].external, table), 5)
+    columns = answer.tables["bc"].columns
+    ends = zip(columns.numbers("count_lower"), columns.numbers("count_upper"), strict=True)
+    for key, (low, high) in zip(published(columns, "bc"), ends, strict=True):
+        least, most = reader.range_of(dict(zip("bc", key, strict=True)))
+        assert (low, high) == (pytest.approx(math.ceil(least - 1e-6)), pytest.approx(math.floor(most + 1e-6)))

@@ -35,6 +35,7 @@ _UNIT = re.compile(
     r"([€$£¥]|[A-Z]{3} |Fr\. ?)? ?[+-]?[0-9][0-9.,' \u00a0\u202f]*?((?: ?[%‰€$£°]| [^\W\d_]\S{0,9}|m²|km/h)?)"
 )
 _PADDED = re.compile(r"0[0-9]+")
+_TIME_OF_DAY, _WITH_SECONDS = re.compile(r"(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?", re.ASCII), 8
 _MAX_TREE = 300
 _POSTAL_LENGTH = 5
 # Ages of persons: within a life, over some decades, about the middle of it, nearly every year, none in too many rows.
@@ -49,7 +50,7 @@ class Content:
     """What a column's values are, and the type and hierarchy that suit them.
 
     Attributes:
-        kind: What the values are: dates, scale, codes, ages, years, whole, decimal or categories.
+        kind: What the values are: dates, times, scale, codes, ages, years, whole, decimal or categories.
         words: The same in words.
         rejected: The values that are not of this kind.
     """
@@ -122,6 +123,15 @@ def _lean(hierarchy: dict[str, Any], labels: Sequence[int]) -> dict[str, Any]:
 def _dates(profile: Profile, concepts: Collection[str]) -> Content | None:
     proposal = date_hierarchy(profile, named=bool({"age", "date"} & {*concepts}), birth="age" in concepts)
     return Content("dates", proposal[0], proposal[1]) if proposal else None
+
+
+def _times(profile: Profile, _: Collection[str]) -> Content | None:
+    """Times of a day: their first characters are the hour."""
+    if profile.share_of(_TIME_OF_DAY) < _SHARE:
+        return None
+    length = max(map(len, profile.sample))
+    shown = [5, 2] if length == _WITH_SECONDS else [2]
+    return Content("times", "times of a day", {"type": "digits", "length": length, "shown": shown})
 
 
 def _scale(profile: Profile, _: Collection[str]) -> Content | None:
@@ -295,6 +305,7 @@ def _spread(profile: Profile, type_: ColumnType = "decimal") -> tuple[ranges.Spr
 
 _KINDS: Sequence[Callable[[Profile, Collection[str]], Content | None]] = (
     _dates,
+    _times,
     _scale,
     _codes,
     _prefixed,

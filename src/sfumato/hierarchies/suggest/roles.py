@@ -42,8 +42,7 @@ from sfumato.hierarchies.suggest.written_texts import (
     length,
 )
 
-_MANY_NUMBERS = 0.5
-_FEW_ROWS = 10
+_MANY_NUMBERS, _FEW_ROWS = 0.5, 10
 # Marks are short, whatever they are written in.
 _LONGEST_MARK = 3
 _PROPER_NOUN = re.compile(r"[A-ZÀ-ÖØ-ÞĀ-Ž][^\W\d_]*(?:['’. -]+[^\W\d_]+)*[. ]*")
@@ -151,7 +150,7 @@ def _sums_for_charges(concepts: Iterable[tuple[Concept, str]], content: Content)
 
 def _judge_format(evidence: _Evidence) -> Suggestion | None:
     """Values written like those that point to one person."""
-    if evidence.content.kind in ("dates", "scale", "ages", "years"):
+    if evidence.content.kind in ("dates", "times", "scale", "ages", "years"):
         return None
     format_ = format_of(evidence.profile)
     return _key(evidence, format_[0], reasons.by_values(format_[1], format_[0])) if format_ else None
@@ -160,7 +159,7 @@ def _judge_format(evidence: _Evidence) -> Suggestion | None:
 def _judge_key_words(evidence: _Evidence) -> Suggestion | None:
     """A name that says that the column points to one person."""
     named = evidence.likeliest("identifier")
-    if not named or (evidence.content.kind in ("dates", "years") and named[0].key != "name"):
+    if not named or (evidence.content.kind in ("dates", "times", "years") and named[0].key != "name"):
         return None
     concept, word = named
     return _key(evidence, concept.key, reasons.by_name(spoken_word(evidence.profile.name, word), concept.key))
@@ -202,7 +201,7 @@ def _judge_own_values(evidence: _Evidence) -> Suggestion | None:
     """Values that nearly every row has for itself: numbers of rows, keys, texts."""
     profile = evidence.profile
     known = evidence.likeliest("quasi-identifier", "sensitive")
-    if evidence.content.kind in ("dates", "scale"):
+    if evidence.content.kind in ("dates", "times", "scale"):
         return None
     if not known and not profile.missing and are_keys_of_persons(profile):
         return _repeating_keys(profile)
@@ -290,7 +289,7 @@ def _judge_knowledge(evidence: _Evidence) -> Suggestion | None:
         return _quasi_identifier(content, what, by_values[0].rank, by_values[0].key)
     if _NAMELESS.fullmatch(evidence.profile.name) and (ages := ages_of(evidence.profile)):
         return _quasi_identifier(ages, reasons.LIKE_AGES, 0, "age")
-    if content.kind in ("dates", "years"):
+    if content.kind in ("dates", "times", "years"):
         what = reasons.TIME.format(what=_capital(content.words))
         return _quasi_identifier(content, what, 1, "date")
     return None

@@ -115,6 +115,8 @@ def _narrowed(matrix: Any, start: Bounds) -> Bounds:
         with np.errstate(invalid="ignore"):  # where nothing bounds a cell, its relations say nothing
             ends = np.sort(np.stack([coefs * low[cells], coefs * high[cells]]), axis=0)
             least, most = (np.bincount(rows, end, matrix.shape[0])[rows] - end for end in ends)
+            # What is left of a sum without end is not known: it has none.
+            least, most = np.where(np.isnan(least), -np.inf, least), np.where(np.isnan(most), np.inf, most)
             left = np.sort(np.stack([-least / coefs, -most / coefs]), axis=0)
         before = (low.copy(), high.copy())
         np.maximum.at(low, cells, np.nan_to_num(left[0], nan=-np.inf))

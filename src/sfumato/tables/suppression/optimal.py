@@ -22,8 +22,11 @@ from sfumato.tables.suppression.suppression import Progress, Suppression, witnes
 MEDIUM = 30_000
 # A round of cuts that raises the bound by a smaller share is the last one before the integer program.
 TAIL = 1e-3
-# Shares of the time left: for removing superfluous masks at first and later, and for one integer program.
-FIRST, LATER, SLICE = 0.15, 0.1, 0.25
+# Shares of the time left: for removing superfluous masks at first, for the first cuts, for removing superfluous masks
+# of the pattern that they lead to and of later ones, and for one integer program.
+FIRST, ROOT, GUIDED, LATER, SLICE = 0.1, 0.45, 0.6, 0.1, 0.25
+# From which share on a cell of the linear program's point is masked in the pattern that it leads to.
+ALMOST = 0.9
 # Gap to which integer programs are solved as long as attackers get through their patterns.
 LOOSE = 0.03
 
@@ -94,22 +97,25 @@ class _Search:
     def _cut(self) -> None:
         """Teach the master program until no attacker gets through its pattern."""
         self._separation = Separation(self._problem, self._master)
-        shares = self._relaxed()
+        root = self._end.share(ROOT)
+        shares = self._relaxed(root)
         if shares is not None and not self._finished():
-            self._offer(self._completed(shares > 0.99, shares))
+            self._offer(self._completed(shares > ALMOST, GUIDED, shares))
+        if root.over:
+            self._relaxed(self._end)
         if self._problem.matrix.nnz <= MEDIUM:
             self._separation.add_bridges()
         while not self._finished() and self._integer_round():
-            self._relaxed()
+            self._relaxed(self._end)
 
-    def _relaxed(self) -> Numbers | None:
-        """Cuts for the linear program until it has hardly more to learn; its point then, None when time is over."""
+    def _relaxed(self, end: Deadline) -> Numbers | None:
+        """Cuts for the linear program until it has hardly more to learn; its last point, None when time is over."""
         before, shares = -np.inf, None
-        while not self._finished():
+        while not self._finished() and not end.over:
             shares = self._master.relax(self._end.left)
             if shares is None:
                 return None
-            learnt = self._separation.learn(shares, self._end)
+            learnt = self._separation.learn(shares, end)
             self._report()
             if not learnt or (self._separation.guarded and self._master.bound < before + TAIL * abs(before)):
                 break
@@ -122,7 +128,7 @@ class _Search:
         loose = min(self._looseness, (cost - bound) / cost / 2)
         shares, solved = self._master.solve(self._end.share(SLICE), self._best.masked, loose)
         if shares is not None and not self._finished():
-            self._offer(self._completed(shares > 0.5))
+            self._offer(self._completed(shares > 0.5, LATER))
         self._report()
         if shares is None:
             return False
@@ -138,10 +144,10 @@ class _Search:
             return True
         return learnt > 0
 
-    def _completed(self, start: Mask, guide: Numbers | None = None) -> Pattern | None:
+    def _completed(self, start: Mask, share: float, guide: Numbers | None = None) -> Pattern | None:
         """A protected pattern near a point, without superfluous masks as far as a share of the time allows."""
         rough = self._patterns.protect(start, self._end, guide)
-        return None if rough is None else self._pruned(rough, LATER)
+        return None if rough is None else self._pruned(rough, share)
 
     def _pruned(self, rough: Pattern, share: float) -> Pattern:
         return Pattern(*Pruning(self._problem, rough.masked, rough.proofs).run(self._end.share(share)))

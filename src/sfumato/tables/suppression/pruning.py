@@ -15,7 +15,7 @@ from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
 
 # Up to so many masked cells one program over all of them decides what is superfluous; more go by boxes or paths.
 FEW_MASKED = 400
-# What a cell costs besides whose respondent knows it: flows round it convince him and everyone else at once.
+# What a cell costs besides, in programs over all of them, whose respondent knows it: flows round it convince him, too.
 KNOWN = 100.0
 
 
@@ -27,7 +27,8 @@ class Pruning:
         self._cells = np.flatnonzero(masked)
         self._part = problem.part(self._cells, proofs)
         prices = self._part.costs / max(float(problem.costs.max(initial=0.0)), 1e-9) * 1e3 + 1e-3
-        prices[list(self._part.insiders)] += KNOWN
+        if self._part.size <= FEW_MASKED:
+            prices[list(self._part.insiders)] += KNOWN
         self._finder = finder_for(self._part, prices, thorough=False, few=FEW_MASKED)
         self._exposure = Exposure(self._part)
         self._proofs: dict[Threat, list[Proof]] = {}

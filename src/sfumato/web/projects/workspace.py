@@ -110,10 +110,11 @@ class Workspace:
         return time.monotonic() - self.seen
 
     def place(self, name: str) -> Path:
-        """Where a file of the project is put; a name that is no plain one is replaced."""
+        """Where a file beside the data is put: never in their place. A name that is no plain one is replaced."""
         if self.folder is None:
             self.folder = self.pool.folders.private("session")
-        return self.folder / plain_name(name)
+        path = self.folder / plain_name(name)
+        return path.with_name(f"other-{path.name}") if self.loaded and path == self.loaded.path else path
 
     def waiting_place(self, name: str) -> Path:
         """Where a file is put that may become the data of another project: the one at hand stays until it is taken."""

@@ -4,7 +4,9 @@ A name of two or three letters may mean anything; several names of one codebook 
 `codebooks.txt`, which is read when somebody asks.
 """
 
-from collections.abc import Collection, Iterator
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -12,6 +14,9 @@ from importlib.resources import files
 # So many names of one codebook, which are no words themselves, tell that a file is one of it.
 _LEAST_NAMES = 3
 _CODES = "*"
+# The letter of a wave before a name; a number of a question, and a word that somebody wrote behind it.
+_WAVE = re.compile("([a-z]{1,2}_)")
+_EXPLAINED = re.compile(r"^([a-z]{1,2}\d{3,4}[a-z]?)_.*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,7 @@ def labels_of(names: Collection[str]) -> dict[str, CodebookLabel]:
     >>> labels_of(["DIS", "MAR", "note"])
     {}
     """
-    folded = {name: name.lower() for name in names}
+    folded = dict(zip(names, _folded([name.lower() for name in names]), strict=True))
     books = ((book, labels, _strange(folded.values(), labels)) for book, labels in _books().items())
     book, labels, strange = max(books, key=lambda entry: entry[2])
     if strange < _LEAST_NAMES:
@@ -47,6 +52,18 @@ def labels_of(names: Collection[str]) -> dict[str, CodebookLabel]:
         for name, plain in folded.items()
         if (label := labels.get(plain))
     }
+
+
+def _folded(names: Sequence[str]) -> list[str]:
+    """Names as codebooks have them: without the letter of a wave that most of them begin with, and what explains them.
+
+    >>> _folded(["j_dvage", "j_sex", "j_hidp", "pidp"]), _folded(["v012", "v201_ceb"])
+    (['dvage', 'sex', 'hidp', 'pidp'], ['v012', 'v201'])
+    """
+    waves = Counter(match[1] for name in names if (match := _WAVE.match(name)))
+    wave, count = waves.most_common(1)[0] if waves else ("", 0)
+    prefix = wave if count > len(names) / 2 else ""
+    return [_EXPLAINED.sub(r"\1", name.removeprefix(prefix)) for name in names]
 
 
 def _strange(names: Collection[str], labels: dict[str, str]) -> int:

@@ -20,6 +20,9 @@ _CODES = (
     re.compile(r"[A-TV-Z]\d{2}[0-9A-Z]{1,4}"),
 )
 _SHARE_OF_ICD = 0.9
+# Groups of ages: 35-39, 40 bis 49, <30, 80+.
+_AGE_GROUP = re.compile(r"(?:[1-9]?\d)\s?(?:-|–|to|bis|à|a)\s?(?:[1-9]\d|10\d)|[<>≥]=?\s?[1-9]\d|[1-9]\d\s?\+")
+_LEAST_GROUPS, _MOST_GROUPS = 3, 25
 # Parts of texts must be long to be no accident; of so few rows that say something, nothing is told.
 _LONG, _LEAST_TOLD = 5, 0.02
 
@@ -38,6 +41,8 @@ def concept_of_values(profile: Profile) -> tuple[Concept, float] | None:
     codes = max(map(profile.share_of, _CODES))
     if codes >= _SHARE_OF_ICD and len({value.strip()[:1] for value in profile.sample}) > 1:
         return BY_KEY["health"], codes
+    if _LEAST_GROUPS <= len(profile.counts) <= _MOST_GROUPS and profile.share_of(_AGE_GROUP) >= _SHARE_OF_ICD:
+        return BY_KEY["age"], profile.share_of(_AGE_GROUP)
     plain = {value: _plain(value) for value in profile.sample}
     negatives = negatives_of(profile.sample)
     for key, needed, words in _lists():

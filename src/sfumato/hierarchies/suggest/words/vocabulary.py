@@ -53,6 +53,7 @@ _UNITS = (
 )
 # Endings that say how something is written down, not what it is.
 _ENDED = re.compile(r"(.{3,})(?:id|cd|code|nr|no|num|flg|flag|fl|bl|dtc|ind|yn|lvl|grp|cat|txt)")
+_NUMBERED = re.compile(r"([a-z]{3,})(nr|no|id|num|nummer)")
 # A name of so many words is a question: what it asks after is what is private in it.
 _QUESTION = 5
 # What stands between a thing and whose or which it is.
@@ -92,7 +93,19 @@ def words_of(name: str) -> list[str]:
         name,
     )
     words = re.findall(r"[a-z]+[0-9]*[a-z]+[0-9]*|[a-z]+[0-9]*", fold(apart))
-    return [word if word in _keys_of() else word.rstrip("0123456789") for word in words]
+    plain = [word if word in _keys_of() else word.rstrip("0123456789") for word in words]
+    return [part for word in plain for part in _without_numbering(word)]
+
+
+@cache
+def _without_numbering(word: str) -> tuple[str, ...]:
+    """A word for somebody and what says that it is a number, apart: patnr, lidnr, custid.
+
+    >>> _without_numbering("patnr"), _without_numbering("android")
+    (('pat', 'nr'), ('android',))
+    """
+    match = None if word in _keys_of() or word in WORDS["no_compounds"] else _NUMBERED.fullmatch(word)
+    return (match[1], match[2]) if match and spelled_out(match[1], False) in WORDS["persons"] else (word,)
 
 
 def concepts_of(name: str) -> list[tuple[Concept, str]]:

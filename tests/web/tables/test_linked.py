@@ -1,0 +1,53 @@
+"""Tables that belong together, sent to the page as files."""
+
+from walking import anonymize, ask_for, button, step, view
+
+BY_AREA = """area;sex;n
+Total;Total;60
+Total;m;30
+Total;f;30
+a;Total;22
+a;m;2
+a;f;20
+b;Total;38
+b;m;28
+b;f;10
+"""
+BY_AGE = """age;sex;n
+Total;Total;60
+Total;m;30
+Total;f;30
+old;Total;25
+old;m;12
+old;f;13
+young;Total;35
+young;m;18
+young;f;17
+"""
+
+
+def test_tables_are_protected_together_and_take_no_place_of_the_data(base, open_page, tmp_path) -> None:
+    """A table that was called as the data of the project was written in their place."""
+    for folder, name, text in (
+        ("data", "people.csv", "age,sex\n" + "30,m\n40,f\n" * 20),
+        ("tables", "people.csv", BY_AREA),
+        ("tables", "ages.csv", BY_AGE),
+    ):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / name).write_text(text, encoding="utf-8")
+    page = open_page(base + "/app")
+    page.locator("input[type=file]").first.set_input_files(tmp_path / "data" / "people.csv")
+    page.get_by_text("40 rows").first.wait_for()
+    page.goto(f"{base}/app/tables")
+    page.get_by_text("Several tables that belong together").click()
+    for name in ("people.csv", "ages.csv"):
+        page.locator(".q-expansion-item input[type=file]").first.set_input_files(tmp_path / "tables" / name)
+        page.get_by_text(f"{name}: ").wait_for()
+    button(page, "Protect").click()
+    page.get_by_text("Nobody can compute a masked cell back.").first.wait_for()
+    page.goto(f"{base}/app")
+    step(page, "Goal")
+    ask_for(page, 5)
+    anonymize(page)
+    view(page, "Rows")
+    page.get_by_text("40", exact=True).first.wait_for()
