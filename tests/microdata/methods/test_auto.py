@@ -205,10 +205,21 @@ class TestTheWinner:
     def test_what_costs_much_more_wins_only_over_what_leaves_nothing_of_a_column(self) -> None:
         kept = auto.Trial(Local(), 0.0, loss=0.40)
         scarce = auto.Trial(Mondrian(), 0.0, loss=0.30, lost=frozenset({"job"}))
-        void = auto.Trial(Mondrian(), 0.0, loss=0.30, lost=frozenset({"job"}), void=frozenset({"job"}))
+        job = frozenset({"job"})
+        void = auto.Trial(Mondrian(), 0.0, loss=0.30, lost=job, gone=job, void=job)
         assert auto._least([kept, scarce]) is scarce
         assert auto._least([kept, void]) is kept
         assert "leaves something of job, of which mondrian (0.3000) leaves nothing" in auto._why(kept, [kept, void])
+
+    def test_a_trace_of_a_column_is_no_reason(self) -> None:
+        """Of which all leave hardly anything, by that none is better, and none is said to keep it."""
+        height, both = frozenset({"height"}), frozenset({"height", "age"})
+        trace = auto.Trial(Local(), 0.0, loss=0.67, lost=height, gone=height)
+        none = auto.Trial(Mondrian(), 0.0, loss=0.64, lost=height, gone=height, void=height)
+        assert auto._least([trace, none]) is none
+        worse = auto.Trial(Mondrian(), 0.0, loss=0.64, lost=both, gone=both, void=both)
+        assert auto._least([trace, worse]) is trace
+        assert "leaves something of age, of which mondrian" in auto._why(trace, [trace, worse])
 
     def test_what_is_lost_by_both_is_not_said_to_be_kept(self) -> None:
         fewer = auto.Trial(Local(), 0.0, loss=0.31, lost=frozenset({"age", "born"}))

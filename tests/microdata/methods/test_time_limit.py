@@ -125,6 +125,16 @@ def test_what_no_table_can_keep_is_unattainable_whatever_the_time(name: str) -> 
         search(plan, table)
 
 
+def test_the_error_names_the_column_of_each_promise() -> None:
+    frame = pl.DataFrame({"q": [*"abcdefgh"], "s": ["x", "y"] * 4, "z": ["v", "w"] * 4})
+    columns = {"q": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}}
+    columns |= {name: {"role": "sensitive"} for name in "sz"}
+    privacy = [{"model": "l-diversity", "l": 2, "column": name} for name in "sz"]
+    plan = read_plan({"version": 1, "columns": columns, "privacy": privacy, "method": {"name": "optimal"}})
+    with pytest.raises(UnattainableError, match=r"l = 2 \(l-diversity of s\) and l = 2 \(l-diversity of z\)"):
+        search(plan, frequency_table(plan, open_engine(frame, plan)))
+
+
 def test_a_flag_goes_up_when_the_time_is_over() -> None:
     with Deadline(0.0).flag() as flag:
         assert flag[0] == 1

@@ -171,7 +171,7 @@ def test_nothing_below_the_top(frame):
     # Each village has one illness in 99 of 100 rows: 0.49 from the whole. Only `*` everywhere keeps t = 0.1.
     with pytest.raises(UnattainableError) as caught:
         anonymize(skewed(), plan({"model": "t-closeness", "t": 0.1, "column": "ill"}, suppression=0))
-    assert caught.value.what == ("With 0 % suppression nothing below the top satisfies t = 0.1 (t-closeness).")
+    assert caught.value.what == ("With 0 % suppression nothing below the top satisfies t = 0.1 (t-closeness of ill).")
     assert caught.value.status.exit == 4
 
 
@@ -185,7 +185,7 @@ def test_what_suppression_would_do():
     with pytest.raises(UnattainableError) as caught:
         anonymize(rows, plan({"model": "t-closeness", "t": 0.02, "column": "ill"}, suppression=0))
     assert caught.value.what == (
-        "With 0 % suppression nothing below the top satisfies t = 0.02 (t-closeness); 2 % would."
+        "With 0 % suppression nothing below the top satisfies t = 0.02 (t-closeness of ill); 2 % would."
     )
     assert "Allow 2 rows to be suppressed" in caught.value.do
     report = anonymize(rows, plan({"model": "t-closeness", "t": 0.02, "column": "ill"}, suppression=0.02)).report

@@ -155,10 +155,16 @@ def _least(trials: Sequence[Trial]) -> Trial | None:
     these, those with the fewest columns of which hardly anything is left, then with the fewest lost by more than half;
     of these the one of least loss, of equal ones the first.
     """
-    whole = _fewest([trial for trial in trials if trial.loss is not None], lambda trial: trial.void)
+    done = [trial for trial in trials if trial.loss is not None]
+    whole = _fewest(done, lambda trial: trial.void - _gone_in_all(done))
     least = min((trial.loss for trial in whole if trial.loss is not None), default=0.0)
     near = [trial for trial in whole if trial.loss is not None and trial.loss <= MOST_DEARER * least + TIE]
     return _of_least_loss(_fewest(_fewest(near, lambda trial: trial.gone), lambda trial: trial.lost))
+
+
+def _gone_in_all(trials: Sequence[Trial]) -> frozenset[str]:
+    """The columns of which no trial leaves more than hardly anything: by these none is better than another."""
+    return frozenset.intersection(*(trial.gone for trial in trials)) if trials else frozenset()
 
 
 def _fewest(trials: Sequence[Trial], columns: Callable[[Trial], Sized]) -> list[Trial]:
@@ -181,8 +187,9 @@ def _why(won: Trial, trials: Sequence[Trial]) -> str:
     figures = {"name": won.method.name, "loss": won.loss, "other": least.method.name, "less": least.loss}
     if least is won:
         return WHY.format(**figures)
-    if len(won.void) < len(least.void):
-        return WHY_SOMETHING.format(**figures, columns=", ".join(sorted(least.void - won.void)))
+    hopeless = _gone_in_all([trial for trial in trials if trial.loss is not None])
+    if len(won.void - hopeless) < len(least.void - hopeless):
+        return WHY_SOMETHING.format(**figures, columns=", ".join(sorted(least.void - hopeless - won.void)))
     if len(won.gone) < len(least.gone):
         return WHY_HARDLY.format(**figures, columns=", ".join(sorted(least.gone - won.gone)))
     if won.lost < least.lost:

@@ -116,11 +116,17 @@ def _reachable(problem: Problem, node: Node) -> str:
     classes = problem.classes(problem.grouper.at(node))
     whole = problem.table.whole
     reached = {
-        f"{_symbol(model)} = {_rounded(model.reached(classes, whole), model.asked)}": None
+        f"{_symbol(model)} = {_rounded(model.reached(classes, whole), model.asked)}{_of_which(problem, model)}": None
         for model in problem.models
         if model.failing(classes, whole).any() and _promises(model, model.reached(classes, whole))
     }
     return f" ({' and '.join(reached)} needs no suppression)" if reached else ""
+
+
+def _of_which(problem: Problem, model: Model) -> str:
+    """The column that a promise is about, where several promises are about columns."""
+    several = sum(other.column is not None for other in problem.models) > 1
+    return f" of {model.column}" if several and model.column else ""
 
 
 def _promises(model: Model, reached: float) -> bool:
