@@ -132,6 +132,8 @@ class AttributeArea:
             return
 
         def change(key: str, value: str) -> None:
+            if entry.get(key) == value:  # the field follows what was changed already
+                return
             entry[key] = value
             operations = operations_for(entry.get("dataType"))
             if entry.get("anonymisationType") not in operations:
@@ -149,7 +151,7 @@ class AttributeArea:
                 {option: words[f"{label}.{option}"] for option in options},
                 label=f"{words[label]}: {name}",
                 value=entry.get(key) if entry.get(key) in options else None,
-                on_change=lambda event: entry.get(key) == event.value or change(key, event.value),
+                on_change=lambda event: change(key, event.value),
             )
             components.helped(field, words[f"tip.{label}"]).props("dense")
             return field
