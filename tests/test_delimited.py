@@ -200,7 +200,7 @@ def test_the_decimal_mark_is_told_from_the_columns(tmp_path: Path) -> None:
     suggestion = suggest_for_file(tmp_path / "rows.csv")
     assert suggestion.plan["data"]["decimal"] == ","
     assert suggestion.plan["columns"]["salary"]["role"] == "sensitive"
-    assert suggestion.plan["columns"]["salary"]["publish"]["top"] == 60_000
+    assert suggestion.plan["columns"]["salary"]["publish"]["top"] == 50_000
     anonymize(tmp_path / "rows.csv", suggestion.plan)
     mixed = "".join(f"{place},5;{place}.5\n" for place in range(60))
     (tmp_path / "mixed.csv").write_text("x;y\n" + mixed, encoding="utf-8")

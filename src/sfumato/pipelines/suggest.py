@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import DataError
-from sfumato.hierarchies.suggest.likely_private import with_likely_private
 from sfumato.hierarchies.suggest.missing_words import columns_of_code
 from sfumato.hierarchies.suggest.reasons import COSTLY, ENCODING, NA_IS_A_CODE, TWIN
 from sfumato.hierarchies.suggest.selection import MAX_QUASI_IDENTIFIERS, crowded_out, select, without_tells
@@ -59,7 +58,7 @@ def suggest_plan(
     missing = [*missing_words(texts), *missing_codes(texts, labels)]
     profiles = {name: profile_of(name, counts, missing) for name, counts in texts.items()}
     alone = {name: suggest_labeled(profile, labels) for name, profile in profiles.items()}
-    first = with_survey_weights(engine, with_likely_private(alone, profiles), profiles)
+    first = with_survey_weights(engine, alone, profiles)
     persons = one_person(engine, first, profiles)
     are_twins = twins_among(engine, persons) if rows <= FEW_ROWS else no_twins
     selection = select(persons, profiles, min(K, rows), are_twins)

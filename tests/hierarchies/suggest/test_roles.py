@@ -335,3 +335,8 @@ def test_ages_are_told_by_numbers_alone_where_columns_have_no_names():
     assert suggest(profile("zeta", ages)).concept is None
     assert suggest(profile("c3", drawn(*range(0, 101, 5), rows=600))).concept is None
     assert suggest(profile("c3", drawn(*range(150, 200), rows=600))).concept is None
+
+
+def test_numbers_of_a_hospital_that_repeat_are_those_of_its_patients():
+    counts = {f"K{651026 + 37 * place}": 11 for place in range(170)}
+    assert suggest(Profile("pt_hosp_no", counts, rows=170 * 11)).role == "person"

@@ -49,11 +49,6 @@ LIKE_AGES = "Its whole numbers spread as ages of persons do, which relatives, co
 TIME = "{what}: who was there, or has the person's papers, knows them."
 REJECTED = " {count} of its values are not of this kind."
 DOUBT = "{what}, the commonest in {share} % of the rows; nothing tells what it is, so others may know it."
-KINDS = {"answers": "Yes or no", "numbers": "Numbers"}
-LIKELY_PRIVATE = (
-    "{what}; nothing tells what it is, but answers and numbers beside {count}"
-    " private columns mostly are private, too. Withhold it (role: identifier) if others know it."
-)
 REMARKS = "{word} in its name: a field for remarks. It has few texts so far, but each new one can name anyone."
 SENTENCES = "Its values are whole sentences. They are few so far, but each new one can name anyone."
 WRITTEN = "Many of its texts stand once: somebody wrote them freely, and each can name anyone."

@@ -203,14 +203,16 @@ def _judge_own_values(evidence: _Evidence) -> Suggestion | None:
     known = evidence.likeliest("quasi-identifier", "sensitive")
     if evidence.content.kind in ("dates", "times", "scale"):
         return None
-    if not known and not profile.missing and are_keys_of_persons(profile):
+    numbering = {*words_of(profile.name)} & WORDS["numbering"]
+    # A hospital's numbers are those of its patients, not of hospitals.
+    if (not known or numbering) and not profile.missing and are_keys_of_persons(profile):
         return _repeating_keys(profile)
     if evidence.content.kind == "categories" or (evidence.content.kind == "codes" and not known):
         return _own_text(profile, known is not None)
     # What is known to be something numbers rows only where hardly any number is missing or stands twice.
     if counts_rows(profile) and (not known or numbers_all_rows(profile)):
         return Suggestion("identifier", reasons.ROW_NUMBERS)
-    numbered = {*words_of(profile.name)} & WORDS["numbering"] and are_long_numbers(profile)
+    numbered = numbering and are_long_numbers(profile)
     if evidence.content.kind == "whole" and (numbered or (not known and are_keys(profile))):
         return Suggestion("identifier", reasons.by_values(1.0, "key"))
     return None

@@ -29,7 +29,7 @@ def missing_spellings(plan: Plan, table: FrequencyTable, name: str) -> int:
 def _changed(plan: Plan, table: FrequencyTable) -> Iterator[tuple[str, dict[str | None, str | None]]]:
     """What the texts of columns are published as that are published otherwise than they were read."""
     for name, column in plan.columns.items():
-        if name not in table.spellings or column.role == "quasi-identifier":
+        if name not in table.sensitive_values or column.role == "quasi-identifier":  # a target is measured alone
             continue
         respelled = missing_spellings(plan, table, name) > 1 or (
             name in plan.spelled_columns and changed_texts(plan, table, name)

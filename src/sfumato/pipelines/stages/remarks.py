@@ -69,13 +69,13 @@ def _first_profile(plan: Plan, source: Engine, name: str) -> Profile:
 
 def merged_spellings(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:
     """That spellings of one value were made one, in which columns; no value is told."""
-    absent = [name for name in plan.promise_columns if name in table.spellings]
+    absent = [name for name in plan.promise_columns if name in table.sensitive_values]
     names = " and ".join(f'"{name}"' for name in absent if missing_spellings(plan, table, name) > 1)
     empty = (
         f"Missing values of {names} are written in several ways: all are published as empty fields. To leave them, say "
         "spellings: keep under data.",
     )
-    merged = {name: changed_texts(plan, table, name) for name in plan.spelled_columns if name in table.spellings}
+    merged = {name: changed_texts(plan, table, name) for name in plan.spelled_columns if name in table.sensitive_values}
     return (*(empty if names else ()), *_merged(merged))
 
 

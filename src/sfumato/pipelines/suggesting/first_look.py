@@ -26,6 +26,8 @@ _THOUSANDS = re.compile(r"\D*\d{1,3}([.]\d{3})+\D*")
 _COMMA_THOUSANDS = re.compile(r"\D*\d{1,3}(,\d{3})+([.]\d+)?\D*")
 # Who writes pounds, dollars and yen divides thousands by commas, and no number has two decimal marks.
 _SURELY_THOUSANDS = re.compile(r".*[$£¥].*|\D*\d{1,3}(,\d{3}){2,}\D*")
+# So many words above columns of numbers make a header, whatever stands above the others.
+_CERTAIN, _WORD = 2, re.compile(r"[^\W\d_]{3}")
 # A word or two, and perhaps a number: what columns are called.
 _TITLE = re.compile(r"(?i:(?:\w+ )?(?:street|strasse|straße|str|road|address|adresse|anschrift)\.?\s*\d{0,2})")
 
@@ -77,12 +79,20 @@ def check_names(profiles: Iterable[Profile]) -> None:
     Raises:
         PlanError: The first line is likely data.
     """
+    profiles = tuple(profiles)
+    if sum(map(_is_number_with_a_name, profiles)) >= _CERTAIN:
+        return
     if any(map(_is_named_by_a_value, profiles)):
         raise PlanError(
             "the first line looks like data, not like names: has the file a header?",
             "Say --no-header where it has none, or --header where these are its names.",
             "header",
         )
+
+
+def _is_number_with_a_name(profile: Profile) -> bool:
+    """Whether a word stands above a column of numbers: in a file without a header a number would."""
+    return _WORD.search(profile.name) is not None and profile.share_of(_WHOLE_NUMBER) >= _SHARE_OF_NUMBERS
 
 
 def _is_named_by_a_value(profile: Profile) -> bool:

@@ -26,6 +26,8 @@ MOST, MOST_SHOWN = 50_000, 1_000_000
 SECONDS, WHOLE = 20.0, 0.2
 # What parts are called, with their place behind it.
 PART = "part "
+# What a cell is called in messages.
+UNSHOWN = "a cell that no table shows"
 Row = tuple[list[int], list[float]]
 
 
