@@ -334,6 +334,12 @@ def test_files_come_back_as_a_frame_with_all_columns(tmp_path):
     assert list(data["n_published"]) == ["24", "*", "*", "13"]
 
 
+def test_a_table_whose_first_row_is_masked_is_a_frame_as_well(tmp_path):
+    (tmp_path / "cells.csv").write_text("area,n\na,2\nb,9\nc,13\nTotal,24\n")
+    data = protect(tmp_path / "cells.csv", **FLAT, primary=SMALL, method="optimal").data
+    assert list(data["n_case"]) == ["primary", "secondary", "", ""]
+
+
 def test_columns_are_not_written_over():
     with pytest.raises(SfumatoError, match="n_published") as caught:
         protect(firms(n_published=[""] * 5), **FLAT, primary=SMALL)

@@ -67,5 +67,6 @@ def _entries(part: Masked) -> list[tuple[str, ...] | None]:
         ranged = not (np.isnan(low) or np.isnan(high))
         text = span(low, high, dash) if part.texts and ranged else MASK
         ends = (lower_end(low), upper_end(high)) if ranged else ("", "")
-        entries[cell] = (text, *ends, part.case[cell], part.reason[cell])
+        # A plain text: of a column that begins with a member of an enum, frames make one of these only.
+        entries[cell] = (text, *ends, str(part.case[cell]), part.reason[cell])
     return entries

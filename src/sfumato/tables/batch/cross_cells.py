@@ -1,7 +1,8 @@
 """Cells of the cross of variables that form a cycle: no table shows them, but all tables are sums of them.
 
 None is negative, and where a table has nothing there is nothing in the cross. So tables a by b, b by c and a by c may
-tell a cell that each two of them hide.
+tell a cell that each two of them hide. Where a table of something else of the same records has nothing there is nothing
+either: counts of a by b by c show which cells are empty, and with that sums of a by b and of a by c tell more.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,7 +14,7 @@ import numpy as np
 from sfumato.errors import UnattainableError
 from sfumato.tables.batch.coverage import Cover, Coverage, variable_of
 from sfumato.tables.batch.unshown_cells import Row
-from sfumato.tables.batch.variable_cycles import Variables, variable_cycles
+from sfumato.tables.batch.variable_cycles import Variables, connected, variable_cycles
 from sfumato.tables.cells.cells import Mask, Places
 from sfumato.tables.office.office_table import OfficeTable
 
@@ -29,11 +30,13 @@ class TableCells:
         table: The table.
         places: Where its cells are.
         differing: Those that hold something else than cells of the same codes in another table, or are part of one.
+        filled: Of a table of something else of the same records, where there are some: no more is taken from it.
     """
 
     table: OfficeTable
     places: Places
     differing: Mask | None = None
+    filled: Mask | None = None
 
     @property
     def variables(self) -> Variables:
@@ -48,7 +51,8 @@ class Cross:
     Attributes:
         size: How many there are.
         rows: Which cells of tables are the sum of which of them.
-        broken: Variables of cycles of which a table has no cells that agree with the others: nothing is said of these.
+        broken: Variables of cycles of which a table has no cells that agree with the others, or whose cross with the
+            empty cells of other tables is too large: nothing is said of these.
     """
 
     size: int = 0
@@ -57,25 +61,56 @@ class Cross:
 
 
 def cross_of(coverage: Coverage, tables: Sequence[TableCells], empty: Mask) -> Cross:
-    """The cells of all crosses that tell more of several tables than their common cells; none where there is no cycle.
+    """The cells of all crosses that tell more of several tables than their common cells; none where there is no cycle,
+    and no table of something else shows empty cells that these do not.
 
     Args:
         coverage: What codes stand for.
-        tables: The tables.
+        tables: The tables, and those of something else of the same records.
         empty: Which of the cells of all tables everyone knows to hold nothing.
 
     Raises:
         UnattainableError: There would be too many.
     """
     size, rows, broken = 0, list[Row](), list[str]()
-    for variables in variable_cycles(own.variables for own in tables):
-        cycle = _Cycle.of(coverage, tables, variables)
-        if not all(margin.cells for margin in cycle.margins):
+    telling = _telling(coverage, tables)
+    edges = [own.variables for own in tables if own.filled is None]
+    for variables in connected([*variable_cycles([*edges, *telling.values()]), *telling.values()]):
+        cycle = _Cycle.of(coverage, tables, variables, frozenset(telling))
+        more = cycle.cross_if_small(empty, len(empty) + size)
+        if more is None:
             broken.append(" by ".join(sorted(variables)))
             continue
-        more = cycle.cross(empty, len(empty) + size)
         size, rows = size + more.size, [*rows, *more.rows]
     return Cross(size, tuple(rows), tuple(broken))
+
+
+def _telling(coverage: Coverage, tables: Sequence[TableCells]) -> dict[int, Variables]:
+    """The tables of something else that show empty cells which the others do not, with what they cross of these."""
+    seen = [name for one in tables for name in one.variables]
+    own = frozenset(name for one in tables if one.filled is None for name in one.variables)
+    telling = {}
+    for number, one in enumerate(tables):
+        variables = frozenset(name for name in one.variables if name in own or seen.count(name) > 1)
+        if one.filled is not None and len(variables) > 1 and not _is_told(coverage, tables, number, variables):
+            telling[number] = variables
+    return telling
+
+
+def _is_told(coverage: Coverage, tables: Sequence[TableCells], number: int, variables: Variables) -> bool:
+    """Whether one of the tables that are attacked is as fine, and so has the same empty cells."""
+    coarse = coverage.leaves[number]
+    return any(
+        two.filled is None
+        and variables <= two.variables
+        and _is_whole(coverage, other, two.table, variables)
+        and all(_is_finer(coverage.leaves[other][name], coarse[name]) for name in variables)
+        for other, two in enumerate(tables)
+    )
+
+
+def _is_finer(fine: frozenset[Cover], coarse: frozenset[Cover]) -> bool:
+    return all(any(one <= two for two in coarse) for one in fine)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,21 +132,51 @@ class _Margin:
 
 @dataclass(frozen=True, slots=True)
 class _Cycle:
-    """Variables that form a cycle, each with the parts that all codes are made of, and the tables of them."""
+    """Variables that form a cycle, each with the parts that all codes are made of, the tables of them, and those of
+    something else that show empty cells.
+    """
 
     blocks: dict[str, list[Cover]]
     margins: tuple[_Margin, ...]
+    others: tuple[_Margin, ...] = ()
 
     @classmethod
-    def of(cls, coverage: Coverage, tables: Sequence[TableCells], variables: Variables) -> "_Cycle":
+    def of(
+        cls, coverage: Coverage, tables: Sequence[TableCells], variables: Variables, telling: frozenset[int]
+    ) -> "_Cycle":
+        # In a cycle others have the totals of one variable; where empty cells make the cross, maybe nobody.
+        telling = frozenset(number for number in telling if tables[number].variables & variables)
+        least = 1 if telling else 2
         own = [
             number
             for number, one in enumerate(tables)
-            if len(one.variables & variables) > 1 and _is_whole(coverage, number, one.table, variables)
+            if len(one.variables & variables) >= least
+            and (one.filled is None or number in telling)
+            and _is_whole(coverage, number, one.table, variables)
         ]
         with_name = {name: [one for one in own if name in tables[one].variables] for name in sorted(variables)}
         blocks = {name: coverage.blocks(name, numbers) for name, numbers in with_name.items() if numbers}
-        return cls(blocks, tuple(_margin(coverage, number, tables[number], blocks) for number in own))
+        margins = {number: _margin(coverage, number, tables[number], blocks) for number in own}
+        return cls(
+            blocks,
+            tuple(margin for number, margin in margins.items() if number not in telling),
+            tuple(margin for number, margin in margins.items() if number in telling),
+        )
+
+    def cross_if_small(self, empty: Mask, first: int) -> Cross | None:
+        """The cells that may hold something; None where a table has none that agree, or other tables make too many.
+
+        Raises:
+            UnattainableError: There would be too many without those.
+        """
+        if not all(margin.cells for margin in self.margins):
+            return None
+        try:
+            return self.cross(empty, first)
+        except UnattainableError:
+            if self.others:
+                return None
+            raise
 
     def cross(self, empty: Mask, first: int) -> Cross:
         """The cells that may hold something, numbered from the first on."""
@@ -128,7 +193,7 @@ class _Cycle:
         if prod(shape) > MOST_COMBINATIONS:
             raise _too_many(self.blocks, prod(shape))
         there = np.ones(shape, bool)
-        for margin in self.margins:
+        for margin in (*self.margins, *self.others):
             there &= self._possible(margin, empty)
         return there
 
@@ -170,10 +235,13 @@ def _margin(coverage: Coverage, number: int, own: TableCells, blocks: dict[str, 
     inside = {place: _parts(coverage, number, name, blocks[name]) for place, name in kept.items()}
     cells = _finest(table, np.array(summed, bool))
     parts = {cell: tuple(inside[place][table.keys[cell][place]] for place in kept) for cell in cells}
+    all_ = tuple(inside[place][roots[place]] for place in kept)
+    if own.filled is not None:
+        return _Margin(tuple(kept.values()), all_, (), tuple(parts[cell] for cell in cells if own.filled[cell]))
     differing = np.zeros(len(table), bool) if own.differing is None else own.differing
     return _Margin(
         tuple(kept.values()),
-        tuple(inside[place][roots[place]] for place in kept),
+        all_,
         tuple((int(own.places[cell]), parts[cell]) for cell in cells if not differing[cell]),
         tuple(parts[cell] for cell in cells if differing[cell]),
     )

@@ -11,6 +11,7 @@ from sfumato.tables.attack.certificates import Evidence
 from sfumato.tables.attack.publication import Publication
 from sfumato.tables.batch.joint_table import JointTable, joined
 from sfumato.tables.batch.office_protection import office_part
+from sfumato.tables.batch.presence import Presence
 from sfumato.tables.batch.shared_cells import agree
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, no_bounds
 from sfumato.tables.cells.parts import Part
@@ -29,12 +30,14 @@ class JointAudit:
     Attributes:
         leaks: How many cells are unsafe in one of them, and published in another or computed from all of them.
         differing: How many cells hold something else than those of the same codes in another table.
-        unattacked: Variables whose cross was not attacked, for too many cells of the tables differ.
+        unattacked: Variables whose cross was not attacked, for too many cells of the tables differ, or it has too many.
+        names: What the cells are called that are given away.
     """
 
     leaks: int
     differing: int
     unattacked: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
 
 def same_records(tables: Sequence[OfficeTable], sources: Sequence[Hashable] = ()) -> list[list[int]]:
@@ -55,7 +58,9 @@ def same_records(tables: Sequence[OfficeTable], sources: Sequence[Hashable] = ()
     return [sorted(group) for group in groups]
 
 
-def audit_together(published: Sequence[Protected], deadline: Deadline, tolerance: float = 0.0) -> JointAudit:
+def audit_together(
+    published: Sequence[Protected], deadline: Deadline, tolerance: float = 0.0, presences: Sequence[Presence] = ()
+) -> JointAudit:
     """Attack tables of the same records together.
 
     Args:
@@ -63,11 +68,12 @@ def audit_together(published: Sequence[Protected], deadline: Deadline, tolerance
             it may stand as it is, and then it is.
         deadline: Until when.
         tolerance: How far totals may be off.
+        presences: Tables of something else of the same records, which show that cells are empty.
 
     Raises:
         UnattainableError: The time is over, or codes of the tables differ in too many ways.
     """
-    joint = joined([done.table for done in published], tolerance)
+    joint = joined([done.table for done in published], tolerance, presences)
     part = office_part(joint.whole, tolerance, unshown=joint.crossed, step=joint.step)
     exact, ranges = _exact(published, joint), _ranges(published, joint)
     masked = np.isnan(exact)
@@ -81,8 +87,9 @@ def audit_together(published: Sequence[Protected], deadline: Deadline, tolerance
     inside = _unsafe(published, joint, "masks")
     computed = {one.cell for one in audit.leaks if not one.attacker or inside[one.cell]}
     guessed = _guessed(published, joint, part) & table.unsafe
-    leaks = len(computed | set(np.flatnonzero(guessed).tolist()))
-    return JointAudit(leaks, joint.differing, joint.broken if table.unsafe.any() else ())
+    leaks = sorted(computed | set(np.flatnonzero(guessed).tolist()))
+    unattacked = joint.broken if table.unsafe.any() else ()
+    return JointAudit(len(leaks), joint.differing, unattacked, tuple(table.names[cell] for cell in leaks))
 
 
 def _unsafe(published: Sequence[Protected], joint: JointTable, method: str) -> Mask:

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.tables.batch.coverage import coverage_of
+from sfumato.tables.batch.presence import Presence
 from sfumato.tables.batch.shared_cells import Grain, shared_cells, tied_rows
 from sfumato.tables.batch.shared_cross import shared_cross
-from sfumato.tables.batch.unshown_cells import Row, Ties, possible_values
+from sfumato.tables.batch.unshown_cells import UNSHOWN, Row, Ties, possible_values
 from sfumato.tables.cells.cells import Mask, Numbers, Places, Relations, Status, make_relations
 from sfumato.tables.cells.precision import step_of
+from sfumato.tables.cells.relations import describe
 from sfumato.tables.office.office_table import OfficeTable, floor_of
 from sfumato.tables.office.statuses import CellStatus, choices_of, secondary_of, unsafe_of
 
@@ -46,23 +48,28 @@ class JointTable:
         return step_of(self.whole.values[self.shown])
 
 
-def joined(tables: Sequence[OfficeTable], tolerance: float = 0.0) -> JointTable:
+def joined(tables: Sequence[OfficeTable], tolerance: float = 0.0, presences: Sequence[Presence] = ()) -> JointTable:
     """Several tables as one.
 
     Cells of the same codes that hold different values are two: they were revised, or are tied by what rounding leaves
     open where tables have other decimals.
 
+    Args:
+        tables: The tables.
+        tolerance: How far totals may be off.
+        presences: Tables of something else of the same records, which show that cells are empty.
+
     Raises:
         UnattainableError: Codes of the tables differ in too many ways, or values do as well.
     """
-    coverage = coverage_of(tables)
+    coverage = coverage_of([*tables, *(one.table for one in presences)])
     shared = shared_cells(tables, coverage, tolerance)
     size = len(shared.numbers)
     ties = Ties(coverage, tables, shared.numbers)
     ties.tie(range(len(tables)))
     tied = tied_rows(shared, ties.rows)
     off = np.arange(len(tied.off)) + len(shared.numbers)
-    cross = shared_cross(coverage, shared, len(shared.numbers) + len(off))
+    cross = shared_cross(coverage, shared, len(shared.numbers) + len(off), presences)
     cells = np.arange(len(shared.numbers) + len(off) + cross.size)
     shown, crossed = cells < size, cells >= len(cells) - cross.size
     columns = _Columns(tables, shared.places, len(shown), shared.grains if shared.mixed else None)
@@ -73,8 +80,14 @@ def joined(tables: Sequence[OfficeTable], tolerance: float = 0.0) -> JointTable:
     known = shown | np.isin(cells, [*counted, *off.tolist()])
     values = possible_values(values, known, relations, step_of(values[shown]), tolerance)
     whole = _judged(columns.table(values, shown, relations), ties.judged)
-    whole = _within(whole, off, tied.most)
+    whole = _within(whole, off, tied.most).with_columns(cell_names=_names(tables, shared.origins, len(cells)))
     return JointTable(whole, tuple(shared.places), shown, shared.differing, crossed, cross.broken)
+
+
+def _names(tables: Sequence[OfficeTable], origins: Sequence[tuple[int, int]], size: int) -> tuple[str, ...]:
+    """What each cell is called in the first table that has it."""
+    names = [describe(tables[number].trees, tables[number].keys[cell]) for number, cell in origins]
+    return (*names, *([UNSHOWN] * (size - len(names))))
 
 
 def _within(whole: OfficeTable, off: Places, most: Sequence[float]) -> OfficeTable:

@@ -6,6 +6,7 @@ import numpy as np
 
 from sfumato.errors import DataError, PromiseError
 from sfumato.tables.batch.joint_table import joined
+from sfumato.tables.batch.presence import Presence, presence_of
 from sfumato.tables.cells.cells import Bounds, Mask, Places, Reach, Table
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.knowledge import Knowledge
@@ -123,15 +124,23 @@ def _protected(table: OfficeTable, masked: Masked, shown: Mask | None = None) ->
     return Protected(table.with_columns(statuses=statuses), "masks", ranges=ranges, remarks=warnings, warnings=warnings)
 
 
-def mask_linked(tables: Sequence[OfficeTable], method: str, deadline: Deadline) -> list[Protected]:
+def mask_linked(
+    tables: Sequence[OfficeTable], method: str, deadline: Deadline, presences: Sequence[Presence] = ()
+) -> list[Protected]:
     """Several tables masked together: a cell that stands in several of them is one cell, masked in all or in none.
+
+    Args:
+        tables: The tables.
+        method: How they are masked.
+        deadline: Until when.
+        presences: Tables of something else of the same records, which show that cells are empty.
 
     Raises:
         DataError: Cells of the same codes hold different values.
         UnattainableError: An unsafe cell cannot be protected, or codes of the tables differ in too many ways.
         PromiseError: The attacker still gets through.
     """
-    joint = joined(tables)
+    joint = joined(tables, presences=presences)
     if joint.differing:
         raise DataError(
             f"{joint.differing} cells of the same codes hold different values in these tables.",
@@ -143,6 +152,23 @@ def mask_linked(tables: Sequence[OfficeTable], method: str, deadline: Deadline) 
     )
     done = _protected(joint.whole, masked, joint.shown)
     return [_share(table, done, own) for table, own in zip(tables, joint.places, strict=True)]
+
+
+def mask_by_response(tables: Sequence[OfficeTable], method: str, deadline: Deadline) -> list[Protected]:
+    """Several tables of the same records, those of one response masked together, with what the others show empty.
+
+    Raises:
+        DataError: Cells of the same codes hold different values.
+        UnattainableError: An unsafe cell cannot be protected, or codes of the tables differ in too many ways.
+        PromiseError: The attacker still gets through.
+    """
+    done: dict[int, Protected] = {}
+    for response in dict.fromkeys(table.value for table in tables):
+        own = [number for number, table in enumerate(tables) if table.value == response]
+        others = [presence_of(table) for table in tables if table.value != response]
+        masked = mask_linked([tables[number] for number in own], method, deadline, others)
+        done |= zip(own, masked, strict=True)
+    return [done[number] for number in range(len(tables))]
 
 
 def _share(table: OfficeTable, done: Protected, own: Places) -> Protected:

@@ -1,16 +1,25 @@
 """The cross of tables some of whose common cells may hold different values: those are no sums of one cross."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from sfumato.tables.batch.coverage import Coverage
 from sfumato.tables.batch.cross_cells import Cross, TableCells, cross_of
+from sfumato.tables.batch.presence import Presence
 from sfumato.tables.batch.shared_cells import SharedCells
 from sfumato.tables.cells.cells import Mask, Places, Relations, Status
 from sfumato.tables.office.statuses import choices_of
 
 
-def shared_cross(coverage: Coverage, shared: SharedCells, size: int) -> Cross:
+def shared_cross(coverage: Coverage, shared: SharedCells, size: int, presences: Sequence[Presence] = ()) -> Cross:
     """The cells of crosses, behind so many others; cells below those that differ are left out.
+
+    Args:
+        coverage: What codes of the tables, and of those of something else behind them, stand for.
+        shared: The cells of the tables.
+        size: How many others there are.
+        presences: Tables of something else of the same records.
 
     Raises:
         UnattainableError: There would be too many.
@@ -20,7 +29,9 @@ def shared_cross(coverage: Coverage, shared: SharedCells, size: int) -> Cross:
         TableCells(table, own, _below(table.relations(), np.isin(own, differing)))
         for table, own in zip(shared.tables, shared.places, strict=True)
     ]
-    return cross_of(coverage, tables, _empty(shared, size))
+    empty = _empty(shared, size)
+    # Where values of both signs add up, an empty cell is still one without records.
+    return cross_of(coverage, [*tables, *(one.cells for one in presences)], empty)
 
 
 def _empty(shared: SharedCells, size: int) -> Mask:

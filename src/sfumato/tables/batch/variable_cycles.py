@@ -23,7 +23,7 @@ def variable_cycles(tables: Iterable[Variables]) -> list[Variables]:
     while left != before:
         before = left
         left = _maximal(own & _shared(left) for own in left)
-    return _connected(left)
+    return connected(left)
 
 
 def _maximal(sets: Iterable[Variables]) -> list[Variables]:
@@ -37,7 +37,8 @@ def _shared(sets: Sequence[Variables]) -> Variables:
     return frozenset(name for own in sets for name in own if sum(name in other for other in sets) > 1)
 
 
-def _connected(sets: Iterable[Variables]) -> list[Variables]:
+def connected(sets: Iterable[Variables]) -> list[Variables]:
+    """Sets of variables, those that share one together."""
     groups: list[Variables] = []
     for own in sets:
         near = [group for group in groups if group & own]

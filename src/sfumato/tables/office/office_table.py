@@ -42,6 +42,7 @@ class OfficeTable:
         cell_keys: The key of each cell, where records have some.
         lines: The line of each cell in the file that it was read from.
         origins: For each variable that was recoded, which codes of the records each new code stands for.
+        cell_names: What cells of a table without spanning variables are called.
         finer: Counts the records of the table by other codes, and judges the cells by the table's rules.
     """
 
@@ -64,6 +65,7 @@ class OfficeTable:
     cell_keys: tuple[int, ...] = ()
     lines: tuple[int, ...] = ()
     origins: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
+    cell_names: tuple[str, ...] = ()
     finer: "Finer | None" = None
 
     def __len__(self) -> int:
@@ -82,7 +84,7 @@ class OfficeTable:
     def names(self) -> tuple[str, ...]:
         """A name for each cell."""
         if not self.trees:
-            return tuple(f"cell {place}" for place in range(len(self)))
+            return self.cell_names or tuple(f"cell {place}" for place in range(len(self)))
         return tuple(describe(self.trees, key) for key in self.keys)
 
     def codes(self, cell: int) -> list[str]:

@@ -8,7 +8,7 @@ from sfumato.errors import DataError, PlanError
 from sfumato.pipelines.tables.batch.state import BatchState, TableJob
 from sfumato.tables.adjustment.adjustment import adjust_part
 from sfumato.tables.batch.crossing import check_record_keys
-from sfumato.tables.batch.office_protection import mask_linked, mask_office, office_part
+from sfumato.tables.batch.office_protection import mask_by_response, mask_office, office_part
 from sfumato.tables.cell_key.noise import Contents, noisy_part
 from sfumato.tables.cell_key.ptable_file import read_ptable
 from sfumato.tables.cells.precision import step_of
@@ -120,10 +120,8 @@ def protect_linked(state: BatchState, call: Call) -> None:
         raise PlanError("a table was not read.", "Read all before.", "order")
     for number, job in enumerate(state.jobs, start=1):
         _check_totals(job, number)
-    if len({table.value for table in there}) > 1:
-        raise PlanError("tables of different responses share no cells.", "Protect them one by one.", "linked")
     linked = 1 + max((one.done.linked for one in state.tables), default=0)
-    for job, done in zip(state.jobs, mask_linked(there, MASKS[call.name], _deadline(call)), strict=True):
+    for job, done in zip(state.jobs, mask_by_response(there, MASKS[call.name], _deadline(call)), strict=True):
         job.done = replace(done, linked=linked)
         for warning in done.warnings:
             state.warn(warning)

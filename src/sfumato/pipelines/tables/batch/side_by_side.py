@@ -6,19 +6,23 @@ from itertools import combinations
 from sfumato.errors import SfumatoError, UnattainableError
 from sfumato.pipelines.tables.batch.state import BatchState, WrittenTable
 from sfumato.tables.batch.joint_audit import audit_together, same_records
+from sfumato.tables.batch.presence import same_respondents, shown_presence
 from sfumato.tables.batch.shared_cells import in_other_units
 from sfumato.tables.deadline import within
 from sfumato.tables.office.office_table import OfficeTable
 from sfumato.tables.office.statuses import unsafe_of
 
 SECONDS = 60.0
+# So many cells are named in a warning.
+MOST_NAMED = 10
 OTHER_UNITS = (
     "these tables look like the same in other units, and were not attacked together, so nothing is promised of them. "
     "Give them the same unit, or publish one alone."
 )
 UNATTACKED = (
-    "the cross of {}, which no table shows and all are sums of, was not attacked, for too many cells differ, so that "
-    "nothing is promised of these tables together. Give all of them the same values and decimals, or publish fewer."
+    "the cross of {}, which no table shows and all are sums of, was not attacked, for too many cells differ, or it has "
+    "too many, so that nothing is promised of these tables together. Give all of them the same values and decimals, or "
+    "publish fewer."
 )
 REMEDY = (
     "<SUPPRESS> MOD(0) or GH(0) protects tables of one file together; of several files, or of tables that were changed "
@@ -38,9 +42,16 @@ def audit_written(state: BatchState) -> None:
     _warn_of_others(state, distinct, groups)
     for group in groups:
         own = [distinct[number] for number in group]
-        rounds = {one.done.linked for one in own}
+        others = [one for place, one in enumerate(distinct) if place not in group and _is_of_same(one, own)]
+        rounds = {one.done.linked for one in (*own, *others)}
         if len(own) > 1 and (0 in rounds or len(rounds) > 1):
-            _audit(state, own, ", ".join(dict.fromkeys(one.file for one in own)))
+            _audit(state, own, others)
+
+
+def _is_of_same(one: WrittenTable, group: Sequence[WrittenTable]) -> bool:
+    """Whether a table is of something else of the records that a group of tables is of."""
+    counted = one.source is not None and any(two.source is not None and one.source[0] == two.source[0] for two in group)
+    return counted or any(same_respondents(one.done.table, two.done.table) for two in group)
 
 
 def _warn_of_others(state: BatchState, written: Sequence[WrittenTable], groups: Sequence[Sequence[int]]) -> None:
@@ -76,10 +87,13 @@ def _is_protected(one: WrittenTable) -> bool:
     return bool(one.done.method) or not unsafe_of(one.done.table.statuses).any()
 
 
-def _audit(state: BatchState, written: Sequence[WrittenTable], files: str) -> None:
+def _audit(state: BatchState, written: Sequence[WrittenTable], others: Sequence[WrittenTable]) -> None:
+    """Attack tables of one response, knowing which cells are empty by those of others."""
+    files = _files(written)
+    presences = [shown_presence(one.done) for one in others]
     tolerance = max(one.tolerance for one in written)
     try:
-        audit = audit_together([one.done for one in written], within(SECONDS), tolerance)
+        audit = audit_together([one.done for one in written], within(SECONDS), tolerance, presences)
     except SfumatoError as error:
         state.holds = False
         raise UnattainableError(
@@ -97,5 +111,11 @@ def _audit(state: BatchState, written: Sequence[WrittenTable], files: str) -> No
         state.holds = False
     if audit.leaks:
         what = f"{files}: these tables were not protected together, and together they give {audit.leaks} unsafe cells "
-        state.warn(f"{what}away, which one hides and another publishes or lets compute. {REMEDY}")
+        named = "; ".join(audit.names[:MOST_NAMED]) + ("; …" if audit.leaks > MOST_NAMED else "")
+        empty = f"{_files(others)}, of the same records, may tell which cells are empty. " if others else ""
+        state.warn(f"{what}away, which one hides and another publishes or lets compute: {named}. {empty}{REMEDY}")
         state.holds = False
+
+
+def _files(written: Sequence[WrittenTable]) -> str:
+    return ", ".join(dict.fromkeys(one.file for one in written))

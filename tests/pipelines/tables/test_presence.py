@@ -1,0 +1,70 @@
+"""Tables of different responses of the same records: where one shows that there is nothing, all have nothing."""
+
+import csv
+
+import pytest
+
+from sfumato.pipelines.tables.batch.run import run_batch
+from sfumato.tables.batch import cross_cells
+
+VARIABLE = '<RECODEABLE>\n<TOTCODE> "T"\n'
+# Of a only 1 is in p and q, and only 2 and 3 in r: what is in p is what is in 1 and not in q.
+VALUES = {
+    "a1p": (900, 5, 3), "a1q": (500, 510, 520), "a2r": (20, 21, 22), "a3r": (23, 24, 25),
+    "b1p": (30, 31, 32), "b2q": (400, 410, 420), "b3r": (26, 27, 28),
+    "c1r": (60, 61, 62), "c2p": (40, 41, 42), "c3q": (300, 310, 320),
+}  # fmt: skip
+SUMS = (('"x""y"|"v"', "P(10,1)"), ('"x""z"|"v"', "P(10,1)"))
+COUNTS, OTHER_SUMS = ('"x""y""z"|"<freq>"', "FREQ(3,20)"), ('"x""y""z"|"w"', "FREQ(1,20)")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rows = [(*key, value, 7 + place) for key, values in VALUES.items() for place, value in enumerate(values)]
+    (tmp_path / "m.asc").write_text("".join(";".join(map(str, row)) + "\n" for row in rows))
+    variables = "".join(f"{name} 1\n{VARIABLE}" for name in "xyz")
+    (tmp_path / "m.rda").write_text(f'<SEPARATOR> ";"\n{variables}v 5\n<NUMERIC>\nw 5\n<NUMERIC>\n')
+    return tmp_path
+
+
+def run(folder, tables, way=None):
+    text = '<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n'
+    text += "".join(f"<SPECIFYTABLE> {what}||\n<SAFETYRULE> {rule}\n" for what, rule in tables) + "<READMICRODATA>\n"
+    numbers = range(1, len(tables) + 1)
+    text += f"<SUPPRESS> {way}\n" if way else "".join(f"<SUPPRESS> OPT({number},1)\n" for number in numbers)
+    text += "".join(f'<WRITETABLE> ({number}, 3, , "{number}.csv")\n' for number in numbers)
+    (folder / "one.arb").write_text(text)
+    return run_batch(folder / "one.arb", folder / "out")
+
+
+def published(folder, number):
+    with (folder / "out" / f"{number}.csv").open(encoding="utf-8", newline="") as file:
+        return {tuple(row[:-1]): row[-1] for row in csv.reader(file)}
+
+
+@pytest.mark.parametrize("third", [COUNTS, OTHER_SUMS])
+def test_empty_cells_that_a_table_of_something_else_shows_are_known_to_the_attacker(folder, third):
+    assert run(folder, SUMS).holds
+    leaky = run(folder, (*SUMS, third))
+    assert not leaky.holds
+    assert "together they give 1 unsafe cells away" in leaky.warnings[0] and ": x a, z p. 3.csv" in leaky.warnings[0]
+
+
+@pytest.mark.parametrize("way", ["MOD(0)", "GH(0)"])
+@pytest.mark.parametrize("third", [COUNTS, OTHER_SUMS])
+def test_tables_of_different_responses_are_protected_together(folder, way, third):
+    done = run(folder, (*SUMS, third), way)
+    assert done.holds and not done.warnings
+    by_y, by_z = published(folder, 1), published(folder, 2)
+    assert by_z["a", "p"] == "x" and "x" in (by_z["a", "q"], by_y["a", "1"])
+
+
+def test_a_table_as_fine_as_the_sums_changes_nothing(folder):
+    done = run(folder, (*SUMS, ('"x""y"|"<freq>"', "FREQ(3,20)"), ('"x""z"|"<freq>"', "FREQ(3,20)")))
+    assert done.holds and not done.warnings
+
+
+def test_a_cross_that_is_too_large_to_be_attacked_is_said(folder, monkeypatch):
+    monkeypatch.setattr(cross_cells, "MOST_CROSSED", 5)
+    done = run(folder, (*SUMS, COUNTS))
+    assert not done.holds and "the cross of x by y by z" in done.warnings[0]
