@@ -12,16 +12,22 @@ from sfumato.texts.numbers import amount, percent
 DEFAULT = "en"
 # Keys of sentences that come from below pages and reports, in English: their English text is what they are known by.
 SAID = "said."
+# Those of errors: what is wrong and what to do are told apart.
+FAULT = "said.fault_"
 _FOLDER = Path(__file__).parent
 _NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+")
 _FIGURE = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?: ?%)?")
+# A sign within a sentence, as it stands in a pattern; what may be filled in beyond the end of one: values, other texts.
+_WITHIN, _WHOLE = r"(?:(?![.?] (?-i:[A-Z])).)", ("example", "reason")
+# Where a sentence ends and another begins; the place in a plan that a fault is told of.
+_ENDS, _PLACE = re.compile(r'(?<=[.?]) (?=[A-Z"])'), re.compile(r"([a-z_]+(?:\[\d+\])?(?:\.[^:]+)?: )(.+)")
 _DECIMAL = re.compile(r"[+-]?\d+\.\d+(?:[eE][+-]?\d+)?", re.ASCII)
 # Placeholders for what is called by its own name: columns, files, values.
 _LISTED = ("asked", "reached")
 _NAMED = frozenset(
     [
         *("word", "person", "column", "columns", "name", "names", "example", "units", "book", "first", "second"),
-        *("files", "field", "region", "others", "other", "dimension", "one", "seed"),
+        *("files", "field", "region", "others", "other", "dimension", "one", "seed", "problem"),
     ]
 )
 
@@ -87,11 +93,32 @@ class Words(Mapping[str, str]):
         """
         if self.language == DEFAULT:
             return english
+        told = self._known(english) or self._told_in_parts(english)
+        return told or _NUMBER.sub(lambda number: number[0].replace(",", self["thousands"]), english)
+
+    def _known(self, english: str) -> str | None:
+        """A text that is known as a whole; None where it is not."""
         for key, pattern in _patterns():
             match = pattern.fullmatch(english)
             if match:
                 return self[key].format(**{name: self._part(name, text) for name, text in match.groupdict().items()})
-        return _NUMBER.sub(lambda number: number[0].replace(",", self["thousands"]), english)
+        return None
+
+    def _told_in_parts(self, english: str) -> str | None:
+        """Several lines, places in a plan and sentences, each of which is known; None where one is not.
+
+        >>> words_in("de").sentence("privacy[0].k: must be at least 1, is -3.")
+        'privacy[0].k: muss mindestens 1 sein, ist aber -3.'
+        """
+        lines = []
+        for line in english.split("\n"):
+            place, rest = match.groups() if (match := _PLACE.fullmatch(line)) else ("", line)
+            parts = [self._known(part) for part in _ENDS.split(rest)]
+            told = [part for part in parts if part is not None]
+            if len(told) < len(parts):
+                return None
+            lines.append(place + " ".join(told))
+        return "\n".join(lines)
 
     def _part(self, placeholder: str, english: str) -> str:
         """What a sentence was filled with: names stay as they are, numbers are written as the language does."""
@@ -152,16 +179,19 @@ def _by_preference(accepted: str) -> list[str]:
 def _patterns() -> list[tuple[str, re.Pattern[str]]]:
     """How each sentence from below is told: its English words, with anything in place of what is filled in."""
     texts = [(key, text) for key, text in words_in().items() if key.startswith(SAID)]
-    return [(key, re.compile(_pattern(text), re.IGNORECASE)) for key, text in texts]
+    return [(key, re.compile(_pattern(text, key.startswith(FAULT)), re.IGNORECASE)) for key, text in texts]
 
 
-def _pattern(text: str) -> str:
+def _pattern(text: str, parted: bool = False) -> str:
     """The pattern of a sentence: what is filled in twice is the same both times, and a reason is all before its tail.
 
     >>> bool(re.fullmatch(_pattern("{k} rows, of {k}."), "5 rows, of 5."))
     True
     >>> re.fullmatch(_pattern("{reason} {count} more."), "It is known. 5 more.")["reason"]
     'It is known.'
+
+    Args:
+        parted: Whether other sentences may stand behind it, which are told apart from it.
     """
     escaped = re.escape(text).replace(r"\{", "{").replace(r"\}", "}")
     seen: set[str] = set()
@@ -169,7 +199,7 @@ def _pattern(text: str) -> str:
     def group(name: re.Match[str]) -> str:
         again = name[1] in seen
         seen.add(name[1])
-        few = "" if name[1] == "reason" else "?"
-        return f"(?P={name[1]})" if again else f"(?P<{name[1]}>.+{few})"
+        few, sign = "" if name[1] == "reason" else "?", "." if not parted or name[1] in _WHOLE else _WITHIN
+        return f"(?P={name[1]})" if again else f"(?P<{name[1]}>{sign}+{few})"
 
     return re.sub(r"{(\w+)}", group, escaped)

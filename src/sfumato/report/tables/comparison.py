@@ -64,7 +64,7 @@ def size(runs: TableRuns, words: Words) -> str:
 
 def failures(runs: TableRuns, words: Words) -> list[str]:
     """The ways that have no answer, with the reason."""
-    return [f"{way(words, run.method)}: {run.error}" for run in runs.runs if run.error]
+    return [f"{way(words, run.method)}: {words.sentence(run.error)}" for run in runs.runs if run.error]
 
 
 def text(runs: TableRuns) -> str:

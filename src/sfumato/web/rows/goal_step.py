@@ -1,15 +1,18 @@
 """The step of the goal: purpose, promises, how many rows may be withheld, the method; and about what it costs."""
 
 import asyncio
+import re
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
 from nicegui import background_tasks, ui
 
-from sfumato.errors import SfumatoError
+from sfumato.errors import PlanError, SfumatoError
 from sfumato.microdata.models.classes import Counts
 from sfumato.microdata.plan.read import read_plan
 from sfumato.service.http.problems import RefusedError
+from sfumato.texts.words import Words
 from sfumato.web import components
 from sfumato.web.projects.loaded_data import Loaded, class_sizes
 from sfumato.web.rows.area import Area
@@ -121,7 +124,8 @@ class GoalStep:
 
     def _refusals(self) -> list[str]:
         """What the reader of plans says; it sees what the page does not think of."""
-        return components.refusals(lambda: read_plan(self.workspace.plan), self.words)
+        texts = components.refusals(lambda: read_plan(self.workspace.plan), self.words)
+        return [with_labels(text, self.workspace.plan["privacy"], self.words) for text in texts]
 
     def _notes(self) -> list[str]:
         """What a method makes of a promise, where that is not obvious."""
@@ -145,6 +149,10 @@ class GoalStep:
                 self._risk.text = at_risk
                 self._wait()
             estimate = await asyncio.to_thread(self._estimates.of, plan)
+        except PlanError:  # what is wrong is told above
+            if question == self._question:
+                self._show_cost(None, "")
+            return
         except (SfumatoError, RefusedError) as error:
             if question == self._question:
                 self._show_cost(None, components.error_text(error, self.words))
@@ -161,7 +169,8 @@ class GoalStep:
     async def _at_risk(self, plan: dict[str, Any]) -> str:
         words, loaded = self.words, self.workspace.loaded
         assert loaded is not None
-        k = max((int(entry["k"]) for entry in plan["privacy"] if entry.get("k")), default=2)
+        sizes = [int(entry["k"]) for entry in plan["privacy"] if entry.get("k")]
+        k = max([size for size in sizes if size > 0], default=2)
         names = tuple(name for name, column in plan["columns"].items() if column["role"] == "quasi-identifier")
         if names and names not in loaded.sizes:
             loaded.sizes[names] = await self._sizes(plan, loaded, names)
@@ -188,6 +197,21 @@ class GoalStep:
             if estimate.lost:
                 components.notice(words["cost_lost"].format(columns=", ".join(estimate.lost)), good=None)
             ui.label(words["cost_hint"]).classes("sf-soft sf-small")
+
+
+def with_labels(text: str, promises: Sequence[Mapping[str, Any]], words: Words) -> str:
+    """A text of faults with the labels of fields instead of their places in a plan.
+
+    >>> from sfumato.texts.words import words_in
+    >>> with_labels("privacy[0].k: is missing.", [{"model": "k-anonymity"}], words_in())
+    'Rows that must look alike (k): is missing.'
+    """
+
+    def label(place: re.Match[str]) -> str:
+        model = promises[int(place[1])].get("model") if int(place[1]) < len(promises) else None
+        return words.get(f"{model}.{place[2]}") or words.get(f"key.{place[2]}") or place[0]
+
+    return re.sub(r"privacy\[(\d+)\]\.(\w+)(?=:)", label, text)
 
 
 def purpose_promises(plan: dict[str, Any], name: str, loaded: Loaded) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from nicegui import events, ui
 
-from sfumato.errors import PlanError
+from sfumato.errors import PlanError, SfumatoError
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.hierarchies.types import NUMBER_TYPES, ColumnType, canonical
 from sfumato.microdata.plan.model import ColumnPlan
@@ -184,13 +184,20 @@ class ColumnPanel:
         check_paths({"hierarchy": settings}, self.workspace.extra)
         return ladder_of(self.column, {**self.plan, "hierarchy": settings}, self.workspace.place("x").parent)
 
+    def _why(self, error: Exception, settings: Any) -> str:
+        """Why settings give no ladder; the name under which a text is kept beside the data tells nobody anything."""
+        name = settings.get("path") if isinstance(settings, dict) else None
+        if not isinstance(error, SfumatoError) or name not in self.workspace.extra:
+            return components.error_text(error, self.words)
+        return self.words.sentence(str(error).replace(f" of {name}", "").replace(f"the hierarchy file {name}: ", ""))
+
     def _check(self, settings: Any) -> bool:
         """Show the ladder that settings give, or why they give none."""
         words = self.words
         try:
             ladder, rejected = self._bound(settings)
         except Exception as error:  # also one that nobody foresaw: what was said of the text before must not stand
-            self._tell("invalid", components.error_text(error, words))
+            self._tell("invalid", self._why(error, settings))
             return False
         facts = [words["hierarchy.facts"].format(levels=ladder.height, values=words.count(ladder.size))]
         facts += [words["not_accepted"].format(count=words.count(rejected))] if rejected else []
