@@ -42,6 +42,7 @@ class Ties:
         rows: The relations.
         judged: Of cells that no table shows, but records do, what is known: a table, and the place in it.
         grows: Whether cells are added that no table shows; else relations with such cells are left out.
+        nested: Variables whose codes need no tie: those of one table are among those of the other.
     """
 
     coverage: Coverage
@@ -50,6 +51,7 @@ class Ties:
     rows: list[Row] = field(default_factory=list)
     judged: dict[int, tuple[OfficeTable, int]] = field(default_factory=dict)
     grows: bool = True
+    nested: frozenset[str] = frozenset()
 
     @property
     def shown(self) -> int:
@@ -69,7 +71,7 @@ class Ties:
         for shared in sorted({names[one] & names[two] for one, two in combinations(numbers, 2)}, key=sorted):
             own = [number for number in numbers if shared <= names[number] and self._is_whole(number, shared)]
             blocks = {name: self.coverage.blocks(name, own) for name in sorted(shared)}
-            if own and any(self._differ(name, blocks[name], own) for name in blocks):
+            if own and any(self._differ(name, blocks[name], own) for name in blocks.keys() - self.nested):
                 self._tie_by(blocks, own)
 
     def _is_whole(self, number: int, shared: Iterable[str]) -> bool:

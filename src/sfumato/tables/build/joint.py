@@ -1,19 +1,23 @@
 """Several tables as one: cells that they share are one cell, and the relations of all of them hold together.
 
 A cell is what its codes say, totals left out; so the margin of one table is the margin of another that crosses the same
-column with something else, and a column may have several hierarchies.
+column with something else, and a column may have several hierarchies. A code of level columns is that of the columns by
+themselves, as far as it names some.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations, permutations
 from pathlib import Path
 
 import numpy as np
 
 from sfumato.errors import DataError
-from sfumato.tables.batch.coverage import Cover, coverage_of
+from sfumato.tables.batch.coverage import Cover, coverage_of, variable_of
 from sfumato.tables.batch.unshown_cells import Ties
 from sfumato.tables.build.build import dimensions_of, heights_of
+from sfumato.tables.build.column_chains import Chain
+from sfumato.tables.build.common_codes import Axis, axes_of
 from sfumato.tables.cells.cells import Numbers, Places, Relations, make_relations
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.dimensions import Tree
@@ -27,22 +31,24 @@ Identity = frozenset[tuple[str, tuple[str, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """One of several tables as it comes: its name, its dimensions, its columns."""
+    """One of several tables as it comes: its name, its dimensions, its columns, the chains that its records tell of."""
 
     name: str
     dimensions: Mapping[str, Dimension]
     columns: Columns
+    chains: tuple[Chain, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One of several tables in the joint one: `cells` are the joint cells of its rows."""
+    """One of several tables in the joint one: `cells` are the joint cells of its rows, `axes` what its codes are."""
 
     name: str
     columns: Columns
     trees: tuple[Tree, ...]
     keys: tuple[Key, ...]
     cells: Places
+    axes: tuple[Axis, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +78,15 @@ def join(sheets: Sequence[Sheet], folder: Path) -> Joint:
     """
     places: dict[Identity, int] = {}
     sections, rows, names, heights = [], list[tuple[list[int], list[float]]](), list[str](), list[float]()
-    for sheet in sheets:
-        trees, keys = dimensions_of(sheet.dimensions, sheet.columns, folder)
+    spaces = [dimensions_of(sheet.dimensions, sheet.columns, folder) for sheet in sheets]
+    known = dict.fromkeys(chain for sheet in sheets for chain in sheet.chains)
+    axes = axes_of([trees for trees, _ in spaces], tuple(known))
+    for sheet, (trees, keys), own in zip(sheets, spaces, axes, strict=True):
         try:
             relations = derive(trees, keys)
         except DataError as error:
             raise in_table(error, sheet.name) from None
-        cells = np.array([places.setdefault(_identity(trees, key), len(places)) for key in keys], np.int64)
+        cells = np.array([places.setdefault(_identity(trees, own, key), len(places)) for key in keys], np.int64)
         new = np.flatnonzero(cells >= len(names))
         names += [describe(trees, keys[row]) for row in new]
         heights += heights_of(trees, keys)[new].tolist()
@@ -86,8 +94,8 @@ def join(sheets: Sequence[Sheet], folder: Path) -> Joint:
             (cells[relations.row(place)[0]].tolist(), relations.row(place)[1].tolist())
             for place in range(len(relations))
         ]
-        sections.append(Section(sheet.name, sheet.columns, trees, tuple(keys), cells))
-    rows += _ties(sections)
+        sections.append(Section(sheet.name, sheet.columns, trees, tuple(keys), cells, own))
+    rows += _ties(sections) + _doubles(sections, places)
     unique = {frozenset(zip(cells, coefs, strict=True)): (cells, coefs) for cells, coefs in rows}
     named = [names[cells[0]] for cells, _ in unique.values()]
     return Joint(
@@ -102,12 +110,12 @@ def join(sheets: Sequence[Sheet], folder: Path) -> Joint:
 def _ties(sections: Sequence[Section]) -> list[Row]:
     """What holds between tables whose codes of a column differ: one that has ab, and another a and b.
 
-    Levels and series have codes of their own, and are left out.
+    Series have codes of their own, and are left out.
     """
-    plain = [one for one in sections if not any(tree.levels or tree.series for tree in one.trees)]
+    plain = [one for one in sections if not any(tree.series for tree in one.trees)]
     if len(plain) < 2:
         return []
-    tables = [coded_table(one, one.trees) for one in plain]
+    tables = [coded_table(one) for one in plain]
     coverage = coverage_of(tables)
     places: dict[frozenset[tuple[str, Cover]], int] = {}
     rows: list[Row] = []
@@ -116,21 +124,58 @@ def _ties(sections: Sequence[Section]) -> list[Row]:
             first = places.setdefault(coverage.identity(number, table, row), cell)
             if first != cell:
                 rows.append(([first, cell], [-1.0, 1.0]))
-    ties = Ties(coverage, tables, places, grows=False)
+    ties = Ties(coverage, tables, places, grows=False, nested=_nested(plain))
     ties.tie(range(len(tables)))
     return rows + ties.rows
 
 
-def coded_table(section: Section, trees: tuple[Tree, ...]) -> OfficeTable:
+def _nested(sections: Sequence[Section]) -> frozenset[str]:
+    """Linked columns of which, of each two tables, one has all codes of the other: these are one already."""
+    codes: dict[str, set[frozenset[Cover]]] = {}
+    for axis in (axis for section in sections for axis in section.axes if axis.finest):
+        codes.setdefault(variable_of(axis.tree), set()).add(frozenset(axis.covers.values()))
+    return frozenset(
+        name for name, own in codes.items() if all(one <= two or two <= one for one, two in combinations(own, 2))
+    )
+
+
+def _doubles(sections: Sequence[Section], places: Mapping[Identity, int]) -> list[Row]:
+    """Cells of tables that cross linked columns with one another: a code beside one that it lies in says all."""
+    rows: list[Row] = []
+    for section in sections:
+        for cell, key in zip(section.cells.tolist(), section.keys, strict=True):
+            narrow = _narrowed(section, key)
+            first = cell if narrow == key else places.get(_identity(section.trees, section.axes, narrow), cell)
+            if first != cell:
+                rows.append(([first, cell], [-1.0, 1.0]))
+    return rows
+
+
+def _narrowed(section: Section, key: Key) -> Key:
+    """The codes of a cell without those that another of the same linked columns lies in."""
+    narrow = list(key)
+    for one, two in permutations(range(len(key)), 2):
+        wide, inside = section.axes[one], section.axes[two]
+        if wide.variable and wide.variable == inside.variable and section.trees[one].root != narrow[one]:
+            cover = inside.covers.get(narrow[two], frozenset())
+            if cover and cover <= wide.covers[narrow[one]]:
+                narrow[one] = section.trees[one].root
+    return tuple(narrow)
+
+
+def coded_table(section: Section) -> OfficeTable:
     """The codes of a table: of those that are in no table nothing is said, of all others whatever they hold."""
-    return plain_table("", trees, section.keys, np.ones(len(section.keys)))
+    axes = section.axes
+    keys = tuple(tuple(axis.code(code) for axis, code in zip(axes, key, strict=True)) for key in section.keys)
+    table = plain_table("", tuple(axis.tree for axis in axes), keys, np.ones(len(keys)))
+    return table.with_columns(origins={axis.tree.name: axis.finest for axis in axes if axis.finest})
 
 
-def _identity(trees: Sequence[Tree], key: Key) -> Identity:
+def _identity(trees: Sequence[Tree], axes: Sequence[Axis], key: Key) -> Identity:
     """What a cell is, whichever table it stands in: its codes, totals left out, save those of a series."""
     return frozenset(
-        ("/".join(tree.levels) or tree.name, code if code != tree.root else _total_of(tree))
-        for tree, code in zip(trees, key, strict=True)
+        axis.names[code] if code != tree.root else ("/".join(tree.levels) or tree.name, _total_of(tree))
+        for tree, axis, code in zip(trees, axes, key, strict=True)
         if code != tree.root or tree.series
     )
 

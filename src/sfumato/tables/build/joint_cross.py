@@ -13,7 +13,6 @@ from sfumato.tables.batch.unshown_cells import UNSHOWN, possible_values
 from sfumato.tables.batch.variable_cycles import variable_cycles
 from sfumato.tables.build.joint import Joint, Section, coded_table
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Reach, Relations, Status, Table
-from sfumato.tables.cells.dimensions import Tree
 from sfumato.tables.cells.parts import Part
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.promises.own_cells import with_own_cells
@@ -42,7 +41,7 @@ def with_cross(
     """
     if not is_cyclic(joint) and not presences:
         return part
-    sections = [TableCells(coded_table(own, _named(own)), own.cells) for own in joint.sections]
+    sections = [TableCells(coded_table(own), own.cells) for own in joint.sections]
     if empty is None:
         empty = (part.table.values == 0) & (part.table.status == Status.PUBLISH)
     # Among values of both signs a sum of 0 is not nothing.
@@ -65,12 +64,11 @@ def presence_in(section: Section, filled: Mask) -> Presence:
 
 def is_cyclic(joint: Joint) -> bool:
     """Whether variables of the tables form a cycle."""
-    return bool(variable_cycles(frozenset(map(variable_of, _named(own))) for own in joint.sections))
+    return bool(variable_cycles(_variables(own) for own in joint.sections))
 
 
-def _named(section: Section) -> tuple[Tree, ...]:
-    """The dimensions by the columns that their codes are of: those of levels are others than those of one column."""
-    return tuple(replace(tree, name="/".join(tree.levels) or tree.name) for tree in section.trees)
+def _variables(section: Section) -> frozenset[str]:
+    return frozenset(variable_of(axis.tree) for axis in section.axes)
 
 
 def _behind(part: Part, cross: Cross, valued: bool, deadline: Deadline) -> Part:

@@ -6,13 +6,15 @@ not depend on the order of the records nor on who adds them up.
 
 import hashlib
 import hmac
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from sfumato.errors import DataError
+from sfumato.tables.build.common_codes import Name, code_names
 from sfumato.tables.cells.cells import Numbers
 from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.dimensions import Code
 from sfumato.tables.cells.parts import Part
 from sfumato.tables.tabulate import WORD
 
@@ -71,13 +73,11 @@ def keys_by_codes(secret: str, part: Part) -> list[int]:
     """A key for each cell from a secret and its codes, totals left out: the same in every table that has the cell."""
     if not part.trees:
         return [key_of(secret, name) for name in part.table.names]
-    return [key_of(secret, *_codes(part, key)) for key in part.keys]
+    named = [code_names(tree) for tree in part.trees]
+    return [key_of(secret, *_codes(part, named, key)) for key in part.keys]
 
 
-def _codes(part: Part, key: Sequence[tuple[str, ...]]) -> list[str]:
-    named = [
-        ("/".join(tree.levels) or tree.name, *code)
-        for tree, code in zip(part.trees, key, strict=True)
-        if code != tree.root
-    ]
-    return [text for entry in sorted(named) for text in entry]
+def _codes(part: Part, named: Sequence[Mapping[Code, Name]], key: Sequence[Code]) -> list[str]:
+    """The names of columns with the codes of a cell; units of level columns by the last of these where that will do."""
+    names = [own[code] for tree, own, code in zip(part.trees, named, key, strict=True) if code != tree.root]
+    return [text for column, code in sorted(names) for text in (column, *code)]

@@ -1,0 +1,176 @@
+"""Columns whose codes lie within those of others, as level columns do, and the combinations of their codes.
+
+Level columns [Land, Kreis] have (N, Total) where the column Land has N, and (N, N1) where [Land, Kreis, Gemeinde] has
+(N, N1, Total): one cell, whatever a table calls it. What is one is told by the combinations that a code stands for.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sfumato.errors import UnattainableError
+from sfumato.tables.batch.coverage import Cover
+from sfumato.tables.cells.dimensions import Code, Tree
+
+# More combinations of codes are not looked through.
+MOST = 500_000
+# Between the codes of a combination; no code of a table has it.
+BETWEEN = "\x1f"
+# The codes of some columns of a combination; a column that nothing is said of is left out.
+Combination = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Columns from the top down, with the combinations of their codes that there are."""
+
+    columns: tuple[str, ...]
+    rows: frozenset[Code]
+
+
+@dataclass(frozen=True)
+class LinkedColumns:
+    """Columns that hang together by chains, and what each code of some of them stands for."""
+
+    columns: tuple[str, ...]
+    combinations: tuple[Combination, ...]
+    _covers: dict[tuple[str, ...], dict[Code, Cover]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """What they are called as one variable."""
+        return "/".join(self.columns)
+
+    def cover(self, columns: tuple[str, ...], code: Code) -> Cover:
+        """The combinations that a code of some columns stands for."""
+        if columns not in self._covers:
+            self._covers[columns] = self._covers_of(columns)
+        return self._covers[columns].get(code, frozenset())
+
+    def add(self, columns: tuple[str, ...], code: Code, cover: Cover) -> None:
+        """Say what a code stands for that is in no combination."""
+        if not self.cover(columns, code):
+            self._covers[columns][code] = cover
+
+    def _covers_of(self, columns: tuple[str, ...]) -> dict[Code, Cover]:
+        covers: dict[Code, set[str]] = {}
+        for one in self.combinations:
+            if all(column in one for column in columns):
+                text = BETWEEN.join(one.get(column, "") for column in self.columns)
+                covers.setdefault(tuple(one[column] for column in columns), set()).add(text)
+        return {code: frozenset(cover) for code, cover in covers.items()}
+
+
+def columns_of(tree: Tree) -> tuple[str, ...]:
+    """The columns of a dimension, from the top down."""
+    return tuple(reversed(tree.levels)) or (tree.name,)
+
+
+def path_of(tree: Tree, code: Code) -> Code:
+    """The codes of a level from the top down, without totals; of a column its code."""
+    return code[: tree.height(code)] if tree.levels else code
+
+
+def linked_columns(trees: Sequence[Tree], known: Iterable[Chain] = ()) -> list[LinkedColumns]:
+    """The columns that hang together, where dimensions are of several of them in different ways.
+
+    Args:
+        trees: The dimensions of all tables.
+        known: Chains that the records tell of.
+
+    Raises:
+        UnattainableError: There are too many combinations of their codes.
+    """
+    chains = [*known, *_chains(trees)]
+    linked = []
+    for columns in _connected([chain.columns for chain in chains]):
+        own = [tree for tree in trees if columns_of(tree)[0] in columns]
+        if len({columns_of(tree) for tree in own}) > 1:
+            linked.append(_linked([chain for chain in chains if chain.columns[0] in columns], own))
+    return linked
+
+
+def _chains(trees: Iterable[Tree]) -> list[Chain]:
+    """The level columns of dimensions, those of the most levels first."""
+    rows: dict[tuple[str, ...], set[Code]] = {}
+    for tree in trees:
+        if tree.levels:
+            below = set(tree.parents.values())
+            own = rows.setdefault(columns_of(tree), set())
+            own.update(code for code in tree.parents if code not in below and len(path_of(tree, code)) == len(code))
+    ordered = sorted(rows.items(), key=lambda entry: (-len(entry[0]), entry[0]))
+    return [Chain(columns, frozenset(codes)) for columns, codes in ordered]
+
+
+def _connected(chains: Iterable[tuple[str, ...]]) -> list[frozenset[str]]:
+    groups: list[frozenset[str]] = []
+    for chain in map(frozenset, chains):
+        near = [group for group in groups if group & chain]
+        groups = [group for group in groups if not group & chain] + [chain.union(*near)]
+    return sorted(groups, key=sorted)
+
+
+def _linked(chains: Sequence[Chain], trees: Sequence[Tree]) -> LinkedColumns:
+    """Columns that hang together: combinations of chains that agree in their common columns are one."""
+    waiting, columns, combinations = list(chains), list[str](), list[Combination]()
+    while waiting:
+        chain = next((one for one in waiting if set(one.columns) & set(columns)), waiting[0])
+        waiting.remove(chain)
+        combinations = _joined(combinations, columns, chain)
+        columns += [name for name in chain.columns if name not in columns]
+    linked = LinkedColumns(tuple(columns), tuple(combinations))
+    _add_hierarchies(linked, trees)
+    alone = {tuple(one.items()): one for tree in trees for one in _alone(tree, linked)}
+    if not alone:
+        return linked
+    linked = LinkedColumns(linked.columns, (*combinations, *alone.values()))
+    _add_hierarchies(linked, trees)
+    return linked
+
+
+def _add_hierarchies(linked: LinkedColumns, trees: Iterable[Tree]) -> None:
+    """Say what the codes above others in a hierarchy stand for: another table may have them as the finest."""
+    for tree in trees:
+        for code, cover in covers_of(tree, linked).items() if not tree.levels else ():
+            if cover:
+                linked.add((tree.name,), code, cover)
+
+
+def covers_of(tree: Tree, linked: LinkedColumns) -> dict[Code, Cover]:
+    """What each code of a dimension stands for: by its level columns, or by the parts of a hierarchy."""
+    columns, parts = columns_of(tree), tree.children()
+
+    def cover(code: Code) -> Cover:
+        if code in parts and not tree.levels:
+            return frozenset().union(*map(cover, parts[code]))
+        path = path_of(tree, code)
+        return linked.cover(columns[: len(path)], path)
+
+    return {code: cover(code) for code in tree.parents}
+
+
+def _joined(combinations: Sequence[Combination], columns: Sequence[str], chain: Chain) -> list[Combination]:
+    shared = tuple(name for name in chain.columns if name in columns)
+    rows: dict[Code, list[Combination]] = {}
+    for code in sorted(chain.rows):
+        own = dict(zip(chain.columns, code, strict=True))
+        rows.setdefault(tuple(own[name] for name in shared), []).append(own)
+    joined, met = list[Combination](), set[Code]()
+    for one in combinations:
+        key = tuple(one.get(name, "") for name in shared)
+        met.add(key)
+        joined += [{**one, **own} for own in rows.get(key, [{}])]
+        if len(joined) > MOST:
+            raise UnattainableError(
+                f"the codes of {' and '.join(chain.columns)} go together with those of other level columns in too many "
+                "ways to tell what tables give away together.",
+                "Give all tables the same level columns, or publish fewer of them.",
+                "joint-size",
+            )
+    return joined + [own for key, some in rows.items() if key not in met for own in some]
+
+
+def _alone(tree: Tree, linked: LinkedColumns) -> list[Combination]:
+    """Finest codes that are in no chain: they stand for themselves."""
+    columns, totals = columns_of(tree), set(tree.parents.values())
+    paths = [path_of(tree, code) for code in tree.parents if code not in totals]
+    return [dict(zip(columns, path, strict=False)) for path in paths if not linked.cover(columns[: len(path)], path)]
