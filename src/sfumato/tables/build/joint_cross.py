@@ -59,7 +59,7 @@ def with_cross(
 
 def presence_in(section: Section, filled: Mask) -> Presence:
     """What a table of something else tells of where there are records."""
-    return Presence(coded_table(section, _named(section)), filled)
+    return Presence(coded_table(section), filled)
 
 
 def is_cyclic(joint: Joint) -> bool:

@@ -7,12 +7,17 @@ import numpy as np
 
 from sfumato.tables.attack.findings import Audit, joined
 from sfumato.tables.batch.presence import Presence
-from sfumato.tables.build.joint import Sheet, join
+from sfumato.tables.build.joint import Section, Sheet, join
 from sfumato.tables.build.joint_cross import presence_in
+from sfumato.tables.cells.cells import Mask
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.rules import Frequency, Range
 from sfumato.tables.published.reading import Reading
 from sfumato.tables.published.review_several import review_several
+
+OTHER_COLUMNS = (
+    "which cells are empty by tables of another value, for these have levels of columns that stand alone in the others."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +29,10 @@ class ReleasedTable:
     reading: Reading
 
     @property
-    def presence(self) -> Presence:
-        """Where it shows that there are records: a sum of 0 is not nothing, a count of 0 is."""
-        section = join([self.sheet], self.plan.folder).sections[0]
-        rules = self.plan.primary
-        counts = self.plan.table.counts and all(isinstance(rule, Frequency | Range) for rule in rules)
-        return presence_in(section, np.asarray((self.reading.exact != 0) | (not counts)))
+    def filled(self) -> Mask:
+        """Where it shows that there may be records: a sum of 0 is not nothing, a count of 0 is."""
+        counts = self.plan.table.counts and all(isinstance(rule, Frequency | Range) for rule in self.plan.primary)
+        return np.asarray((self.reading.exact != 0) | (not counts))
 
 
 def review_responses(responses: Sequence[Sequence[ReleasedTable]]) -> Audit:
@@ -43,10 +46,31 @@ def review_responses(responses: Sequence[Sequence[ReleasedTable]]) -> Audit:
     """
     audits = []
     for own in responses:
-        others = [one.presence for other in responses if other is not own for one in other]
-        audit = review_several(own[0].plan, [one.sheet for one in own], [one.reading for one in own], others)
-        audits.append(audit if len(responses) == 1 else _named(audit, own[0].plan.table.value))
+        others = [one for other in responses if other is not own for one in other]
+        presences = _presences(own, others)
+        audit = review_several(own[0].plan, [one.sheet for one in own], [one.reading for one in own], presences or ())
+        if presences is None:
+            audit = replace(audit, unattacked=(*audit.unattacked, OTHER_COLUMNS))
+        audits.append(_named(audit, own[0].plan.table.value) if others else audit)
     return audits[0] if len(audits) == 1 else joined(audits, tuple(dict.fromkeys(_unjudged(audits))))
+
+
+def _presences(own: Sequence[ReleasedTable], others: Sequence[ReleasedTable]) -> list[Presence] | None:
+    """What tables of other responses tell of where there are records; None where they link columns that others do not.
+
+    Codes are named by all tables together: those of linked columns are others than each column has.
+    """
+    folder = own[0].plan.folder
+    alone = join([one.sheet for one in own], folder)
+    together = join([one.sheet for one in (*own, *others)], folder)
+    if [_axes(section) for section in alone.sections] != [_axes(one) for one in together.sections[: len(own)]]:
+        return None
+    sections = together.sections[len(own) :]
+    return [presence_in(section, one.filled) for section, one in zip(sections, others, strict=True)]
+
+
+def _axes(section: Section) -> list[tuple[str, str]]:
+    return [(axis.tree.name, axis.variable) for axis in section.axes]
 
 
 def _unjudged(audits: Sequence[Audit]) -> list[str]:
