@@ -121,3 +121,8 @@ def test_what_is_not_known_as_a_whole_stays_english() -> None:
     """No sentence is half German."""
     english = "Nobody translated this. Put it in quotes."
     assert GERMAN.sentence(english) == english
+
+
+def test_the_grand_total_is_told_in_german() -> None:
+    told_german = GERMAN.sentence("totals do not add up: the grand total (by 1.5).")
+    assert told_german == "Summen gehen nicht auf: Die Gesamtsumme weicht um 1,5 ab."
