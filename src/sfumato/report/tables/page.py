@@ -99,10 +99,12 @@ def published(words: Words, public: Columns, new: Sequence[str]) -> list[str]:
     """What is published, the first rows of it.
 
     Args:
-        new: The columns that were made: what is published, and where they are there from what to what it may be.
+        new: The last columns, which hold figures: what is published, and where they are there the ends of what it may
+            be; the others are codes of the file.
     """
     names = dict(zip(new, (words[f"tabled.column.{key}"] for key in ("published", "lower", "upper")), strict=False))
-    rows = list(zip(*public.texts.values(), strict=True))
+    first = len(public.texts) - len(new)
+    rows = [(*row[:first], *map(words.value, row[first:])) for row in zip(*public.texts.values(), strict=True)]
     more = words["tabled.more"].format(count=words.count(len(rows) - MOST_ROWS))
     shown = section(
         words["tabled.published"], table([names.get(name, name) for name in public.texts], rows[:MOST_ROWS], words)

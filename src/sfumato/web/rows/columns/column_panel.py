@@ -94,7 +94,10 @@ class ColumnPanel:
     def _values(self) -> None:
         """The most frequent values, for a column that has no ladder."""
         order = sorted(self.column.counts.items(), key=lambda entry: -entry[1])[:SHOWN_VALUES]
-        ui.html(ladder_preview.html([(0, value, rows) for value, rows in order], self.words), sanitize=False)
+        loaded = self.workspace.loaded
+        assert loaded is not None
+        lines = [(0, loaded.shown(self.name, value, self.words), rows) for value, rows in order]
+        ui.html(ladder_preview.html(lines, self.words), sanitize=False)
         rest = len(self.column.counts) - len(order)
         if rest > 0:
             ui.label(self.words["report.others"].format(count=self.words.count(rest))).classes("sf-soft sf-small")
