@@ -3,7 +3,7 @@
 import pytest
 
 from sfumato.microdata.attacks.outcome import Attack, Rate, judged_together
-from sfumato.report.attack import attack_words, text
+from sfumato.report.attack import attack_words, outside, section, summary, text, verdict
 from sfumato.texts.words import words_in
 
 # Looks like a success alone, yet is none among many attacks.
@@ -27,6 +27,27 @@ def test_a_row_that_looks_like_a_success_says_why_it_is_none(attack, english, ge
     assert german in attack_words(judged, words_in("de"))[-1]
     figures = {"rows": {"published": 64, "raw": 64, "control": 16}, "attacks": [judged], "not_run": [], "remarks": []}
     assert english in text(figures | {"found": 0, "familywise_error": 0.01})
+
+
+BESIDE = Attack("inference", "nearest rows", Rate(60, 64), Rate(4, 64), Rate(0, 16), counted=False)
+
+
+@pytest.mark.parametrize(
+    ("language", "none", "some"),
+    [("en", "No attack succeeded", "succeeded beside the promises"), ("de", "Kein Angriff ist gelungen", "außerhalb")],
+)
+def test_a_verdict_does_not_contradict_a_row_that_succeeded_beside_the_promises(language, none, some) -> None:
+    words = words_in(language)
+    judged = judged_together((BESIDE, PLAIN))
+    figures = {"rows": {"published": 64, "raw": 64, "control": 16}, "found": 0, "highest_risk": 0.0}
+    figures |= {"not_run": [], "remarks": [], "familywise_error": 0.05}
+    whole = figures | {"attacks": [attack.to_dict() for attack in judged]}
+    failed = figures | {"attacks": [judged[1].to_dict()]}
+    for tell in (verdict, section, outside):
+        assert none not in tell(whole, words) and some in tell(whole, words)
+        assert some not in tell(failed, words)
+    assert none in verdict(failed, words) and summary(whole)["beside"] == 1
+    assert none not in text(whole) and verdict(whole, words_in()) in text(whole)
 
 
 def test_a_person_is_said_to_be_a_star_on_the_page() -> None:

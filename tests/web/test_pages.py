@@ -95,6 +95,7 @@ def test_another_node_is_looked_at_and_released_from_frontier_and_lattice(base, 
     view(page, "Other choices")
     button(page, "Show all combinations of levels").click()
     page.get_by_text("left and down is better").wait_for()
+    assert "best for its number" in page.locator(".legend").inner_text()  # beside the chart, where it lies on nothing
     button(page, "Lattice").click()
     node = page.locator(".sf-lattice circle.best").first
     # Where the lattice is drawn anew, its nodes are entered again.

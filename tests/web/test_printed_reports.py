@@ -22,10 +22,11 @@ TORN = """() => {
   return torn.filter((word) => !/^[0-9a-f]{16,}$/.test(word));
 }"""
 # Headings, and sentences before tables and pictures, after which a page may end.
-LOOSE = """() => [...document.querySelectorAll('h2, h3, p, .legend')].filter((one) => {
-  const next = one.nextElementSibling;
-  const heads = one.matches('h2, h3') || (next && next.matches('.wide, .bars, .legend, .columns, figure, ul'));
-  return heads && next && getComputedStyle(one).breakAfter !== 'avoid';
+# What stands in a line with others keeps nothing: its break is its block's.
+LOOSE = """() => [...document.querySelectorAll('h2, h3, p, .legend, .verdict strong')].filter((one) => {
+  const next = one.nextElementSibling, style = getComputedStyle(one);
+  const heads = one.matches('h2, h3, strong') || (next && next.matches('.wide, .bars, .legend, .columns, figure, ul'));
+  return heads && next && (style.breakAfter !== 'avoid' || style.display === 'inline');
 }).map((one) => one.innerText)"""
 
 

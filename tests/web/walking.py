@@ -48,9 +48,9 @@ def column(page, name):
     page.locator(".sf-panel h3", has_text=re.compile(f"^{name}$")).wait_for()
 
 
-def give_role(page, name, role):
+def give_role(page, name, role, label="role"):
     """Another role for a column; the row offers roles to who comes near."""
-    select = page.get_by_label(f"role: {name}", exact=True)
+    select = page.get_by_label(f"{label}: {name}", exact=True)
     select.focus()
     select.select_option(role)
     page.locator(f"tr[data-column={name}][data-role={role}]").wait_for()

@@ -53,19 +53,24 @@ def _is_missing(value: Any) -> bool:
 
 
 def read_records(
-    path: Path, separator: str | None = None, decimal: str = ".", header: bool | None = None
+    path: Path,
+    separator: str | None = None,
+    decimal: str = ".",
+    header: bool | None = None,
+    encoding: str = "utf-8",
 ) -> list[dict[str, Any]]:
     """The records of a CSV, JSON, JSON Lines or Parquet file; an empty field of a CSV file is a missing value.
 
     Args:
         separator: Of a CSV file; found out from its header by default.
         header: Whether a CSV file has one; without it, attributes are called c1, c2, ….
+        encoding: Of a CSV file.
 
     Raises:
         PlanError: The separator is none, or the first line looks like data.
         DataError: The file cannot be read or is not what its ending says.
     """
-    dialect = Dialect(separator, header=header, decimal=check_decimal(decimal, separator))
+    dialect = Dialect(separator, header=header, decimal=check_decimal(decimal, separator), encoding=encoding)
     try:
         return _read(path, dialect)
     except OSError as error:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -25,16 +25,7 @@ def text(figures: Mapping[str, Any]) -> str:
         *(f"not run    {absence['attack']}: {absence['why']}" for absence in figures["not_run"]),
         *(f"note: {remark}" for remark in figures["remarks"]),
     ]
-    found = figures["found"]
-    said = (
-        f"{found} attacks succeeded, the highest risk is {figures['highest_risk']:.1%}"
-        if found
-        else "no attack succeeded"
-    )
-    return (
-        "\n".join([*lines, f"{said} (all together wrong once in {round(1 / figures['familywise_error'])} times)"])
-        + "\n"
-    )
+    return "\n".join([*lines, verdict(figures, words_in())]) + "\n"
 
 
 def _line(attack: Mapping[str, Any]) -> str:
@@ -70,12 +61,26 @@ def _comparable(attack: Mapping[str, Any]) -> bool:
 
 
 def verdict(figures: Mapping[str, Any], words: Words) -> str:
-    """Whether an attack succeeded, in a sentence."""
+    """Whether an attack succeeded against the promises, and how many beside them."""
     once = words.count(round(1 / figures["familywise_error"]))
+    risks = beside(figures)
     if not figures["found"]:
-        return words["attack.none"].format(once=once)
-    risk = words.percent(figures["highest_risk"])
-    return words["attack.some"].format(count=words.count(figures["found"]), risk=risk, once=once)
+        said = words["attack.none_promised" if risks else "attack.none"].format(once=once)
+    else:
+        counts = {"count": words.count(figures["found"]), "risk": words.percent(figures["highest_risk"])}
+        said = words["attack.some"].format(**counts, once=once)
+    return f"{said} {_beside(risks, words)}".rstrip()
+
+
+def beside(figures: Mapping[str, Any]) -> list[float]:
+    """The risks of attacks that succeeded in what no promise is about."""
+    return [attack["risk"] for attack in figures["attacks"] if attack["evidence"] and not attack["counted"]]
+
+
+def _beside(risks: Sequence[float], words: Words) -> str:
+    """How many attacks succeeded beside the promises, in a sentence; nothing where none did."""
+    key = "attack.some_beside" if len(risks) > 1 else "attack.one_beside"
+    return words[key].format(count=words.count(len(risks)), risk=words.percent(max(risks))) if risks else ""
 
 
 def section(figures: Mapping[str, Any], words: Words | None = None) -> str:
@@ -122,6 +127,7 @@ def summary(figures: Mapping[str, Any]) -> dict[str, Any]:
         "not_run": sorted({absence["attack"] for absence in figures["not_run"]}),
         "tries": len(figures["attacks"]),
         "found": figures["found"],
+        "beside": len(beside(figures)),
         "risk_at_most": math.ceil(100 * figures["highest_risk"]) / 100,
         "familywise_error": figures["familywise_error"],
     }
@@ -135,10 +141,11 @@ def outside(figures: Mapping[str, Any], words: Words) -> str:
         "tries": words.count(told["tries"]),
         "found": words.count(told["found"]),
     }
-    key = "attack.outside_found" if told["found"] else "attack.outside_none"
-    sentence = words[key].format(**shown, risk=words.percent(told["risk_at_most"]))
+    unpromised = [math.ceil(100 * risk) / 100 for risk in beside(figures)]
+    key = "found" if told["found"] else "none_promised" if unpromised else "none"
+    sentence = words[f"attack.outside_{key}"].format(**shown, risk=words.percent(told["risk_at_most"]))
     others = [words["attack.outside_not_run"].format(attacks=_names(told["not_run"], words))] if told["not_run"] else []
-    parts = [sentence, words["attack.evidence"], *others]
+    parts = [f"{sentence} {_beside(unpromised, words)}".rstrip(), words["attack.evidence"], *others]
     return headed(words["attack.title"], *map(paragraph, parts))
 
 

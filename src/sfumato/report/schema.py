@@ -111,6 +111,7 @@ def external_schema() -> Schema:
     names = _list(TEXT, "kinds of attacks")
     attack = _closed(
         {"attacks": names, "not_run": names, "tries": COUNT, "found": COUNT}
+        | {"beside": COUNT | {"description": "how many succeeded in what no promise is about"}}
         | {"risk_at_most": NUMBER, "familywise_error": NUMBER}
     ) | {"description": "what an attacker reached, where the release was attacked"}
     seal = TEXT | {"description": "the hash of the file that is handed out"}

@@ -15,6 +15,7 @@ SAID = "said."
 _FOLDER = Path(__file__).parent
 _NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+")
 _FIGURE = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?: ?%)?")
+_DECIMAL = re.compile(r"[+-]?\d+\.\d+(?:[eE][+-]?\d+)?", re.ASCII)
 # Placeholders for what is called by its own name: columns, files, values.
 _LISTED = ("asked", "reached")
 _NAMED = frozenset(
@@ -60,6 +61,14 @@ class Words(Mapping[str, str]):
     def amount(self, value: float) -> str:
         """A number for people: four digits, large ones whole."""
         return self.figure(amount(value))
+
+    def value(self, text: str) -> str:
+        """A value of data that is a number, with the decimal mark of the language; any other text as it is.
+
+        >>> words_in("de").value("2596.88"), words_in("de").value("31.12.2024"), words_in("de").value("A.1")
+        ('2596,88', '31.12.2024', 'A.1')
+        """
+        return text.replace(".", self["decimal"]) if _DECIMAL.fullmatch(text) else text
 
     def day(self, day: date) -> str:
         """A date as people write it.

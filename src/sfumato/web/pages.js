@@ -52,7 +52,7 @@
     const role = select.value;
     select.replaceChildren(document.querySelector('.sf-roles').content.cloneNode(true));
     select.value = role;
-    select.dataset.help = select.selectedOptions[0].dataset.help;
+    select.dataset.help ||= select.selectedOptions[0].dataset.help;
   };
   ['pointerover', 'focusin', 'touchstart'].forEach((name) => document.addEventListener(name, offer, {passive: true}));
   window.sfRows = (fresh) => { fresh.forEach(([name, html]) => redraw(name, html)); find(); };
@@ -109,6 +109,19 @@
     cut.setAttribute('aria-valuenow', cut.dataset.value);
     cut.querySelector('span').textContent = cut.dataset.value.replace('.', axis.dataset.decimal || '.');
   };
+  // Their numbers stand on as many lines as they take, so that none runs into the next.
+  const spread = (axis) => {
+    const ends = [];
+    all('.sf-cut', axis).sort((a, b) => a.dataset.value - b.dataset.value).forEach((cut) => {
+      const label = cut.querySelector('span'), box = label.getBoundingClientRect();
+      const free = ends.findIndex((end) => end + 6 < box.left), line = free < 0 ? ends.length : free;
+      ends[line] = box.right;
+      label.style.setProperty('--line', line);
+    });
+    axis.style.setProperty('--lines', Math.max(ends.length, 1));
+  };
+  const spreadAll = () => all('.sf-axis').forEach(spread);
+  addEventListener('resize', spreadAll);
   const told = (axis) => emitEvent('sf_cuts', {level: Number(axis.dataset.level),
     cuts: all('.sf-cut', axis).map((cut) => Number(cut.dataset.value)).sort((a, b) => a - b)});
   document.addEventListener('pointerdown', (event) => {
@@ -249,7 +262,8 @@
 
   const start = () => {
     document.body.append(tip);
-    new MutationObserver(nameUploads).observe(document.body, {childList: true, subtree: true});
+    const watch = () => { nameUploads(); spreadAll(); };
+    new MutationObserver(watch).observe(document.body, {childList: true, subtree: true});
     nameUploads();
   };
   document.body ? start() : document.addEventListener('DOMContentLoaded', start);

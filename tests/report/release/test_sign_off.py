@@ -230,3 +230,27 @@ def test_a_person_published_as_a_star_is_a_removed_column(tmp_path) -> None:
     assert "Of 3 columns 1 are removed, 1 made coarser, 0 coded or changed and 1 published as they are" in text
     assert "| removed columns | mail |" in text
     assert release.report.withheld_columns == ("mail",)
+
+
+def test_labels_are_told_to_the_letter_and_what_they_stand_for_with_commas(tmp_path) -> None:
+    """In German: the published file has points by contract, people write commas."""
+    rows = tmp_path / "rows.csv"
+    rows.write_text("Größe;Ort\n" + "1,57;Ulm\n1,61;Ulm\n1,72;Ulm\n1,74;Ulm\n" * 3, encoding="utf-8")
+    ladder = {"type": "intervals", "start": 1.35, "end": 2.15, "widths": [0.1], "numbers": "decimal"}
+    column = {"role": "quasi-identifier", "type": "decimal", "min_level": 1, "max_level": 1, "hierarchy": ladder}
+    plan = {
+        "version": 1,
+        "language": "de",
+        "data": {"source": str(rows), "decimal": ","},
+        "columns": {"Größe": column, "Ort": {"role": "insensitive"}},
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+    }
+    release = anonymize(None, plan)
+    try:
+        evidence = gather(release.plan, release.table, release.recoding)
+    finally:
+        release.close()
+    (label, meaning), *_ = evidence.meanings["Größe"]
+    assert label == "[1.55, 1.65)"
+    assert meaning == "alle Werte von 1,55 bis unter 1,65"
+    assert {value for value, _ in evidence.columns["Größe"].examples} <= {"1,57", "1,61", "1,72", "1,74"}

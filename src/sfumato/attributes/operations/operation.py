@@ -124,6 +124,17 @@ def find(name: str, data_type: DataType, attribute: str) -> Operation:
     return factory()
 
 
+def is_implemented(name: str, data_type: DataType) -> bool:
+    """Whether an operation is there for values of a type.
+
+    >>> from sfumato.attributes.operations.datatypes import type_named
+    >>> [is_implemented("Randomization", type_named(name)) for name in ("String", "Numeric")]
+    [False, True]
+    """
+    load_all()
+    return (normalize(name), data_type.kind) in _REGISTRY
+
+
 def _way_out(data_type: DataType) -> str:
     names = sorted({name for name, kind in _REGISTRY if kind == data_type.kind})
     return "Implemented for this type: " + ", ".join(names) + "."

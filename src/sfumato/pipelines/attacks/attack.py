@@ -55,6 +55,8 @@ class AttackReport:
 
     def __repr__(self) -> str:
         reached = f"{len(self.found)} succeeded, highest risk {self.highest:.1%}" if self.found else "none succeeded"
+        others = sum(attack.evidence and not attack.counted for attack in self.attacks)
+        reached += f" against the promises, {others} beside them" if others else ""
         return f"AttackReport({len(self.attacks)} attacks, {reached}; {len(self.absences)} not run)"
 
     def _repr_html_(self) -> str:

@@ -181,9 +181,14 @@ def _meanings(dossier: Dossier) -> str:
     """What published values stand for."""
     words = dossier.words
     told = dossier.evidence.meanings if dossier.evidence else {}
-    rows = [(name, label, meaning) for name, entries in told.items() for label, meaning in entries]
+    # A label is told to the letter, as the file has it; what it stands for, as people write it.
+    rows = [
+        (f"<td>{escape(name)}</td>", f"<td><code>{escape(label)}</code></td>", f"<td>{escape(meaning)}</td>")
+        for name, entries in told.items()
+        for label, meaning in entries
+    ]
     head = [words["report.column"], words["external.label"], words["external.stands_for"]]
-    shown = f'<div class="meanings">{table(head, rows, words)}</div>'
+    shown = f'<div class="meanings">{raw_table(head, rows)}</div>'
     return section(words["external.read"], shown) if rows else ""
 
 

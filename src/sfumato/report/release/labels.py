@@ -90,14 +90,16 @@ def _span(words: Words, label: str) -> str:
 
     >>> _span(words_in(), "[1.35–2.04]")
     'all values from 1.35 to 2.04, both included'
+    >>> _span(words_in("de"), "[1.35–2.04]")
+    'alle Werte von 1,35 bis 2,04, beide eingeschlossen'
     """
     for kind, pattern in KINDS:
         match = pattern.fullmatch(label)
         if match:
-            return words[f"external.{kind}"].format(low=match[1], high=match[2])
+            return words[f"external.{kind}"].format(low=words.value(match[1]), high=words.value(match[2]))
     for kind, sign in (("below", "<"), ("above", ">")):
         if label.startswith(sign):
-            return words[f"external.{kind}"].format(limit=label.removeprefix(sign))
+            return words[f"external.{kind}"].format(limit=words.value(label.removeprefix(sign)))
     return words["external.one_of_set" if label.startswith("{") else "external.group"]
 
 

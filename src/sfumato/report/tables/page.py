@@ -24,7 +24,7 @@ def html(protected: MaskedTable, report: Mapping[str, Any]) -> str:
         _verdict(words, protected.holds, report),
         section(words["tabled.figures"], table(["", words["measure.value"]], _figure_rows(words, report), words)),
         *_leaks(words, protected),
-        *published(words, protected.external),
+        *published(words, protected.external, figures=3),
         *([paragraph(words["tabled.hand_out"], soft=True)] if protected.holds else []),
     ]
     return page(title, body, words.language)
@@ -76,9 +76,9 @@ def _leaks(words: Words, protected: MaskedTable) -> list[str]:
     return [section(words["tabled.leaking"], table(head, rows, words))] if rows else []
 
 
-def published(words: Words, public: Columns) -> list[str]:
-    """What is published, the first rows of it."""
-    rows = list(zip(*public.texts.values(), strict=True))
+def published(words: Words, public: Columns, figures: int) -> list[str]:
+    """What is published, the first rows of it; the last columns are figures, the others codes of the file."""
+    rows = [(*row[:-figures], *map(words.value, row[-figures:])) for row in zip(*public.texts.values(), strict=True)]
     more = words["tabled.more"].format(count=words.count(len(rows) - MOST_ROWS))
     shown = section(words["tabled.published"], table(list(public.texts), rows[:MOST_ROWS], words))
     return [shown, *([paragraph(more, soft=True)] if len(rows) > MOST_ROWS else [])]

@@ -21,7 +21,7 @@ def html(changed: ChangedTable, report: Mapping[str, Any]) -> str:
         paragraph(f"Sfumato {report['version']}", soft=True),
         f'<div class="verdict">{paragraph(verdict)}</div>',
         section(words["tabled.figures"], table(["", words["measure.value"]], _figure_rows(words, report), words)),
-        *published(words, changed.external),
+        *published(words, changed.external, figures=1),
         _to_hand_out(words, report),
     ]
     return page(title, body, words.language)

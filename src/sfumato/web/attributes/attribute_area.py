@@ -1,16 +1,21 @@
 """The area of attributes: records from a file or pasted, a choice for each attribute, and at once what comes of it."""
 
 import json
+import re
+from collections.abc import Sequence
 from typing import Any
 
 from nicegui import background_tasks, events, ui
 
+from sfumato.attributes.operations.datatypes import type_named
+from sfumato.attributes.operations.operation import is_implemented
 from sfumato.attributes.operations.refusal import ValueRefusedError
-from sfumato.engines.records import read_records
 from sfumato.errors import DataError, SfumatoError
+from sfumato.pipelines.attribute_records import read_attribute_records
 from sfumato.pipelines.attributes import anonymize_attributes
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.workers.frames import CrashedError
+from sfumato.texts.words import Words
 from sfumato.web import components
 from sfumato.web.forms import is_number
 from sfumato.web.shared_room import SharedRoom
@@ -31,6 +36,8 @@ OPERATIONS = ("Masking", "Generalization", "Randomization")
 TYPES = ("String", "Numeric", "Integer", "Double", "Date", "DateTime", "Boolean", "Address")
 MOST_RECORDS, MOST_BYTES, SHOWN_RECORDS = 10_000, 20_000_000, 6
 AREA = "attributes"
+ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+ISO_TIME = re.compile(ISO_DATE.pattern + r"[T ]\d\d:\d\d:\d\d.*", re.ASCII)
 Records = list[dict[str, Any]]
 
 
@@ -83,7 +90,7 @@ class AttributeArea:
         path = self.workspace.place(f"records-{event.file.name}")
         await event.file.save(path)
         try:
-            records = await self.workspace.aside(read_records, path, None)
+            records = await self.workspace.aside(read_attribute_records, path)
         except (SfumatoError, RefusedError) as error:
             components.alarm(components.error_text(error, self.words))
             return
@@ -125,28 +132,36 @@ class AttributeArea:
             return
 
         def change(key: str, value: str) -> None:
+            if entry.get(key) == value:  # the field follows what was changed already
+                return
             entry[key] = value
+            operations = operations_for(entry.get("dataType"))
+            if entry.get("anonymisationType") not in operations:
+                entry["anonymisationType"] = operations[0]
+            offers = {option: words[f"operation.{option}"] for option in operations}
+            operation.set_options(offers, value=entry["anonymisationType"])
             says.text = self._says(entry)
             self._filling = True
             self._configuration.value = _listed(configuration)
             self._filling = False
             background_tasks.create(self._show())
 
+        def choice(key: str, label: str, options: Sequence[str]) -> ui.select:
+            field = ui.select(
+                {option: words[f"{label}.{option}"] for option in options},
+                label=f"{words[label]}: {name}",
+                value=entry.get(key) if entry.get(key) in options else None,
+                on_change=lambda event: change(key, event.value),
+            )
+            components.helped(field, words[f"tip.{label}"]).props("dense")
+            return field
+
         with ui.element("div").classes("sf-promise"):
             ui.label(name).classes("font-bold")
             says = ui.label(self._says(entry)).classes("sf-soft sf-small")
             with ui.element("div").classes("sf-fields"):
-                for key, label, options in (
-                    ("anonymisationType", "operation", OPERATIONS),
-                    ("dataType", "data_type", TYPES),
-                ):
-                    choice = ui.select(
-                        {option: words[f"{label}.{option}"] for option in options},
-                        label=f"{words[label]}: {name}",
-                        value=entry.get(key) if entry.get(key) in options else None,
-                        on_change=lambda event, key=key: change(key, event.value),
-                    )
-                    components.helped(choice, words[f"tip.{label}"]).props("dense")
+                operation = choice("anonymisationType", "operation", operations_for(entry.get("dataType")))
+                choice("dataType", "data_type", TYPES)
 
     def _says(self, entry: dict[str, Any]) -> str:
         """What an operation does, in a sentence."""
@@ -162,8 +177,7 @@ class AttributeArea:
         try:
             answer = await self.workspace.aside(anonymized, records, configuration)
         except (SfumatoError, RefusedError, CrashedError, ValueError) as error:
-            text = error.text_for_sender() if isinstance(error, ValueRefusedError) else None
-            self._fill_preview([], text or components.error_text(error, self.words))
+            self._fill_preview([], refusal_text(error, self.words))
             return
         if question == self._question:  # nothing else was asked since
             self._fill_preview(list(zip(records, answer["data"], strict=False))[:SHOWN_RECORDS], "")
@@ -177,8 +191,9 @@ class AttributeArea:
             names = list(dict.fromkeys(name for pair in pairs for record in pair for name in record))
             lines = []
             for before, after in pairs:
-                lines.append([(str(before.get(name, "")), "") for name in names])
-                lines.append([(f"→ {after.get(name, '')}" if name in after else "", "changed") for name in names])
+                lines.append([(shown(before.get(name), self.words), "") for name in names])
+                texts = [shown(after.get(name), self.words) for name in names]
+                lines.append([(text and f"→ {text}", "changed" if text else "") for text in texts])
             components.table(names, lines)
 
     async def _run(self) -> None:
@@ -192,11 +207,8 @@ class AttributeArea:
             return
         try:
             answer = await self.workspace.aside(anonymized, *entered)
-        except ValueRefusedError as error:
-            components.alarm(error.text_for_sender())
-            return
         except (SfumatoError, RefusedError) as error:
-            components.alarm(components.error_text(error, self.words))
+            components.alarm(refusal_text(error, self.words))
             return
         except (ValueError, CrashedError, RecursionError):
             components.alarm(self.words["not_json"])
@@ -211,6 +223,36 @@ class AttributeArea:
             components.code(text, self.words)
 
 
+def operations_for(data_type: Any) -> Sequence[str]:
+    """The operations that there are for a data type; all of them where it is none that is known.
+
+    >>> operations_for("String"), len(operations_for("Numeric"))
+    (('Masking',), 3)
+    """
+    if data_type not in TYPES:
+        return OPERATIONS
+    return tuple(name for name in OPERATIONS if is_implemented(name, type_named(data_type)))
+
+
+def refusal_text(error: Exception, words: Words) -> str:
+    """Why records are refused, with the value that is, which the visitor has before their eyes."""
+    if isinstance(error, ValueRefusedError):
+        return words.sentence(error.text_for_sender())
+    return components.error_text(error, words)
+
+
+def shown(value: Any, words: Words) -> str:
+    """A value as the preview has it: a missing one is empty, a range is its bounds.
+
+    >>> from sfumato.texts.words import words_in
+    >>> shown({"min": 1.5, "max": 2.0}, words_in("de")), shown(None, words_in())
+    ('1,5 – 2,0', '')
+    """
+    if isinstance(value, dict) and {*value} == {"min", "max"}:
+        return f"{shown(value['min'], words)} – {shown(value['max'], words)}"
+    return "" if value is None else words.value(str(value))
+
+
 def guessed(name: str, records: Records) -> dict[str, str]:
     """What an attribute probably is, and what is done to it at first: numbers and dates are generalized.
 
@@ -220,8 +262,9 @@ def guessed(name: str, records: Records) -> dict[str, str]:
     values = [record[name] for record in records if record.get(name) not in (None, "")]
     if values and all(is_number(value) for value in values):
         return {"anonymisationType": "Generalization", "dataType": "Numeric"}
-    if values and all(len(str(value)) == 10 and str(value)[4] + str(value)[7] == "--" for value in values):
-        return {"anonymisationType": "Generalization", "dataType": "Date"}
+    for data_type, pattern in (("Date", ISO_DATE), ("DateTime", ISO_TIME)):
+        if values and all(pattern.fullmatch(str(value)) for value in values):
+            return {"anonymisationType": "Generalization", "dataType": data_type}
     return {"anonymisationType": "Masking", "dataType": "String"}
 
 

@@ -20,6 +20,7 @@ from sfumato.pipelines.suggest import suggest_plan
 from sfumato.pipelines.suggesting.counted_rows import CountedRows
 from sfumato.pipelines.suggesting.first_look import writes_commas
 from sfumato.shapes.shapes import read as read_shape
+from sfumato.texts.words import Words
 
 PREVIEW_ROWS = 8
 # Endings of files that can be loaded; a DuckDB file may hold views of other files of the server.
@@ -65,6 +66,11 @@ class Loaded:
     def column(self, name: str) -> Column:
         """A column by its name."""
         return next(column for column in self.columns if column.name == name)
+
+    def shown(self, name: str, text: str, words: Words) -> str:
+        """A value of a column as people read it: a number with the decimal mark of their language, and no code."""
+        decimal = self.read.decimal == "," or self.suggested["columns"].get(name, {}).get("type") == "decimal"
+        return words.value(text) if decimal else text
 
     def at_risk(self, names: tuple[str, ...], k: int) -> int:
         """Rows in groups smaller than k by some columns, whose sizes were counted before."""

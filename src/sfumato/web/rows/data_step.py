@@ -140,7 +140,8 @@ class DataStep:
             file_reading.build(words, loaded, lambda reading: self._load(loaded.path, reading))
             ui.label(words["preview"]).classes("sf-soft sf-small")
             names = [column.name for column in loaded.columns[:MOST_COLUMNS]]
-            components.table(names, ([(row[name] or "", "") for name in names] for row in loaded.preview))
+            lines = ([(loaded.shown(name, row[name] or "", words), "") for name in names] for row in loaded.preview)
+            components.table(names, lines)
             if more := len(loaded.columns) - len(names):
                 ui.label(words["more_columns"].format(count=words.count(more))).classes("sf-soft sf-small")
 

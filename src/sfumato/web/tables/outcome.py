@@ -82,7 +82,8 @@ def show_cells(folder: Path, words: Words) -> None:
     lines = [line.fields for line in read_lines(masked)] if masked.exists() else changed_lines(folder, words)
     first = len(lines[0]) - len(ENDINGS)
     head = [*lines[0][:first], *(words[f"cell.{ending}"] for ending in ENDINGS)]
-    case, shown = first + ENDINGS.index("case"), lines[1 : SHOWN_ROWS + 1]
+    case = first + ENDINGS.index("case")
+    shown = [[*line[:first], *map(words.value, line[first:case]), *line[case:]] for line in lines[1 : SHOWN_ROWS + 1]]
     crossed = crosswise(head, shown, case, case + 1)
     if crossed is not None:
         ui.label(words["crosstab_view"]).classes("sf-soft sf-small")
@@ -103,6 +104,6 @@ def changed_lines(folder: Path, words: Words) -> list[list[str]]:
     lines = [[*codes, *ENDINGS]]
     for row in rows:
         true, (published, low, high) = row[head.index(value)], row[-3:]
-        why = ["changed", words["cell.changed_from"].format(value=true)] if published != true else ["", ""]
+        why = ["changed", words["cell.changed_from"].format(value=words.value(true))] if published != true else ["", ""]
         lines.append([*(row[head.index(code)] for code in codes), published, low, high, *why])
     return lines

@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from walking import button, column, load_example, plan_now, send, step
+from walking import button, choose, column, give_role, load_example, plan_now, send, step
 
 from sfumato.web.projects.loaded_data import Column
 from sfumato.web.rows.columns.column_figures import histogram
@@ -77,6 +77,41 @@ def test_a_step_with_sixty_columns_is_entered_by_few_messages_and_nodes(base, op
         assert (asked, len(frames) < 8, sum(frames) < 90_000) == ([], True, True)
     step(page, "Columns")
     page.wait_for_function("document.querySelectorAll('.sf-columns tbody tr').length === 60")
+
+
+# The numbers below cuts that lie on another, and the labels of fields that are cut for want of room.
+OVERLAPS = """() => {
+  const boxes = [...document.querySelectorAll('.sf-cut span')].map((one) => one.getBoundingClientRect());
+  return boxes.filter((a, place) => boxes.slice(place + 1).some((b) =>
+    a.left < b.right && b.left < a.right && a.top < b.bottom - 1 && b.top < a.bottom - 1)).length;
+}"""
+CUT_LABELS = """() => [...document.querySelectorAll('.sf-panel .q-field__label')]
+  .filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.innerText)"""
+
+
+def test_numbers_below_cuts_and_labels_of_fields_are_read_whole(base, open_page, tmp_path) -> None:
+    heights = "\n".join(f"{1.4 + n % 60 / 100:.2f};{'abc'[n % 3]}" for n in range(120))
+    (tmp_path / "heights.csv").write_text(f"height;job\n{heights}\n", encoding="utf-8")
+    page = open_page(f"{base}/app", width=390, locale="de-DE")
+    send(page, tmp_path / "heights.csv")
+    page.get_by_text("120 Zeilen,").wait_for()
+    step(page, "Spalten")
+    for name in ("height", "job"):
+        give_role(page, name, "quasi-identifier", label="Rolle")
+    column(page, "height")
+    choose(page, "Wie sie gröber wird", "Intervalle")
+    button(page, "Nach Schnitten").click()
+    page.locator(".sf-cut").nth(3).wait_for()
+    for width in (390, 1600):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_function(f"({OVERLAPS})() === 0", timeout=5000)
+        assert page.evaluate(CUT_LABELS) == []
+    column(page, "job")
+    choose(page, "Wie sie gröber wird", "Gruppen von Werten")
+    page.get_by_label("Name einer neuen Gruppe").fill("beide")
+    assert page.evaluate(CUT_LABELS) == []
+    page.keyboard.press("Enter")
+    page.locator(".sf-group[data-group=beide]").wait_for()
 
 
 def test_intervals_are_made_by_dragging_cuts(base, open_page, tmp_path) -> None:

@@ -24,6 +24,8 @@ def test_every_way_to_publish_a_column_has_fields(base, open_page, tmp_path) -> 
         give_role(page, name, "insensitive")
     publish(page, "person", "as a random key")
     publish(page, "pay", "coded and rounded")
+    page.locator(".sf-panel").get_by_text("It is published changed, as chosen below.").wait_for()
+    assert page.get_by_text("It is published as it is").count() == 0
     page.get_by_label("rounded to a multiple of").fill("500")
     publish(page, "smoker", "changed by chance")
     page.get_by_label("probability of staying, at least").fill("0.8")

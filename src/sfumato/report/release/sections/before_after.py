@@ -81,7 +81,7 @@ def gather(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Evidence:
     words, kept = words_in(plan.language), ~recoding.suppressed
     return Evidence(
         class_sizes(table.counts, recoding.sizes[kept]),
-        {name: _column(words, table, recoding, place, kept) for place, name in enumerate(table.columns)},
+        {name: _column(words, plan, table, recoding, place, kept) for place, name in enumerate(table.columns)},
         {
             name: _sensitive(words, table, recoding, name, kept)
             for name in plan.named("sensitive")
@@ -117,7 +117,9 @@ def _bin_name(place: int) -> str:
     return str(low) if low == high else f"{low}–{high}"
 
 
-def _column(words: Words, table: FrequencyTable, recoding: Recoding, place: int, kept: Mask) -> ColumnEvidence:
+def _column(
+    words: Words, plan: Plan, table: FrequencyTable, recoding: Recoding, place: int, kept: Mask
+) -> ColumnEvidence:
     marginal = table.marginal(place)
     labels = recoding.labels[place]
     rows = _rows(recoding.classes[kept, place], recoding.sizes[kept], len(labels))
@@ -128,7 +130,10 @@ def _column(words: Words, table: FrequencyTable, recoding: Recoding, place: int,
         table.ladders[place].height - 1,
         table.value_count(place),
         sum(tells_something(labels[code]) for code in np.flatnonzero(rows)),
-        tuple(_examples(words, table, recoding, place, kept)),
+        tuple(
+            (raw_as(words, plan, table.columns[place], value), label)
+            for value, label in _examples(words, table, recoding, place, kept)
+        ),
         _shares(words, labels, _rows(recoding.label_codes(place), marginal, len(labels)), rows)
         if isinstance(recoding, LevelRecoding)
         else (),
@@ -181,6 +186,13 @@ def _sensitive(words: Words, table: FrequencyTable, recoding: Recoding, name: st
     published = kept[recoding.owners][values.owners]
     after = _rows(values.values[published], values.counts[published], values.size)
     return _shares(words, table.sensitive_values[name], values.totals().astype(np.float64), after)
+
+
+def raw_as(words: Words, plan: Plan, name: str, value: str) -> str:
+    """A raw value of a column: its decimal mark is that of the language where it is a number, and no code."""
+    column = plan.columns.get(name)
+    decimal = plan.data.decimal == "," or (column is not None and column.type == "decimal")
+    return words.value(value) if decimal else value
 
 
 def shown_as(words: Words, label: str | None) -> str:

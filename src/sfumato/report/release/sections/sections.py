@@ -135,7 +135,7 @@ def fate(dossier: Dossier, name: str) -> str:
 
 def _pair(before: str, after: str) -> str:
     arrow = '<span class="arrow">→</span>'
-    return f'<span class="pair">{escape(_cut(before))}{arrow}<b>{escape(_cut(after))}</b></span>'
+    return f'<span class="pair">{escape(_cut(before))}{arrow}<b><code>{escape(_cut(after))}</code></b></span>'
 
 
 def _cut(value: str, length: int = 40) -> str:

@@ -20,7 +20,7 @@ from sfumato.web.forms import Form
 from sfumato.web.projects.loaded_data import Column, ladder_of
 from sfumato.web.projects.workspace import Workspace
 from sfumato.web.rows.columns import ladder_preview
-from sfumato.web.rows.columns.columns_table import short_role
+from sfumato.web.rows.columns.columns_table import role_says, short_role
 from sfumato.web.rows.columns.hierarchy_editor import HierarchyEditor
 from sfumato.web.rows.columns.hierarchy_start import KINDS, start
 from sfumato.web.rows.columns.publish_choice import PublishChoice, Surroundings
@@ -56,14 +56,14 @@ class ColumnPanel:
             ui.html(f"<h3>{escape(self.name)}</h3>", sanitize=False).classes("sf-title")
             chip = f'<span class="chip {role}">{escape(short_role(words, role))}</span>'
             ui.html(chip, sanitize=False)
-        ui.label(words[f"columns.says.{role}"]).classes("sf-soft sf-small")
+        self._says = ui.label(role_says(words, self.plan)).classes("sf-soft sf-small")
         if self._reason:
             ui.label(f"{words['proposed']}: {words.sentence(self._reason)}").classes("sf-soft sf-small")
         if role == "quasi-identifier":
             self._ladder()
         else:
             self._values()
-        PublishChoice(words, self.plan, self._surroundings(), self._touched).build()
+        PublishChoice(words, self.plan, self._surroundings(), self._published_otherwise).build()
 
     def _surroundings(self) -> Surroundings:
         """What decides which operations the column can have."""
@@ -83,6 +83,10 @@ class ColumnPanel:
     def _fits(self, kind: ColumnType) -> bool:
         return canonical(list(self.column.counts), kind)[1] == []
 
+    def _published_otherwise(self) -> None:
+        self._says.set_text(role_says(self.words, self.plan))
+        self._touched()
+
     def _touched(self) -> None:
         self.workspace.touch()
         self._changed()
@@ -90,7 +94,10 @@ class ColumnPanel:
     def _values(self) -> None:
         """The most frequent values, for a column that has no ladder."""
         order = sorted(self.column.counts.items(), key=lambda entry: -entry[1])[:SHOWN_VALUES]
-        ui.html(ladder_preview.html([(0, value, rows) for value, rows in order], self.words), sanitize=False)
+        loaded = self.workspace.loaded
+        assert loaded is not None
+        lines = [(0, loaded.shown(self.name, value, self.words), rows) for value, rows in order]
+        ui.html(ladder_preview.html(lines, self.words), sanitize=False)
         rest = len(self.column.counts) - len(order)
         if rest > 0:
             ui.label(self.words["report.others"].format(count=self.words.count(rest))).classes("sf-soft sf-small")

@@ -5,6 +5,7 @@ from typing import Any
 
 from sfumato.errors import SfumatoError
 from sfumato.microdata.plan.model import ROLES
+from sfumato.texts.words import Words
 from sfumato.web.components import help_of
 from sfumato.web.projects.loaded_data import Column, ladder_of
 from sfumato.web.projects.workspace import Workspace
@@ -57,7 +58,7 @@ class ColumnsTable:
             f'<input type="checkbox" aria-label="{escape(words["select"].format(column=column.name))}">',
             f'<button class="open">{name}</button>',
             f"{self._histogram(column, plan.get('type', 'text'))}<small>{escape(self.holds(column))}</small>",
-            self._roles(column.name, role),
+            self._roles(column.name, plan),
             f'<span class="why" title="{why}">{why}</span>',
             self._ladder(column, plan),
         ]
@@ -82,9 +83,12 @@ class ColumnsTable:
             for role in ROLES
         )
 
-    def _roles(self, name: str, role: str) -> str:
+    def _roles(self, name: str, plan: dict[str, Any]) -> str:
+        role = plan["role"]
         label, shown = escape(f"{self.words['role']}: {name}"), escape(short_role(self.words, role))
-        return f'<select class="{role}" aria-label="{label}"><option value="{role}">{shown}</option></select>'
+        # What all columns of a role say comes with the roles; a column that is published changed says its own.
+        says = help_of(role_says(self.words, plan)) if "publish" in plan else ""
+        return f'<select class="{role}" aria-label="{label}"{says}><option value="{role}">{shown}</option></select>'
 
     def _ladder(self, column: Column, plan: dict[str, Any]) -> str:
         words, role = self.words, plan["role"]
@@ -112,6 +116,13 @@ class ColumnsTable:
         except (SfumatoError, KeyError):
             return f'<span class="why">{escape(self.words["invalid"])}</span>'
         return column_figures.rungs(column, ladder)
+
+
+def role_says(words: Words, plan: dict[str, Any]) -> str:
+    """What the role of a column means, and what becomes of the column by what it is published as."""
+    operation, _ = said(plan.get("publish"))
+    usual = words[f"columns.says.{plan['role']}"]
+    return usual if operation == ITSELF else words.get(f"columns.says.{plan['role']}.changed", usual)
 
 
 def short_role(words: Any, role: str) -> str:

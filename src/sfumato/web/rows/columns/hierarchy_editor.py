@@ -66,7 +66,8 @@ class HierarchyEditor:
         if mode == "bounds":
             ui.label(words["hierarchy.cuts_hint"]).classes("sf-soft sf-small")
             levels = len(self.settings["bounds"])
-            ui.number(words["hierarchy.levels"], value=levels, min=1, max=MOST_LEVELS, on_change=self._coarsen)
+            number = ui.number(words["hierarchy.levels"], value=levels, min=1, max=MOST_LEVELS, on_change=self._coarsen)
+            number.classes("w-full")
             with ui.row().classes("gap-2"):
                 components.button(words["hierarchy.add_cut"], self._add_cut).props("flat dense")
             components.listen("sf_cuts", self._cut)
@@ -175,8 +176,9 @@ class HierarchyEditor:
             return
         ui.label(words["hierarchy.groups_hint"]).classes("sf-soft sf-small")
         self._groups_room = ui.html(self._groups(), sanitize=False).classes("w-full")
-        with ui.row().classes("items-center no-wrap w-full gap-2"):
-            name = ui.input(words["hierarchy.new_group"]).props("dense outlined").classes("grow")
+        with ui.row().classes("items-center w-full gap-2"):
+            name = ui.input(words["hierarchy.new_group"]).props("dense outlined").classes("w-full")
+            name.on("keydown.enter", lambda: self._add_group(name))
             components.button(words["hierarchy.add_group"], lambda: self._add_group(name)).props("outline dense")
         components.listen("sf_group", self._grouped)
 

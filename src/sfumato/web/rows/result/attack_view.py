@@ -8,7 +8,7 @@ from typing import Any
 from nicegui import events, ui
 
 from sfumato.errors import SfumatoError
-from sfumato.report.attack import attack_words, verdict, why_words
+from sfumato.report.attack import attack_words, beside, verdict, why_words
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.worker import pack
 from sfumato.service.workers.frames import CrashedError
@@ -80,7 +80,8 @@ class AttackView:
         words = self.words
         self._room.clear()
         with self._room:
-            components.notice(verdict(figures, words), good=not figures["found"])
+            good = False if figures["found"] else None if beside(figures) else True
+            components.notice(verdict(figures, words), good=good)
             heads = [(words[f"attack.{name}"], words[f"tip.attack.{name}"]) for name in HEAD]
             table = components.helped_table(heads, [_line(one, self.words) for one in figures["attacks"]])
             table.classes("sf-wrapped")

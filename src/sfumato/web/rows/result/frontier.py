@@ -1,5 +1,6 @@
 """The frontier of loss against rows withheld: each combination of levels a point, those that none beats apart."""
 
+from html import escape
 from typing import Any
 
 from sfumato.texts.words import Words
@@ -7,6 +8,7 @@ from sfumato.web.rows.result.result_figures import Point
 
 # Colors that can be read on light and on dark ground.
 SOFT = {"color": "#8b929e"}
+OTHER, BEST = "#9aa5bd", "#c98a3c"
 AXIS = {
     "nameLocation": "middle",
     "nameTextStyle": SOFT,
@@ -50,13 +52,18 @@ def chart(points: list[Point], rows: int, words: Words) -> dict[str, Any]:
     }
     return {
         "tooltip": {"trigger": "item", "formatter": "{b}", "confine": True, "extraCssText": "white-space: normal"},
-        "legend": {"top": 0, "left": "center", "textStyle": SOFT},
-        "grid": {"left": 60, "right": 20, "top": 40, "bottom": 80},
+        "grid": {"left": 60, "right": 20, "top": 20, "bottom": 80},
         "dataZoom": [{"type": "slider", "bottom": 8, "height": 18} | zoom, {"type": "inside"} | zoom],
         "xAxis": {"name": words["node_axis_x"] + " (%)", "nameGap": 26, "min": 0} | axis,
         "yAxis": {"name": words["node_axis_y"].partition(" (")[0], "nameGap": 42, "scale": True} | axis,
         "series": [
-            series(False, words["node_other"], "#9aa5bd", 5),
-            series(True, words["node_best"], "#c98a3c", 11),
+            series(False, words["node_other"], OTHER, 5),
+            series(True, words["node_best"], BEST, 11),
         ],
     }
+
+
+def legend(words: Words) -> str:
+    """Which color is which, beside the chart: inside it, long words would lie on the points of a narrow one."""
+    marks = ((OTHER, words["node_other"]), (BEST, words["node_best"]))
+    return "".join(f'<i style="background: {color}"></i>{escape(says)} ' for color, says in marks)

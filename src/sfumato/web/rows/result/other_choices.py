@@ -78,10 +78,10 @@ class OtherChoices:
         toggle.classes("sf-small-toggle").props("dense no-caps")
         self._drawing = ui.column().classes("w-full gap-2")
         best = {place: self._text(point) for place, point in enumerate(self._points) if point.best}
-        choice = ui.select(
-            best, label=words["node_best"], on_change=lambda event: self._look(self._points[event.value])
-        )
-        choice.classes("w-full").props("dense outlined")
+        with ui.element("div").classes("sf-labeled w-full"):
+            ui.label(words["node_best"]).classes("sf-soft").props('aria-hidden="true"')
+            choice = ui.select(best, on_change=lambda event: self._look(self._points[event.value]))
+            choice.classes("w-full").props("dense outlined").props["aria-label"] = words["node_best"]
         self._preview = ui.column().classes("w-full").props('role="status"')
         components.listen("sf_node", lambda event: self._look(self._points[int(event.args)]))
         self._draw("frontier")
@@ -98,6 +98,7 @@ class OtherChoices:
         with self._drawing:
             ui.label(words["tradeoff_hint" if view == "frontier" else "lattice_hint"]).classes("sf-soft sf-small")
             if view == "frontier":
+                ui.html(frontier.legend(words), sanitize=False).classes("legend")
                 chart = ui.echart(frontier.chart(self._points, self._rows(), words), on_point_click=self._clicked)
                 chart.classes("w-full h-80").props(f'aria-label="{words["tradeoff"]}" role="img"')
             else:

@@ -70,7 +70,22 @@ class RowsView:
         self._note.text = words["rows.found"].format(**counts)
         self._room.clear()
         with self._room:
-            _table(words["withheld"], found[:SHOWN_ROWS])
+            self._table(found[:SHOWN_ROWS])
+
+    def _table(self, pairs: list[RowPair]) -> None:
+        loaded, words = self.workspace.loaded, self.words
+        assert loaded is not None
+        names = list(pairs[0][0])[:SHOWN_COLUMNS] if pairs else []
+        lines: list[list[tuple[str, Any]]] = []
+        for before, after in pairs:
+            lines.append([(loaded.shown(name, before[name] or "", words), "raw") for name in names])
+            if after is None:
+                lines.append([("→ " + words["withheld"], "masked"), *(("", "masked") for _ in names[1:])])
+            else:
+                marks = ["changed" if after[name] != before[name] else "same" for name in names]
+                lines.append([("→ " + (after[name] or ""), mark) for name, mark in zip(names, marks, strict=True)])
+        if names:
+            components.table(names, lines)
 
 
 def _published(run: Run, rows: list[Row]) -> tuple[list[RowPair], bool]:
@@ -98,16 +113,3 @@ def first_rows(path: Path, read: DataPlan, limit: int) -> list[Row]:
     """The first rows of a file."""
     with closing(DuckDBEngine(path, read)) as engine:
         return engine.first_rows(limit)
-
-
-def _table(withheld: str, pairs: list[RowPair]) -> None:
-    names = list(pairs[0][0])[:SHOWN_COLUMNS] if pairs else []
-    lines: list[list[tuple[str, Any]]] = []
-    for before, after in pairs:
-        lines.append([(before[name] or "", "raw") for name in names])
-        if after is None:
-            lines.append([("→ " + withheld, "masked"), *(("", "masked") for _ in names[1:])])
-        else:
-            lines.append([("→ " + (after[n] or ""), "changed" if after[n] != before[n] else "same") for n in names])
-    if names:
-        components.table(names, lines)

@@ -1,0 +1,75 @@
+"""Records of a file as somebody sends it: encoding, decimal mark and dates are told from what the file holds."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from sfumato.delimited.dialect import Dialect
+from sfumato.delimited.header import read_head
+from sfumato.engines.records import read_records
+from sfumato.errors import DataError
+from sfumato.hierarchies.moments import Moments, read_moments
+from sfumato.hierarchies.suggest.date_formats import date_hierarchy
+from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.pipelines.suggesting.first_look import likely_encoding, writes_commas
+
+Records = list[dict[str, Any]]
+# How dates and moments are written already.
+_ISO = ("%Y-%m-%d", "%Y-%m-%dT%H:%M:%S")
+
+
+def read_attribute_records(path: Path) -> Records:
+    """The records of a file, their numbers with decimal points and their dates as ISO 8601 writes them.
+
+    Raises:
+        PlanError: The first line looks like data.
+        DataError: The file cannot be read or is not what its ending says.
+    """
+    if path.suffix.lower() != ".csv":
+        return read_records(path)
+    encoding, records = _first_reading(path)
+    commas_divide = read_head(path, Dialect(encoding=encoding)).separator == ","
+    if writes_commas(_texts(records), thousands=commas_divide):
+        records = read_records(path, decimal=",", encoding=encoding)
+    return _with_iso_dates(records)
+
+
+def _first_reading(path: Path) -> tuple[str, Records]:
+    """The records as they are written, and in which encoding: UTF-8, or what a text that is none is likely in."""
+    try:
+        return "utf-8", read_records(path)
+    except DataError as error:
+        if error.code == "data.encoding" and (likely := likely_encoding(path)) is not None:
+            return likely, read_records(path, encoding=likely)
+        raise
+
+
+def _texts(records: Records) -> dict[str, Counter[str | None]]:
+    return {name: Counter(record[name] for record in records) for name in (records[0] if records else ())}
+
+
+def _with_iso_dates(records: Records) -> Records:
+    """Records whose columns of dates, in whatever format, are written as operations read them."""
+    written = {name: _iso_texts(name, counts) for name, counts in _texts(records).items()}
+    return [{name: written[name].get(value, value) for name, value in record.items()} for record in records]
+
+
+def _iso_texts(name: str, counts: Counter[str | None]) -> dict[str, str]:
+    """The texts of a column of dates, each with its ISO text; what is no date stays, to be told of."""
+    values = {text: rows for text, rows in counts.items() if text}
+    suggested = date_hierarchy(Profile(name, values, sum(values.values())), named=False) if values else None
+    if suggested is None or "%d" not in suggested[1]["format"]:
+        return {}
+    _, hierarchy = suggested
+    iso: dict[str, str] = {}
+    for format_ in (hierarchy["format"], *hierarchy.get("formats", ())):
+        left = [text for text in values if text not in iso]
+        moments = read_moments(left, format_, hierarchy.get("latest_year"))
+        iso |= {} if format_ in _ISO else _written(left, moments, timed="%H" in format_)
+    return iso
+
+
+def _written(texts: list[str], moments: Moments, timed: bool) -> dict[str, str]:
+    unit = "datetime64[s]" if timed else "datetime64[D]"
+    iso = moments.micros.astype("datetime64[us]").astype(unit).astype(str).tolist()
+    return {text: day for text, day, valid in zip(texts, iso, moments.valid.tolist(), strict=True) if valid}

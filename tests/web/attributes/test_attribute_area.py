@@ -1,0 +1,78 @@
+"""The area of attributes: what is guessed and offered, how values are shown, and refusals in the visitor's language."""
+
+import pytest
+from walking import button, choose
+
+from sfumato.errors import SfumatoError
+from sfumato.pipelines.attribute_records import read_attribute_records
+from sfumato.texts.words import words_in
+from sfumato.web.attributes.attribute_area import OPERATIONS, anonymized, guessed, operations_for, refusal_text, shown
+
+GERMAN = "\n".join(
+    [
+        "Name;Gehalt;Geburtstag",
+        "Jörg;2.345,67;03.04.1980",
+        "Änne;1.999,00;12.11.1975",
+        "Zoë;;01.01.1990",
+        "Ulf;3.100,5;30.06.1966",
+    ]
+)
+
+
+def test_a_german_file_is_guessed_and_generalized(tmp_path) -> None:
+    path = tmp_path / "leute.csv"
+    path.write_text(GERMAN, encoding="utf-8")
+    records = read_attribute_records(path)
+    configuration = {name: guessed(name, records) for name in records[0]}
+    assert [entry["dataType"] for entry in configuration.values()] == ["String", "Numeric", "Date"]
+    answer = anonymized(records, configuration)["data"]
+    assert answer[0]["Gehalt"] == "1999.0 - 3100.5"
+    assert answer[2]["Gehalt"] is None
+
+
+def test_only_operations_that_there_are_are_offered() -> None:
+    assert operations_for("String") == operations_for("Boolean") == ("Masking",)
+    assert operations_for("Address") == ("Masking", "Generalization")
+    assert operations_for("Date") == operations_for("Double") == OPERATIONS
+
+
+@pytest.mark.parametrize(
+    ("value", "german"),
+    [(None, ""), (2.5, "2,5"), ("2345.67", "2345,67"), ({"min": 1.5, "max": 3}, "1,5 – 3"), ("<= 2.5", "<= 2.5")],
+)
+def test_values_are_shown_as_people_write_them(value, german) -> None:
+    assert shown(value, words_in("de")) == german
+
+
+@pytest.mark.parametrize(
+    ("kind", "operation", "german"),
+    [
+        ("Numeric", "Generalization", "Attribut a: „x“ ist keine Zahl. Verlangt ist: Zahlen verallgemeinern."),
+        ("Date", "Randomization", "Attribut a: „x“ ist kein Datum. Verlangt ist: Daten verrauschen."),
+        ("DateTime", "Generalization", "Attribut a: „x“ ist kein Zeitpunkt. Verlangt ist: Zeitpunkte verallgemeinern."),
+        ("String", "Randomization", "Das Verfahren Randomization gibt es für die Art String nicht"),
+    ],
+)
+def test_refusals_are_german(kind, operation, german) -> None:
+    with pytest.raises(SfumatoError) as caught:
+        anonymized([{"a": "x"}, {"a": "y"}], {"a": {"anonymisationType": operation, "dataType": kind}})
+    assert refusal_text(caught.value, words_in("de")).startswith(german)
+
+
+def test_a_german_file_on_the_page(base, open_page, tmp_path) -> None:
+    (tmp_path / "leute.csv").write_text(GERMAN, encoding="utf-8")
+    page = open_page(f"{base}/app/attributes", locale="de-DE")
+    page.locator("input[type=file]").first.set_input_files(tmp_path / "leute.csv")
+    page.get_by_label("Verfahren: Gehalt").wait_for()
+    preview = page.get_by_role("region", name="Was daraus wird")
+    preview.get_by_text("2345,67").wait_for()
+    assert "None" not in preview.inner_text()
+    choose(page, "Art der Werte: Gehalt", "Text")
+    page.get_by_label("Verfahren: Gehalt").click()
+    assert page.get_by_role("option").all_inner_texts() == ["Maskieren: fünf Sterne"]
+    page.keyboard.press("Escape")
+    choose(page, "Art der Werte: Gehalt", "Zahlen")
+    choose(page, "Verfahren: Gehalt", "Verallgemeinern")
+    preview.get_by_text("→ 1999.0 - 3100.5").first.wait_for()
+    button(page, "Anonymisieren").click()
+    page.get_by_text("kAnonymity").wait_for()

@@ -1,0 +1,22 @@
+"""Loaded data as the pages show them: numbers of a file with decimal commas have commas again."""
+
+from sfumato.texts.words import words_in
+from sfumato.web.projects.loaded_data import load
+
+
+def test_numbers_are_shown_with_the_mark_of_the_language_and_codes_are_not(tmp_path) -> None:
+    path = tmp_path / "rows.csv"
+    lines = [f"{place};2.596,{place:02};{place:02}.04.1980" for place in range(1, 28)]
+    path.write_text("nr;Einkommen;am\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    loaded = load(path)
+    row = loaded.preview[0]
+    assert row["Einkommen"] == "2596.01"
+    assert loaded.shown("Einkommen", row["Einkommen"], words_in("de")) == "2596,01"
+    assert loaded.shown("Einkommen", row["Einkommen"], words_in()) == "2596.01"
+    assert loaded.shown("am", row["am"], words_in("de")) == "01.04.1980"
+
+
+def test_codes_of_a_file_with_points_stay(tmp_path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("code,n\n" + "89.00,1\n47.01,2\n" * 20, encoding="utf-8")
+    assert load(path).shown("code", "89.00", words_in("de")) == "89.00"
