@@ -52,6 +52,7 @@ def _cross(state: BatchState, job: TableJob, metadata: Metadata, scratch: Path, 
     job.crossed = cross(
         state.records, metadata, job.wanted, state.folder, own, job.recodings, weighted, _by_holding(job)
     )
+    _warn_of_negatives(state, state.records, metadata, job.wanted.response)
     cost = job.wanted.cost
     table = _with_costs(job.crossed.table, cost, job.wanted.exponent)
     if cost and cost not in ("-1", "-2", "-3") and cost.lower() != job.wanted.response.lower():
@@ -68,6 +69,19 @@ def _within(state: BatchState, metadata: Metadata) -> Within:
         return {}
     names = [name for job in state.jobs for name in job.wanted.spanning]
     return variables_within(state.records, metadata, names, state.folder)
+
+
+def _warn_of_negatives(state: BatchState, records: Records, metadata: Metadata, response: str) -> None:
+    """Say where a response is negative: shares of the largest contributors, and what readers know, are others then."""
+    one = None if response.lower() == FREQUENCY else metadata.named(response)
+    negative = [] if one is None else np.flatnonzero(records.numbers(one) < 0).tolist()
+    if negative:
+        more = f" and {len(negative) - 1} more" if len(negative) > 1 else ""
+        state.warn(
+            f"{records.name}, line {records.lines[negative[0]][0]}{more}: {response} is negative. Readers are taken "
+            "not to know of any cell that it is not, and rules compare contributions by their size; correct it if it "
+            "is a slip."
+        )
 
 
 def _finer(records: Records, metadata: Metadata, folder: Path, job: TableJob) -> Finer:
