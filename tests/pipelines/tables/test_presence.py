@@ -1,9 +1,12 @@
 """Tables of different responses of the same records: where one shows that there is nothing, all have nothing."""
 
 import csv
+import json
 
 import pytest
 
+from sfumato.errors import DataError
+from sfumato.pipelines.tables.audit import audit
 from sfumato.pipelines.tables.batch.run import run_batch
 from sfumato.tables.batch import cross_cells
 
@@ -68,3 +71,49 @@ def test_a_cross_that_is_too_large_to_be_attacked_is_said(folder, monkeypatch):
     monkeypatch.setattr(cross_cells, "MOST_CROSSED", 5)
     done = run(folder, (*SUMS, COUNTS))
     assert not done.holds and "the cross of x by y by z" in done.warnings[0]
+
+
+PLANS = [
+    {
+        "version": 1,
+        "table": {"value": value},
+        "dimensions": {name: {"column": name, "total": "T"} for name in names},
+        "primary": [rule],
+    }
+    for value, names, rule in (
+        ("v", "xy", {"rule": "p-percent", "p": 10}),
+        ("v", "xz", {"rule": "p-percent", "p": 10}),
+        ("n", "xyz", {"rule": "frequency", "min": 3}),
+    )
+]
+
+
+def test_an_audit_of_files_without_headers_reads_each_by_its_own_plan(folder, sfumato):
+    run(folder, (*SUMS, COUNTS))
+    files = [folder / "out" / f"{number}.csv" for number in (1, 2, 3)]
+    assert audit(files[:2], PLANS[:2]).passed
+    together = audit(files, PLANS)
+    assert {finding.name for finding in together.leaks} >= {"v: x a, z p"}
+    for place, plan in enumerate(PLANS):
+        (folder / f"{place}.yaml").write_text(json.dumps(plan))
+    named = [part for place in range(3) for part in ("--plan", folder / f"{place}.yaml")]
+    ran = sfumato("audit", *files, *named)
+    assert ran.code == 1 and "v: x a, z p: exact" in ran.out
+
+
+def test_a_plan_of_several_tables_reads_files_without_headers(folder):
+    run(folder, SUMS)
+    tables = [{"name": str(place), "dimensions": plan["dimensions"]} for place, plan in enumerate(PLANS[:2])]
+    plan = {"version": 1, "table": {"value": "v"}, "tables": tables, "primary": PLANS[0]["primary"]}
+    assert audit([folder / "out" / "1.csv", folder / "out" / "2.csv"], plan).passed
+
+
+def test_a_quote_that_is_not_closed_is_said_with_its_place(folder):
+    (folder / "one.arb").write_text('<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda\n')
+    with pytest.raises(DataError, match="line 2, column 16: a quote is not closed"):
+        run_batch(folder / "one.arb", folder / "out")
+
+
+def test_a_negative_response_is_said_with_its_line(folder):
+    (folder / "m.asc").write_text((folder / "m.asc").read_text().replace(";510;", ";-510;"))
+    assert "m.asc, line 5: v is negative" in run(folder, SUMS[:1]).warnings[0]

@@ -119,6 +119,17 @@ def test_metadata(lines, where):
         parse_metadata(lines, "t.rda")
 
 
+@pytest.mark.parametrize(
+    ("separator", "text", "column"),
+    [('<SEPARATOR> ";"\n', "x;5\ny;6\nz;\n", 3), ("", "x   5\ny  16\nz  1\n", 5)],
+)
+def test_a_last_record_that_is_cut_off_is_said_with_its_line(tmp_path, separator, text, column):
+    lines = f"{separator}a 1 1\n<RECODEABLE>\nv 2 4\n<NUMERIC>\n".splitlines()
+    (tmp_path / "m.asc").write_text(text)
+    with pytest.raises(DataError, match=f"line 3, column {column}: the last record ends before its last field"):
+        read_records(tmp_path / "m.asc", parse_metadata(lines))
+
+
 def test_records(tmp_path):
     (tmp_path / "t.asc").write_text("x;1;s\nx;1\n")
     with pytest.raises(DataError, match="line 2, column 1: a record has 3 fields, this line has 2"):

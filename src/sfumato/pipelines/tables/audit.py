@@ -14,10 +14,11 @@ from sfumato.tables.attack.findings import Audit
 from sfumato.tables.build.joint import Sheet
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.perturbed.review import review_perturbed
+from sfumato.tables.plan.group_disclosure import GroupDisclosure
 from sfumato.tables.plan.plan import Attackers, Crossing, TablePlan, read_table_plan
 from sfumato.tables.published.reading import read_published
 from sfumato.tables.published.review import review
-from sfumato.tables.published.review_several import review_several
+from sfumato.tables.published.review_responses import ReleasedTable, review_responses
 from sfumato.tables.suppression.installed import check_installed
 
 
@@ -78,23 +79,53 @@ def _several(tables: Sequence[Any], plan: Any, integer: bool | None, own_contrib
     if plan is None:
         raise PlanError("the audit needs the plan.", "Name it: it says which cells add up.", "no-plan")
     listed = plan if isinstance(plan, list | tuple) else [plan]
-    plans = [with_office_totals(read_table_plan(one)) for one in listed]
+    plans = [_attacked_by(with_office_totals(read_table_plan(one)), integer, own_contribution) for one in listed]
     _check_masked(plans)
-    attacked = _attacked_by(plans[0], integer, own_contribution)
-    crossings = [*attacked.tables] or [Crossing(f"table {place}", one.dimensions) for place, one in enumerate(plans, 1)]
-    folders = [attacked.folder] * len(crossings) if attacked.tables else [one.folder for one in plans]
-    if len(crossings) != len(tables):
+    released = [
+        _released(table, own, crossing)
+        for table, (own, crossing) in zip(tables, _crossings(plans, tables), strict=True)
+    ]
+    responses: dict[tuple[str, str | None], list[ReleasedTable]] = {}
+    for one in released:
+        responses.setdefault((one.plan.table.value, one.plan.output.prefix), []).append(one)
+    return review_responses([*responses.values()])
+
+
+def _crossings(plans: Sequence[TablePlan], tables: Sequence[Any]) -> list[tuple[TablePlan, Crossing]]:
+    """For each table the plan that it is of, and its dimensions.
+
+    Raises:
+        PlanError: There are more or fewer tables.
+    """
+    first = plans[0]
+    if first.tables:
+        own = [(first, crossing) for crossing in first.tables]
+    else:
+        own = [(one, Crossing(f"table {place}", one.dimensions)) for place, one in enumerate(plans, 1)]
+    if len(own) != len(tables):
         raise PlanError(
-            f"{len(tables)} tables are to be audited, and the plan has {len(crossings)}.",
+            f"{len(tables)} tables are to be audited, and the plan has {len(own)}.",
             "Give a plan with a table for each, in the same order, or a plan for each.",
             "tables-and-plans",
         )
-    columns = [one if isinstance(one, Columns) else columns_from(one, attacked, published=True) for one in tables]
-    sheets = [
-        Sheet(crossing.name, {key: part.placed(folder) for key, part in crossing.dimensions.items()}, own)
-        for crossing, folder, own in zip(crossings, folders, columns, strict=True)
-    ]
-    return review_several(attacked, sheets, [read_published(own, attacked) for own in columns])
+    return own
+
+
+def _released(table: Any, plan: TablePlan, crossing: Crossing) -> ReleasedTable:
+    """A table as it is published, read by its own dimensions: a file without a header does not name them."""
+    columns = table if isinstance(table, Columns) else columns_from(table, _alone(plan, crossing), published=True)
+    dimensions = {key: part.placed(plan.folder) for key, part in crossing.dimensions.items()}
+    return ReleasedTable(plan, Sheet(crossing.name, dimensions, columns), read_published(columns, plan))
+
+
+def _alone(plan: TablePlan, crossing: Crossing) -> TablePlan:
+    """The plan of one of several tables; where all rules are about dimensions of others, the one of all."""
+    rules = tuple(
+        rule for rule in plan.primary if not isinstance(rule, GroupDisclosure) or rule.dimension in crossing.dimensions
+    )
+    if not plan.tables or not rules:
+        return plan
+    return replace(plan, dimensions=crossing.dimensions, tables=(), primary=rules)
 
 
 def _check_masked(plans: Sequence[TablePlan]) -> None:

@@ -88,4 +88,6 @@ def joined(audits: Iterable[Audit], unjudged: tuple[str, ...] = ()) -> Audit:
     listed = list(audits)
     findings = tuple(finding for audit in listed for finding in audit.findings)
     names = tuple(name for audit in listed for name in audit.contradictions)
-    return Audit(findings, names, unjudged, max((audit.rounding for audit in listed), default=0.0))
+    rounding = max((audit.rounding for audit in listed), default=0.0)
+    unattacked = tuple(dict.fromkeys(what for audit in listed for what in audit.unattacked))
+    return Audit(findings, names, unjudged, rounding, unattacked)

@@ -6,7 +6,7 @@ import numpy as np
 
 from sfumato.errors import DataError, PromiseError
 from sfumato.tables.batch.joint_table import joined
-from sfumato.tables.batch.presence import Presence, presence_of
+from sfumato.tables.batch.presence import Presence, presence_of, same_respondents
 from sfumato.tables.cells.cells import Bounds, Mask, Places, Reach, Table
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.knowledge import Knowledge
@@ -155,7 +155,7 @@ def mask_linked(
 
 
 def mask_by_response(tables: Sequence[OfficeTable], method: str, deadline: Deadline) -> list[Protected]:
-    """Several tables of the same records, those of one response masked together, with what the others show empty.
+    """Several tables, those of one response masked together, with what others of the same records show empty.
 
     Raises:
         DataError: Cells of the same codes hold different values.
@@ -165,8 +165,10 @@ def mask_by_response(tables: Sequence[OfficeTable], method: str, deadline: Deadl
     done: dict[int, Protected] = {}
     for response in dict.fromkeys(table.value for table in tables):
         own = [number for number, table in enumerate(tables) if table.value == response]
-        others = [presence_of(table) for table in tables if table.value != response]
-        masked = mask_linked([tables[number] for number in own], method, deadline, others)
+        linked = [tables[number] for number in own]
+        others = [table for table in tables if table.value != response]
+        presences = [presence_of(one) for one in others if any(same_respondents(one, two) for two in linked)]
+        masked = mask_linked(linked, method, deadline, presences)
         done |= zip(own, masked, strict=True)
     return [done[number] for number in range(len(tables))]
 

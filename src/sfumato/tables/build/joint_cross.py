@@ -1,11 +1,14 @@
 """Several tables as one, with the cells of the cross of their variables that no table shows."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from sfumato.errors import UnattainableError
 from sfumato.tables.batch.coverage import coverage_of, variable_of
 from sfumato.tables.batch.cross_cells import Cross, TableCells, cross_of
+from sfumato.tables.batch.presence import Presence
 from sfumato.tables.batch.unshown_cells import UNSHOWN, possible_values
 from sfumato.tables.batch.variable_cycles import variable_cycles
 from sfumato.tables.build.joint import Joint, Section, coded_table
@@ -16,7 +19,12 @@ from sfumato.tables.promises.own_cells import with_own_cells
 
 
 def with_cross(
-    part: Part, joint: Joint, empty: Mask | None = None, valued: bool = True, deadline: Deadline | None = None
+    part: Part,
+    joint: Joint,
+    empty: Mask | None = None,
+    valued: bool = True,
+    deadline: Deadline | None = None,
+    presences: Sequence[Presence] = (),
 ) -> Part:
     """The part of several tables with the cells that these are sums of, where their variables form a cycle.
 
@@ -26,19 +34,32 @@ def with_cross(
         empty: Which cells everyone knows to hold nothing; by default those of 0 that must be published.
         valued: Whether the true values are known: then some are found that the cells of the cross may hold.
         deadline: Until when these are looked for.
+        presences: Tables of something else of the same records, which show that cells are empty.
 
     Raises:
         UnattainableError: There are too many, or none that fit the tables.
     """
-    if not is_cyclic(joint):
+    if not is_cyclic(joint) and not presences:
         return part
     sections = [TableCells(coded_table(own), own.cells) for own in joint.sections]
     if empty is None:
         empty = (part.table.values == 0) & (part.table.status == Status.PUBLISH)
     # Among values of both signs a sum of 0 is not nothing.
     nothing = empty & ~(part.table.bounds.low < 0).any()
+    sections += [own.cells for own in presences]
     cross = cross_of(coverage_of([own.table for own in sections]), sections, nothing)
+    if cross.broken:
+        raise UnattainableError(
+            f"the cross of {cross.broken[0]}, whose empty cells other tables show, has too many cells.",
+            "Publish fewer tables, or coarser codes.",
+            "joint-size",
+        )
     return with_own_cells(_behind(part, cross, valued, deadline or Deadline())) if cross.size else part
+
+
+def presence_in(section: Section, filled: Mask) -> Presence:
+    """What a table of something else tells of where there are records."""
+    return Presence(coded_table(section), filled)
 
 
 def is_cyclic(joint: Joint) -> bool:

@@ -82,6 +82,9 @@ def parse_batch(lines: Sequence[str], name: str = "the text") -> list[Command]:
             do = "Leave it out: linked tables are protected together by <SUPPRESS> MOD(0)."
             raise wrong(name, number, line.index("<") + 1, "<COVER> is refused", do, "batch")
         rest = match.group(2)
+        if word != "COMMENT" and rest.count('"') % 2:
+            what, do = "a quote is not closed", "Write a quote before and behind each name."
+            raise wrong(name, number, match.start(2) + rest.rindex('"') + 1, what, do, "batch")
         commands.append(Command(word, rest.strip(), number, match.start(2) + len(rest) - len(rest.lstrip()) + 1))
     return commands
 

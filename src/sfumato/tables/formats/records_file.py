@@ -80,6 +80,7 @@ def read_records(path: Path, metadata: Metadata) -> Records:
     names = [one.name for one in metadata.variables]
     records = Records(Columns(dict(zip(names, zip(*rows, strict=True), strict=True))), metadata, path.name, lines)
     _check_numbers(records)
+    _check_end(records)
     return records
 
 
@@ -97,6 +98,22 @@ def _check_numbers(records: Records) -> None:
         for place, text in enumerate(records.text(one.name)) if one.has("NUMERIC") else ():
             if text and text not in one.missing:
                 records.number(one, place, text)
+
+
+def _check_end(records: Records) -> None:
+    """Refuse a last record that lacks the end that all others have: the file was cut off."""
+    *before, (number, last) = records.lines
+    if len(before) < 2:
+        return
+    if records.metadata.separator is None:
+        lengths = {len(line) for _, line in before}
+        cut = len(lengths) == 1 and len(last) < max(lengths)
+    else:
+        *others, field = records.text(records.metadata.variables[-1].name)
+        cut = not field and all(others)
+    if cut:
+        what = "the last record ends before its last field does, and no other record does"
+        raise wrong(records.name, number, len(last) + 1, what, "The file is cut off: complete the line.", "truncated")
 
 
 def _record(line: str, number: int, metadata: Metadata, name: str) -> list[str]:

@@ -7,6 +7,7 @@ import numpy as np
 
 from sfumato.errors import UnattainableError
 from sfumato.tables.attack.findings import Audit, Finding, Verdict
+from sfumato.tables.batch.presence import Presence
 from sfumato.tables.build.joint import Joint, Sheet, join, merged
 from sfumato.tables.build.joint_cross import with_cross
 from sfumato.tables.cells.cells import Bounds, Mask, no_bounds
@@ -20,8 +21,16 @@ from sfumato.tables.published.review import audit_part, audit_values
 from sfumato.tables.several import joint_part
 
 
-def review_several(plan: TablePlan, sheets: Sequence[Sheet], readings: Sequence[Reading]) -> Audit:
+def review_several(
+    plan: TablePlan, sheets: Sequence[Sheet], readings: Sequence[Reading], presences: Sequence[Presence] = ()
+) -> Audit:
     """Attack several published tables together.
+
+    Args:
+        plan: Their plan.
+        sheets: The tables.
+        readings: What each shows.
+        presences: Tables of something else of the same records, which show that cells are empty.
 
     Raises:
         DataError: Tables differ in a cell that they share, or published totals do not add up.
@@ -29,7 +38,7 @@ def review_several(plan: TablePlan, sheets: Sequence[Sheet], readings: Sequence[
     if all(reading.valued for reading in readings):
         part, joint = joint_part(plan, sheets)
         reading = _together(joint, readings, part.knowledge.step)
-        part, unattacked = _crossed(part, joint, None, valued=True)
+        part, unattacked = _crossed(part, joint, None, True, presences)
         audit = replace(audit_values(part, _padded(reading, part)), unattacked=unattacked)
         return _with_shown(audit, joint, readings, reading)
     joint = join(sheets, plan.folder)
@@ -38,16 +47,18 @@ def review_several(plan: TablePlan, sheets: Sequence[Sheet], readings: Sequence[
     shown = published_relations(joint.relations, reading.exact)
     check(shown, np.nan_to_num(reading.exact), plan.table.tolerance, step)
     part, unjudged = part_of(plan, joint.columns, reading.exact, joint.relations, joint.names)
-    part, unattacked = _crossed(part, joint, reading.exact == 0, valued=False)
+    part, unattacked = _crossed(part, joint, reading.exact == 0, False, presences)
     audit = audit_part(part, plan, _padded(reading, part))
     audit = replace(audit, unjudged=tuple(sorted(unjudged)), unattacked=unattacked)
     return _with_shown(audit, joint, readings, reading)
 
 
-def _crossed(part: Part, joint: Joint, empty: Mask | None, valued: bool) -> tuple[Part, tuple[str, ...]]:
+def _crossed(
+    part: Part, joint: Joint, empty: Mask | None, valued: bool, presences: Sequence[Presence]
+) -> tuple[Part, tuple[str, ...]]:
     """The part with the cells of a cross, or why they cannot be attacked."""
     try:
-        return with_cross(part, joint, empty, valued), ()
+        return with_cross(part, joint, empty, valued, presences=presences), ()
     except UnattainableError as error:
         return part, (error.what,)
 

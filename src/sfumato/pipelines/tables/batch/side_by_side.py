@@ -43,8 +43,8 @@ def audit_written(state: BatchState) -> None:
     for group in groups:
         own = [distinct[number] for number in group]
         others = [one for place, one in enumerate(distinct) if place not in group and _is_of_same(one, own)]
-        rounds = {one.done.linked for one in (*own, *others)}
-        if len(own) > 1 and (0 in rounds or len(rounds) > 1):
+        rounds = {one.done.linked for one in own}
+        if len(own) > 1 and (others or 0 in rounds or len(rounds) > 1):
             _audit(state, own, others)
 
 

@@ -1,0 +1,83 @@
+"""The audit of published tables of different responses of the same records: each shows the others where nothing is."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from sfumato.tables.attack.findings import Audit, joined
+from sfumato.tables.batch.presence import Presence
+from sfumato.tables.build.joint import Section, Sheet, join
+from sfumato.tables.build.joint_cross import presence_in
+from sfumato.tables.cells.cells import Mask
+from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.rules import Frequency, Range
+from sfumato.tables.published.reading import Reading
+from sfumato.tables.published.review_several import review_several
+
+OTHER_COLUMNS = (
+    "which cells are empty by tables of another value, for these have levels of columns that stand alone in the others."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasedTable:
+    """A published table with its plan, its dimensions, and what it shows."""
+
+    plan: TablePlan
+    sheet: Sheet
+    reading: Reading
+
+    @property
+    def filled(self) -> Mask:
+        """Where it shows that there may be records: a sum of 0 is not nothing, a count of 0 is."""
+        counts = self.plan.table.counts and all(isinstance(rule, Frequency | Range) for rule in self.plan.primary)
+        return np.asarray((self.reading.exact != 0) | (not counts))
+
+
+def review_responses(responses: Sequence[Sequence[ReleasedTable]]) -> Audit:
+    """Attack published tables together, those of one response as sums of one cross.
+
+    Args:
+        responses: For each response its tables.
+
+    Raises:
+        DataError: Tables differ in a cell that they share, or published totals do not add up.
+    """
+    audits = []
+    for own in responses:
+        others = [one for other in responses if other is not own for one in other]
+        presences = _presences(own, others)
+        audit = review_several(own[0].plan, [one.sheet for one in own], [one.reading for one in own], presences or ())
+        if presences is None:
+            audit = replace(audit, unattacked=(*audit.unattacked, OTHER_COLUMNS))
+        audits.append(_named(audit, own[0].plan.table.value) if others else audit)
+    return audits[0] if len(audits) == 1 else joined(audits, tuple(dict.fromkeys(_unjudged(audits))))
+
+
+def _presences(own: Sequence[ReleasedTable], others: Sequence[ReleasedTable]) -> list[Presence] | None:
+    """What tables of other responses tell of where there are records; None where they link columns that others do not.
+
+    Codes are named by all tables together: those of linked columns are others than each column has.
+    """
+    folder = own[0].plan.folder
+    alone = join([one.sheet for one in own], folder)
+    together = join([one.sheet for one in (*own, *others)], folder)
+    if [_axes(section) for section in alone.sections] != [_axes(one) for one in together.sections[: len(own)]]:
+        return None
+    sections = together.sections[len(own) :]
+    return [presence_in(section, one.filled) for section, one in zip(sections, others, strict=True)]
+
+
+def _axes(section: Section) -> list[tuple[str, str]]:
+    return [(axis.tree.name, axis.variable) for axis in section.axes]
+
+
+def _unjudged(audits: Sequence[Audit]) -> list[str]:
+    return [rule for audit in audits for rule in audit.unjudged]
+
+
+def _named(audit: Audit, value: str) -> Audit:
+    """The audit with the response before the names of cells: others have the same."""
+    findings = tuple(replace(finding, name=f"{value}: {finding.name}") for finding in audit.findings)
+    return replace(audit, findings=findings, contradictions=tuple(f"{value}: {one}" for one in audit.contradictions))
