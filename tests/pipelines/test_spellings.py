@@ -8,6 +8,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import UnattainableError
+from sfumato.pipelines.stages.remarks import merged_remarks
+from sfumato.texts.words import words_in
 
 SPELLED = ["HIV", "hiv ", "H.I.V.", "Hiv"]
 
@@ -61,7 +63,7 @@ def test_every_engine_writes_one_spelling(promise, tmp_path):
     frame.write_csv(tmp_path / "rows.csv")
     release = sf.anonymize(frame, plan(promise))
     assert {*release.data["ill"]} == {"HIV", "flu"}
-    assert any("spellings" in remark for remark in release.report.remarks)
+    assert any("other spellings of one value" in remark for remark in release.report.remarks)
     of_pandas = sf.anonymize(pd.DataFrame(frame.to_dict(as_series=False)), plan(promise))
     of_file = sf.anonymize(tmp_path / "rows.csv", plan(promise))
     assert of_file.data.read_text(encoding="utf-8") == release.data.write_csv()
@@ -96,3 +98,10 @@ def test_persons_with_several_spellings(tmp_path):
     asked["columns"]["who"] = {"role": "person"}
     with pytest.raises(UnattainableError):
         sf.anonymize(frame, asked)
+
+
+@pytest.mark.parametrize(("count", "german"), [(1, "Ein Text in"), (2, "2 Texte in")])
+def test_one_text_is_told_of_as_one(count, german):
+    sentence = merged_remarks({"ill": count})[0]
+    assert ("texts" in sentence) == (count > 1)
+    assert words_in("de").sentence(sentence).startswith(german)

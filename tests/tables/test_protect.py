@@ -3,6 +3,8 @@
 import json
 import random
 import re
+from datetime import date
+from hashlib import sha256
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from sfumato.tables import masking
 from sfumato.tables.cells.cells import Reach
 from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.plan.plan import read_table_plan
+from sfumato.texts.words import words_in
 
 PARTS = {
     "value": "Wert",
@@ -212,6 +215,10 @@ def test_table_to_hand_out_tells_no_mask_from_another(tmp_path):
     page = (tmp_path / "out" / "report.html").read_text()
     assert not {"primary", "secondary"} & set(re.findall(r"\w+", page.lower()))
     assert "<td>masked</td>" in page
+    assert sha256((tmp_path / "out" / "table-external.csv").read_bytes()).hexdigest() in page
+    assert words_in().day(date.today()) in page
+    heads = re.findall(r'<th scope="col"[^>]*>(.*?)</th>', page)
+    assert {"area", "published", "at least", "at most"} <= set(heads) and "" not in heads
     assert audit(tmp_path / "out" / "table-external.csv", tmp_path / "out" / "plan.yaml").passed
 
 

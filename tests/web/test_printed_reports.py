@@ -37,6 +37,7 @@ def folder(tmp_path_factory):
     dataset = patients()
     dataset.write(place / "patients.csv")
     plan = dataset.plan(str(place / "patients.csv"), 4) | {"language": "de", "method": {"name": "mondrian"}}
+    plan |= {"release": {"purpose": "Versorgungsforschung", "recipient": "Krankenhausgesellschaft"}}
     release = anonymize(None, plan)
     yield release.save(place / "out")
     release.close()
@@ -50,3 +51,11 @@ def test_a_printed_report_keeps_words_and_headings_together(open_page, folder, n
     assert page.evaluate(TORN) == []
     assert page.evaluate(LOOSE) == []
     assert page.get_by_text("diese Gruppe von Werten").count() == 0
+
+
+@pytest.mark.parametrize("name", ["report", "report-external"])
+def test_no_word_of_a_table_is_torn_on_a_phone(open_page, folder, name) -> None:
+    page = open_page((folder / f"{name}.html").as_uri(), width=390)
+    torn = page.evaluate(TORN)
+    assert torn == []
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= 391

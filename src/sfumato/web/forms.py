@@ -127,8 +127,14 @@ class Form:
             max=shape.maximum,
             step=STEPS.get(name, 0.05 if shape.maximum == 1 else 1),
             precision=0 if whole else None,
+            validation=self._said_otherwise if whole else None,
             on_change=lambda event: self._set(name, _number(event.value, whole)),
         )
+
+    def _said_otherwise(self, entry: float | None) -> str | None:
+        """What the plan says where it is not what stands in a field for whole numbers."""
+        number = _number(entry, whole=True)
+        return None if number == entry else self.words["whole_number"].format(number=self.words.count(int(number or 0)))
 
     def _choice(self, name: str, shape: Choice, fill: Callable[[], None]) -> Any:
         def choose(value: str) -> None:
@@ -180,7 +186,7 @@ class Form:
 def _number(value: float | None, whole: bool) -> float | int | None:
     if value is None:
         return None
-    return int(value) if whole or value == int(value) else float(value)
+    return round(value) if whole or value == int(value) else float(value)
 
 
 def _read(text: str, listed: bool = False) -> Any:

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from sfumato.microdata.methods.full_domain.alternatives import alternatives
+from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.report_folder import read_dossier
 from sfumato.report.release.annex import markdown
@@ -17,6 +18,7 @@ from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.report import files
 from sfumato.report.release.sections.before_after import gather
 from sfumato.report.release.sentences import disclosure
+from sfumato.report.release.sign_off import residual_sentences
 from sfumato.texts.words import words_in
 
 ABOUT = {"by": "Registry Unit", "purpose": "care in rural districts", "recipient": "Ulm", "basis": "Art. 89 GDPR"}
@@ -59,6 +61,23 @@ def test_a_german_report_has_no_english_left(signed) -> None:
     if release.plan.language == "de":
         for name in ("report.html", "report-external.html"):
             assert ENGLISH.findall(words_of((folder / name).read_text(encoding="utf-8"))) == []
+
+
+def test_equal_sentences_on_columns_are_said_once(patient_plan) -> None:
+    names = ("one", "two", "three")
+    columns = patient_plan["columns"] | {name: {"role": "sensitive"} for name in names}
+    made = anonymize(None, patient_plan)
+    for language, several in (("en", "are published as they are, and nothing"), ("de", "werden unverändert")):
+        plan = read_plan({**patient_plan, "columns": columns, "language": language})
+        told = [one for one in residual_sentences(Dossier(made.report, plan)) if several in one]
+        assert len(told) == 1 and "one, two, three" in told[0]
+    made.close()
+
+
+def test_no_heading_of_a_column_is_empty(signed) -> None:
+    _, folder = signed
+    for name in ("report.html", "report-external.html"):
+        assert '<th scope="col"></th>' not in (folder / name).read_text(encoding="utf-8")
 
 
 def test_what_the_plan_does_not_say_is_told_as_such(release) -> None:

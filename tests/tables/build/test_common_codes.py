@@ -3,6 +3,7 @@
 import pytest
 
 from sfumato.pipelines.tables.audit import audit
+from sfumato.pipelines.tables.batch.run import run_batch
 from sfumato.pipelines.tables.protect import protect
 from sfumato.tables.build.common_codes import axes_of
 from sfumato.tables.build.joint import Sheet, join
@@ -162,3 +163,46 @@ def test_keys_by_codes_are_those_of_the_column(tmp_path):
         keys.append(keys_by_codes("secret", perturbed_parts(own, columns)[0]))
     assert keys[0][:2] == keys[1]
     assert keys[0][2] == keys[2][1]
+
+
+HIERARCHY = "N\n@N1\n@N9\nS\n@S1\n@S2\nW\n@W1\n@W2\n"
+
+
+def test_a_column_that_is_a_level_of_a_hierarchy_in_the_records_is_that_level(folder):
+    (folder / "kreis.hrc").write_text(HIERARCHY)
+    tables = {"kreis": {"column": "Kreis", "hierarchy": "kreis.hrc"}, "sex": SEX}, {"land": LAND, "sex": SEX}
+    one, two = (table.columns for table in protect(None, plan(folder, *tables)).tables.values())
+    texts = (one.text(name) for name in ("Kreis", "sex", "count_published"))
+    units = {(unit, sex): text for unit, sex, text in zip(*texts, strict=True)}
+    shown = margin(two)
+    assert {cell: units[cell] for cell in shown} == shown
+    assert units["N", "m"] == "*"
+
+
+def test_variables_of_a_batch_file_that_are_levels_are_masked_alike(folder):
+    (folder / "kreis.hrc").write_text(HIERARCHY)
+    lines = [record.replace(",", ";") for record, count in COUNTS.items() for _ in range(count)]
+    (folder / "m.asc").write_text("\n".join(lines) + "\n")
+    total, tree = (
+        '<RECODEABLE>\n<TOTCODE> "Total"\n',
+        '<HIERARCHICAL>\n<HIERCODELIST> "kreis.hrc"\n<HIERLEADSTRING> "@"\n',
+    )
+    variables = "".join(
+        f"{name} 2\n{total}{tree if name == 'kreis' else ''}" for name in ("land", "kreis", "sex", "age")
+    )
+    (folder / "m.rda").write_text(f'<SEPARATOR> ";"\n{variables}')
+    tables = "".join(
+        f'<SPECIFYTABLE> "{name}""sex"|"<freq>"||\n<SAFETYRULE> FREQ(3,20)\n' for name in ("kreis", "land")
+    )
+    head = f'<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n{tables}<READMICRODATA>\n<SUPPRESS> MOD(0)\n'
+    (folder / "b.arb").write_text(head + "".join(f'<WRITETABLE> ({n}, 3, AS+, "{n}.csv")\n' for n in (1, 2)))
+    run_batch(folder / "b.arb", folder / "out")
+    one, two = (
+        {
+            line.rsplit(",", 2)[0]: line.rsplit(",", 2)[1:]
+            for line in (folder / "out" / f"{n}.csv").read_text().split("\n")
+        }
+        for n in (1, 2)
+    )
+    assert len(two) > 9
+    assert {cell: one[cell] for cell in two} == two

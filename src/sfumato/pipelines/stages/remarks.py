@@ -26,6 +26,14 @@ _MOST_TIED = 0.1
 _MOST_ROWS = 1_000_000
 # Values of fewer rows on average stand in one region by chance.
 _FEWEST_NESTED = 4
+MERGED = (
+    '{count} texts of "{name}" are likely other spellings of one value (case, spaces, signs, zeros): they count, and '
+    "are published, as one. To leave them, say spellings: keep under data."
+)
+ONE_MERGED = (
+    'One text of "{name}" is likely another spelling of another value (case, spaces, signs, zeros): both count, and '
+    "are published, as one. To leave it, say spellings: keep under data."
+)
 
 
 def repeating_identifiers(plan: Plan, source: Engine) -> tuple[str, ...]:
@@ -76,7 +84,7 @@ def merged_spellings(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:
         "spellings: keep under data.",
     )
     merged = {name: changed_texts(plan, table, name) for name in plan.spelled_columns if name in table.sensitive_values}
-    return (*(empty if names else ()), *_merged(merged))
+    return (*(empty if names else ()), *merged_remarks(merged))
 
 
 def decimal_points(plan: Plan) -> tuple[str, ...]:
@@ -89,12 +97,11 @@ def decimal_points(plan: Plan) -> tuple[str, ...]:
     )
 
 
-def _merged(merged: Mapping[str, int]) -> tuple[str, ...]:
+def merged_remarks(merged: Mapping[str, int]) -> tuple[str, ...]:
+    """What a reader should know of texts that were taken for other spellings, by their columns and how many."""
+    counts = {name: count for name, count in merged.items() if count}
     return tuple(
-        f'{count:,} texts of "{name}" are likely other spellings of one value (case, spaces, signs, zeros): they '
-        "count, and are published, as one. To leave them, say spellings: keep under data."
-        for name, count in merged.items()
-        if count
+        (ONE_MERGED if count == 1 else MERGED).format(count=f"{count:,}", name=name) for name, count in counts.items()
     )
 
 

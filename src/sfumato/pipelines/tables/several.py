@@ -3,11 +3,14 @@
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from sfumato.errors import PlanError, PromiseError
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
+from sfumato.pipelines.tables.record_chains import record_chains
+from sfumato.tables.build.column_chains import Chain
 from sfumato.tables.build.joint import Sheet
 from sfumato.tables.build.joint_cross import with_cross
 from sfumato.tables.cells.columns import Columns, read_columns
@@ -75,18 +78,30 @@ def crossings_of(plan: TablePlan) -> tuple[Crossing, ...]:
 
 def sheets_of(plan: TablePlan, table: Any = None) -> tuple[TablePlan, list[Sheet]]:
     """The tables of a plan as they come, read or crossed from microdata, and the plan for what was crossed."""
-    crossings = crossings_of(plan)
+    crossings, chains = crossings_of(plan), tuple[Chain, ...]()
+    placed = [{key: part.placed(plan.folder) for key, part in crossing.dimensions.items()} for crossing in crossings]
     if plan.table.microdata is not None or (table is not None and plan.tables):
-        columns = [
-            _crossed(plan, crossing, plan.folder / plan.table.microdata if plan.table.microdata else table)
-            for crossing in crossings
-        ]
+        data = plan.folder / plan.table.microdata if plan.table.microdata else table
+        columns = [_crossed(plan, crossing, data) for crossing in crossings]
+        chains = record_chains(list(zip(placed, columns, strict=True)), partial(_pairs, plan, data))
         plan = of_crossed(plan)
     else:
         columns = [_read(plan, crossing, table) for crossing in crossings]
-    placed = [{key: part.placed(plan.folder) for key, part in crossing.dimensions.items()} for crossing in crossings]
-    sheets = [Sheet(crossing.name, own, cells) for crossing, own, cells in zip(crossings, placed, columns, strict=True)]
-    return plan, sheets
+    own = zip(crossings, placed, columns, strict=True)
+    return plan, [Sheet(crossing.name, dimensions, cells, chains) for crossing, dimensions, cells in own]
+
+
+def _pairs(plan: TablePlan, data: Any, one: str, two: str) -> list[tuple[str, str]]:
+    """The codes of two columns that records have together."""
+    from sfumato.engines.tables.tabulation import base_of
+
+    base = base_of(data, [one, two], None, None, None, 0, _reading(plan))
+    return list(zip(base.codes[one], base.codes[two], strict=True))
+
+
+def _reading(plan: TablePlan) -> DataPlan:
+    dialect = plan.table.dialect
+    return DataPlan(separator=dialect.separator, decimal=dialect.decimal, encoding=dialect.encoding)
 
 
 def _read(plan: TablePlan, crossing: Crossing, table: Any) -> Columns:
@@ -108,8 +123,7 @@ def _crossed(plan: TablePlan, crossing: Crossing, data: Any) -> Columns:
     dimensions = {key: part.placed(plan.folder) for key, part in crossing.dimensions.items()}
     names = [name for part in dimensions.values() for name in (part.levels or (part.column or "",))]
     records, requests = _records(plan), requests_of(plan)
-    dialect = source.dialect
-    reading = DataPlan(separator=dialect.separator, decimal=dialect.decimal, encoding=dialect.encoding)
+    reading = _reading(plan)
 
     def cross(value: str | None, holding: str | None) -> dict[str, list[Any]]:
         base = base_of(data, [*names, *requests], value, source.weight, holding, TOP if value else 0, reading, records)

@@ -1,16 +1,19 @@
 """What `protect` hands over, of one table or of several: a report, a frame, a page, a folder."""
 
+import hashlib
 import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from sfumato.delimited.lines import delimited_text
 from sfumato.folders import staged, write_text
+from sfumato.report.tables.page import DAY, HANDED_OUT, SEAL
 from sfumato.shapes.files import written
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.plan.plain import table_plan_dict
@@ -71,7 +74,7 @@ class TableRelease(TableAnswer[Group_co]):
         """Write the files of a release into a folder that will be called otherwise."""
         for name, columns in self.sheets().items():
             write_text(stage / name, delimited_text([columns.texts, *zip(*columns.texts.values(), strict=True)]))
-        write_text(stage / "report.html", self.page(report))
+        write_text(stage / "report.html", self.page({**report, DAY: date.today(), **_seal(stage / HANDED_OUT)}))
         _write_evidence(report, self.plan, stage, folder)
         for name, data in self.further_files().items():
             (stage / name).parent.mkdir(exist_ok=True)
@@ -79,6 +82,11 @@ class TableRelease(TableAnswer[Group_co]):
 
     def _repr_html_(self) -> str:
         return self.page(self.report)
+
+
+def _seal(handed_out: Path) -> dict[str, str]:
+    """The hash of the table to hand out, where there is one."""
+    return {SEAL: hashlib.sha256(handed_out.read_bytes()).hexdigest()} if handed_out.exists() else {}
 
 
 def _marked(name: str, mark: str) -> str:

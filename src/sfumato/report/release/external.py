@@ -83,9 +83,11 @@ def _hashes(dossier: Dossier) -> str:
     words, seal = dossier.words, dossier.seals.get(DATA_SEAL)
     if seal is None:
         return ""
-    rows = [(words["report.sha_output"], seal)]
+    rows = [(words["external.data_file"], seal)]
     return section(
-        words["external.hashes"], paragraph(words["external.hashes_text"]), table(["", "SHA-256"], rows, words)
+        words["external.hashes"],
+        paragraph(words["external.hashes_text"]),
+        table([words["annex.file"], "SHA-256"], rows, words),
     )
 
 

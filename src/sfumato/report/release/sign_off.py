@@ -68,10 +68,14 @@ def _published_columns(dossier: Dossier) -> Iterator[str]:
     words, plan = dossier.words, dossier.plan
     if plan is None:
         return
+    columns: dict[tuple[str, str], list[str]] = {}
     for name in plan.named("sensitive"):
         key = "sign.residual_learned" if dossier.under_promise(name) else "sign.residual_open"
-        how = words["sign.as_it_is" if plan.columns[name].publish is None else "sign.changed"]
-        yield words[key].format(column=name, how=how)
+        how = "sign.as_it_is" if plan.columns[name].publish is None else "sign.changed"
+        columns.setdefault((key, how), []).append(name)
+    for (key, how), names in columns.items():
+        several = "_several" if len(names) > 1 else ""
+        yield words[key + several].format(column=", ".join(names), how=words[how + several])
     others = [name for name in plan.named("insensitive") if plan.columns[name].publish is None]
     if others:
         yield words["sign.residual_other"].format(columns=", ".join(others))

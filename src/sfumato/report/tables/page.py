@@ -1,7 +1,7 @@
 """The report on a protected table as a page, in the language of its plan; it may be handed out."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -11,6 +11,8 @@ from sfumato.tables.protected import MaskedTable
 from sfumato.texts.words import Words, words_in
 
 MOST_ROWS = 500
+# The table that goes out with the page; and what a page says of a release that is saved: its day, and that file's hash.
+HANDED_OUT, DAY, SEAL = "table-external.csv", "date", "external_sha256"
 
 
 def html(protected: MaskedTable, report: Mapping[str, Any]) -> str:
@@ -20,11 +22,15 @@ def html(protected: MaskedTable, report: Mapping[str, Any]) -> str:
     about = words["tabled.about"].format(method=report["method"], version=report["version"])
     body = [
         f"<h1>{escape(title)}</h1>",
-        paragraph(about, soft=True),
+        paragraph(about + issued(words, report), soft=True),
         _verdict(words, protected.holds, report),
-        section(words["tabled.figures"], table(["", words["measure.value"]], _figure_rows(words, report), words)),
+        section(
+            words["tabled.figures"],
+            table([words["measure.figure"], words["measure.value"]], _figure_rows(words, report), words),
+        ),
         *_leaks(words, protected),
-        *published(words, protected.external, figures=3),
+        *published(words, protected.external, protected.names(3)),
+        *sealed(words, report),
         *([paragraph(words["tabled.hand_out"], soft=True)] if protected.holds else []),
     ]
     return page(title, body, words.language)
@@ -76,9 +82,31 @@ def _leaks(words: Words, protected: MaskedTable) -> list[str]:
     return [section(words["tabled.leaking"], table(head, rows, words))] if rows else []
 
 
-def published(words: Words, public: Columns, figures: int) -> list[str]:
-    """What is published, the first rows of it; the last columns are figures, the others codes of the file."""
-    rows = [(*row[:-figures], *map(words.value, row[-figures:])) for row in zip(*public.texts.values(), strict=True)]
+def issued(words: Words, report: Mapping[str, Any]) -> str:
+    """The day of a release that is saved, to follow what made it."""
+    return f", {words.day(report[DAY])}" if DAY in report else ""
+
+
+def sealed(words: Words, report: Mapping[str, Any]) -> list[str]:
+    """By what a reader knows that the page is about the file at hand, where one is handed out."""
+    if SEAL not in report:
+        return []
+    head, rows = [words["annex.file"], "SHA-256"], [(HANDED_OUT, report[SEAL])]
+    return [section(words["external.hashes"], paragraph(words["external.hashes_text"]), table(head, rows, words))]
+
+
+def published(words: Words, public: Columns, new: Sequence[str]) -> list[str]:
+    """What is published, the first rows of it.
+
+    Args:
+        new: The last columns, which hold figures: what is published, and where they are there the ends of what it may
+            be; the others are codes of the file.
+    """
+    names = dict(zip(new, (words[f"tabled.column.{key}"] for key in ("published", "lower", "upper")), strict=False))
+    first = len(public.texts) - len(new)
+    rows = [(*row[:first], *map(words.value, row[first:])) for row in zip(*public.texts.values(), strict=True)]
     more = words["tabled.more"].format(count=words.count(len(rows) - MOST_ROWS))
-    shown = section(words["tabled.published"], table(list(public.texts), rows[:MOST_ROWS], words))
+    shown = section(
+        words["tabled.published"], table([names.get(name, name) for name in public.texts], rows[:MOST_ROWS], words)
+    )
     return [shown, *([paragraph(more, soft=True)] if len(rows) > MOST_ROWS else [])]

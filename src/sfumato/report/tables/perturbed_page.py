@@ -5,7 +5,7 @@ from html import escape
 from typing import Any
 
 from sfumato.report.page.html_parts import page, paragraph, section, table
-from sfumato.report.tables.page import published
+from sfumato.report.tables.page import issued, published, sealed
 from sfumato.report.tables.perturbed import NO_PROMISE, UNCHANGED, additivity_line, method_words
 from sfumato.tables.perturbed.perturbed import ChangedTable
 from sfumato.texts.words import Words, words_in
@@ -18,10 +18,14 @@ def html(changed: ChangedTable, report: Mapping[str, Any]) -> str:
     verdict = words["noised.holds"] if changed.promised else words.sentence(NO_PROMISE)
     body = [
         f"<h1>{escape(title)}</h1>",
-        paragraph(f"Sfumato {report['version']}", soft=True),
+        paragraph(f"Sfumato {report['version']}{issued(words, report)}", soft=True),
         f'<div class="verdict">{paragraph(verdict)}</div>',
-        section(words["tabled.figures"], table(["", words["measure.value"]], _figure_rows(words, report), words)),
-        *published(words, changed.external, figures=1),
+        section(
+            words["tabled.figures"],
+            table([words["measure.figure"], words["measure.value"]], _figure_rows(words, report), words),
+        ),
+        *published(words, changed.external, changed.names(1)),
+        *sealed(words, report),
         _to_hand_out(words, report),
     ]
     return page(title, body, words.language)

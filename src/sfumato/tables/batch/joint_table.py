@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.tables.batch.coverage import coverage_of
+from sfumato.tables.batch.nested_variables import in_finest_variables
 from sfumato.tables.batch.presence import Presence
 from sfumato.tables.batch.shared_cells import Grain, shared_cells, tied_rows
 from sfumato.tables.batch.shared_cross import shared_cross
@@ -62,6 +63,7 @@ def joined(tables: Sequence[OfficeTable], tolerance: float = 0.0, presences: Seq
     Raises:
         UnattainableError: Codes of the tables differ in too many ways, or values do as well.
     """
+    tables = in_finest_variables(tables)
     coverage = coverage_of([*tables, *(one.table for one in presences)])
     shared = shared_cells(tables, coverage, tolerance)
     size = len(shared.numbers)

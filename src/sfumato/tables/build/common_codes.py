@@ -15,6 +15,7 @@ from sfumato.tables.build.column_chains import (
     path_of,
 )
 from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.cells.relations import Key
 
 # A code of a column, or of level columns by the last of them that it names.
 Name = tuple[str, Code]
@@ -43,28 +44,50 @@ class Axis:
         return _text(code) if self.finest else code
 
 
-def axes_of(tables: Sequence[tuple[Tree, ...]], known: Sequence[Chain] = ()) -> list[tuple[Axis, ...]]:
+def axes_of(
+    tables: Sequence[tuple[Tree, ...]], known: Sequence[Chain] = (), keys: Sequence[Sequence[Key]] = ()
+) -> list[tuple[Axis, ...]]:
     """The dimensions of several tables by what their codes are called in all of them.
 
     Args:
         tables: The dimensions of each table.
         known: Chains of columns that the records tell of.
+        keys: The codes of the cells of each table: what a hierarchy has besides says nothing.
 
     Raises:
         UnattainableError: Codes of level columns go together in too many ways.
     """
+    whole = tables
+    if keys:
+        tables = [
+            tuple(_pruned(tree, {key[place] for key in own}) for place, tree in enumerate(trees))
+            for trees, own in zip(tables, keys, strict=True)
+        ]
     linked = linked_columns([tree for trees in tables for tree in trees], known)
     if not linked:
-        return [tuple(_own_axis(tree) for tree in trees) for trees in tables]
+        return [tuple(_own_axis(tree) for tree in trees) for trees in whole]
     of_column = {column: one for one in linked for column in one.columns}
     names = _Names()
     for trees in tables:
         for tree in trees:
             if columns_of(tree)[0] in of_column:
                 names.add(tree, of_column[columns_of(tree)[0]])
+    axes = [[_axis(tree, of_column.get(columns_of(tree)[0]), names) for tree in trees] for trees in tables]
     return [
-        _distinct(trees, [_axis(tree, of_column.get(columns_of(tree)[0]), names) for tree in trees]) for trees in tables
+        _distinct(trees, [axis if axis.variable else _own_axis(tree) for axis, tree in zip(own, trees, strict=True)])
+        for trees, own in zip(whole, axes, strict=True)
     ]
+
+
+def _pruned(tree: Tree, codes: set[Code]) -> Tree:
+    """The codes of cells and all above them."""
+    there: dict[Code, Code] = {}
+    for start in codes:
+        code = start
+        while code != tree.root and code not in there:
+            there[code] = tree.parents[code]
+            code = there[code]
+    return replace(tree, parents={code: parent for code, parent in tree.parents.items() if code in there})
 
 
 def _distinct(trees: Sequence[Tree], axes: Sequence[Axis]) -> tuple[Axis, ...]:

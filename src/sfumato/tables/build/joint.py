@@ -80,7 +80,7 @@ def join(sheets: Sequence[Sheet], folder: Path) -> Joint:
     sections, rows, names, heights = [], list[tuple[list[int], list[float]]](), list[str](), list[float]()
     spaces = [dimensions_of(sheet.dimensions, sheet.columns, folder) for sheet in sheets]
     known = dict.fromkeys(chain for sheet in sheets for chain in sheet.chains)
-    axes = axes_of([trees for trees, _ in spaces], tuple(known))
+    axes = axes_of([trees for trees, _ in spaces], tuple(known), [keys for _, keys in spaces])
     for sheet, (trees, keys), own in zip(sheets, spaces, axes, strict=True):
         try:
             relations = derive(trees, keys)
@@ -96,6 +96,7 @@ def join(sheets: Sequence[Sheet], folder: Path) -> Joint:
         ]
         sections.append(Section(sheet.name, sheet.columns, trees, tuple(keys), cells, own))
     rows += _ties(sections) + _doubles(sections, places)
+    rows = [row for row in map(_gathered, rows) if row[0]]
     unique = {frozenset(zip(cells, coefs, strict=True)): (cells, coefs) for cells, coefs in rows}
     named = [names[cells[0]] for cells, _ in unique.values()]
     return Joint(
@@ -105,6 +106,17 @@ def join(sheets: Sequence[Sheet], folder: Path) -> Joint:
         tuple(names),
         np.array(heights),
     )
+
+
+def _gathered(row: Row) -> Row:
+    """A relation with each cell once; none of those are left that stand on both sides, for they are one cell."""
+    if len(set(row[0])) == len(row[0]):
+        return row
+    coefs: dict[int, float] = {}
+    for cell, coef in zip(*row, strict=True):
+        coefs[cell] = coefs.get(cell, 0.0) + coef
+    kept = {cell: coef for cell, coef in coefs.items() if coef}
+    return list(kept), list(kept.values())
 
 
 def _ties(sections: Sequence[Section]) -> list[Row]:

@@ -42,6 +42,7 @@ class OfficeTable:
         cell_keys: The key of each cell, where records have some.
         lines: The line of each cell in the file that it was read from.
         origins: For each variable that was recoded, which codes of the records each new code stands for.
+        within: For each variable that is a level of another's hierarchy in the records, which of its codes lie in each.
         cell_names: What cells of a table without spanning variables are called.
         finer: Counts the records of the table by other codes, and judges the cells by the table's rules.
     """
@@ -65,6 +66,7 @@ class OfficeTable:
     cell_keys: tuple[int, ...] = ()
     lines: tuple[int, ...] = ()
     origins: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
+    within: Mapping[str, Mapping[str, Mapping[str, frozenset[str]]]] = field(default_factory=dict)
     cell_names: tuple[str, ...] = ()
     finer: "Finer | None" = None
 

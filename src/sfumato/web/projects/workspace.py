@@ -42,6 +42,10 @@ class Run:
     job: str
 
 
+# What a plan says for its reports alone.
+ABOUT_REPORTS = ("release", "language")
+
+
 @dataclass
 class Workspace:
     """What one browser has on the server.
@@ -58,7 +62,8 @@ class Workspace:
         draft_tabs: The tabs that show each of these areas.
         counted: The last count behind an estimate, and what was counted; drawings: of columns, by what they show.
         waiting: Where a file lies that may become the data of another project.
-        column: The column that is looked at; tabs: those of the browser, which hear of each other's changes.
+        column: The column that is looked at; sought: what the names of those shown hold.
+        tabs: Those of the browser, which hear of each other's changes.
     """
 
     pool: Pool
@@ -83,6 +88,7 @@ class Workspace:
     drafts: dict[str, dict[str, Any]] = field(default_factory=dict)
     draft_tabs: defaultdict[str, Tabs] = field(default_factory=lambda: defaultdict(Tabs))
     column: str = ""
+    sought: str = ""
     counted: tuple[str, FrequencyTable] | None = None
     drawings: dict[tuple[str, str], str] = field(default_factory=dict)
     tabs: Tabs = field(default_factory=Tabs)
@@ -222,8 +228,8 @@ class Workspace:
 
     @property
     def outdated(self) -> bool:
-        """Whether the run at hand was made by another plan than the one that stands now."""
-        return self.run is not None and self.run.plan != self.plan
+        """Whether the run at hand was made of other columns or for another goal than those that stand now."""
+        return self.run is not None and _decisions(self.run.plan) != _decisions(self.plan)
 
     def drop_job(self, name: str) -> None:
         """Cancel a job, or erase what it made."""
@@ -246,6 +252,7 @@ class Workspace:
             erase(self.folder)
         self.folder, self.loaded, self.counted = None, None, None
         self.plan, self.extra, self.step, self.column, self.undo = {}, {}, "data", "", Undo()
+        self.sought = ""
 
     def record(self) -> dict[str, Any]:
         """What is known of the project besides its files."""
@@ -306,3 +313,8 @@ def data_of(record: Mapping[str, Any], folder: Path) -> Path:
 def _runs_of(record: Mapping[str, Any]) -> list[Any]:
     runs = record.get("runs")
     return runs[-MOST_RUNS:] if isinstance(runs, list) else []
+
+
+def _decisions(plan: Plan) -> Plan:
+    """What of a plan decides the rows published: not who signs, nor the language of the reports."""
+    return {key: said for key, said in plan.items() if key not in ABOUT_REPORTS}

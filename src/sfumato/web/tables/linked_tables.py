@@ -1,6 +1,6 @@
 """Several tables that belong together, on the page: files with cells, or one file of rows and what to cross."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from sfumato.errors import DataError
 from sfumato.web import components
 from sfumato.web.forms import Values, is_number
 from sfumato.web.projects.workspace import Workspace
+from sfumato.web.tables.first_look import own_total
 from sfumato.web.tables.masking_rules import FACTS, MaskingRules
 from sfumato.web.tables.releases import Releases
 
@@ -32,6 +33,7 @@ class LinkedTables:
         self._rules, self._releases, self._changed = rules, releases, changed
         self._columns: dict[str, list[str]] = {}
         self._numbers: dict[str, set[str]] = {}
+        self._codes: dict[str, dict[str, set[str]]] = {}
         self._paths: dict[str, Path] = {}
 
     @property
@@ -77,6 +79,8 @@ class LinkedTables:
         self._numbers[path.name] = {
             name for place, name in enumerate(head) if rows and all(is_number(row[place]) for row in rows)
         }
+        categories = [(place, name) for place, name in enumerate(head) if name not in self._numbers[path.name]]
+        self._codes[path.name] = {name: {row[place] for row in rows} for place, name in categories}
         self._offer()
 
     def _offer(self) -> None:
@@ -89,6 +93,9 @@ class LinkedTables:
         self._value.set_options([*shared, *([COUNT] if COUNT not in shared else [])], value=value)
         for field in (self._holding, self._weight):
             field.set_options(shared, value=None)
+        if self._kind.value == CELLS:
+            every = {code for file in self._codes.values() for codes in file.values() for code in codes}
+            self._total.value = own_total(every, str(self._total.value or ""))
         self._rules.offer(shared)
         categories = [name for name in shared if name not in numbers][:3]
         pairs = [(one, other) for place, one in enumerate(categories) for other in categories[place + 1 :]]
@@ -109,7 +116,7 @@ class LinkedTables:
 
     def _remove(self, name: str) -> None:
         self._paths.pop(name).unlink(missing_ok=True)
-        del self._columns[name], self._numbers[name]
+        del self._columns[name], self._numbers[name], self._codes[name]
         self._offer()
 
     def files(self) -> dict[str, Path]:
@@ -144,7 +151,7 @@ class LinkedTables:
                 "name": Path(name).stem,
                 "source": name,
                 "dimensions": self._dimensions(
-                    [own for own in columns if own not in others and own not in self._numbers[name]]
+                    [own for own in columns if own not in others and own not in self._numbers[name]], self._codes[name]
                 ),
             }
             for name, columns in self._columns.items()
@@ -159,6 +166,8 @@ class LinkedTables:
         tables = [{"name": "-".join(names), "dimensions": self._dimensions(names)} for names in crossings]
         return table | {key: value for key, value in chosen.items() if value}, tables
 
-    def _dimensions(self, names: Sequence[str]) -> Values:
-        total = {"total": str(self._total.value)} if self._total.value else {}
-        return {name: {"column": name, **total} for name in names}
+    def _dimensions(self, names: Sequence[str], codes: Mapping[str, set[str]] | None = None) -> Values:
+        """The dimensions; of tables with codes of their own each has its own word for its total."""
+        said = str(self._total.value or "")
+        totals = {name: own_total((codes or {}).get(name, set()), said) for name in names}
+        return {name: {"column": name, **({"total": total} if total else {})} for name, total in totals.items()}

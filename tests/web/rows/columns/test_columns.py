@@ -37,6 +37,10 @@ def test_sixty_columns_are_found_and_changed_by_many(base, open_page, wide) -> N
     page.wait_for_function(f"document.querySelectorAll('{changed}').length === 10")
     button(page, "Undo").click()  # one choice, however many columns
     page.wait_for_function(f"document.querySelectorAll('{changed}').length === 0")
+    # What is sought stays sought in the table that is built anew.
+    page.wait_for_function("document.querySelectorAll('.sf-columns tbody tr').length === 60")
+    page.wait_for_function("document.querySelectorAll('.sf-columns tbody tr:not([hidden])').length === 10")
+    assert page.get_by_label("Find a column").input_value() == "answer_1"
     button(page, "Redo").click()
     page.wait_for_function(f"document.querySelectorAll('{changed}').length === 10")
     page.get_by_label("Find a column").fill("")

@@ -10,6 +10,7 @@ import numpy as np
 from sfumato.errors import DataError, PlanError
 from sfumato.pipelines.tables.batch.state import BatchState, TableJob
 from sfumato.tables.batch.crossing import FREQUENCY, Crossed, cross
+from sfumato.tables.batch.nested_variables import Within, variables_within
 from sfumato.tables.batch.safety import with_rules
 from sfumato.tables.batch.unshown_cells import PART
 from sfumato.tables.cells.dimensions import Code, Tree
@@ -26,10 +27,11 @@ def read_micro(state: BatchState, scratch: Path) -> None:
     """Read the records, and cross every table that is specified."""
     data, metadata = _opened(state, tabular=False)
     state.records = read_records(data, metadata)
+    within = _within(state, metadata)
     for job in state.jobs:
         # What a priori files and protection made of a table that stands there already is kept.
         if job.table is None:
-            _cross(state, job, metadata, scratch)
+            _cross(state, job, metadata, scratch, within)
 
 
 def _opened(state: BatchState, tabular: bool) -> tuple[Path, Metadata]:
@@ -41,7 +43,7 @@ def _opened(state: BatchState, tabular: bool) -> tuple[Path, Metadata]:
     return state.data, state.metadata
 
 
-def _cross(state: BatchState, job: TableJob, metadata: Metadata, scratch: Path) -> None:
+def _cross(state: BatchState, job: TableJob, metadata: Metadata, scratch: Path, within: Within) -> None:
     if state.records is None:
         raise PlanError("the records were not read.", "READMICRODATA comes before it.", "order")
     weighted = job.weighted
@@ -57,8 +59,16 @@ def _cross(state: BatchState, job: TableJob, metadata: Metadata, scratch: Path) 
         wanted = replace(job.wanted, response=cost)
         other = cross(state.records, metadata, wanted, state.folder, own, job.recodings, weighted).table
         table = table.with_columns(costs=np.abs(other.values) ** job.wanted.exponent)
-    judged_table = judged(table, job, job.crossed)
+    judged_table = judged(table, job, job.crossed).with_columns(within=within)
     job.table, job.done = judged_table.with_columns(finer=_finer(state.records, metadata, state.folder, job)), None
+
+
+def _within(state: BatchState, metadata: Metadata) -> Within:
+    """Which variables of tables are a level of the hierarchy of one in another table."""
+    if state.records is None or len(state.jobs) < 2:
+        return {}
+    names = [name for job in state.jobs for name in job.wanted.spanning]
+    return variables_within(state.records, metadata, names, state.folder)
 
 
 def _warn_of_negatives(state: BatchState, records: Records, metadata: Metadata, response: str) -> None:
@@ -171,7 +181,7 @@ def recode(state: BatchState, scratch: Path, number: int, variable: str, recodin
         made = read_recoding(state.folder / recoding, known, state.encoding)
         _check_new_codes(made, one.name, tree.root[0])
     job.recodings[one.name.lower()] = made
-    _cross(state, job, state.metadata, scratch)
+    _cross(state, job, state.metadata, scratch, _within(state, state.metadata))
 
 
 def _check_new_codes(recoding: Recoding, name: str, total: str) -> None:

@@ -58,7 +58,7 @@ def _queries(words: Words, errors: Mapping[str, Any]) -> Iterator[str]:
 def _classification(words: Words, figures: Mapping[str, Any]) -> Iterator[str]:
     plain = [(name.replace("_", " "), value) for name, value in figures.items() if isinstance(value, int | float | str)]
     if plain:
-        yield _head(words, "measure.learned") + table(["", words["measure.value"]], plain, words)
+        yield _head(words, "measure.learned") + table([words["measure.figure"], words["measure.value"]], plain, words)
 
 
 def _losses(words: Words, losses: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
@@ -92,7 +92,9 @@ def sample(words: Words, sides: Mapping[str, Mapping[str, Any]]) -> Iterator[str
         if any(part in side for side in both)
         for figure in ("highest", "average", "expected")
     ]
-    yield table(["", "", words["report.before"], words["report.after"]], rows, words)
+    yield table(
+        [words["sample.unit"], words["measure.figure"], words["report.before"], words["report.after"]], rows, words
+    )
 
 
 def _sample_figure(words: Words, side: Mapping[str, Any], part: str, figure: str) -> object:

@@ -28,7 +28,8 @@ class ColumnsStep:
         with components.head(words["columns"], words["columns_about"]):
             self.area.ways("data", "goal")
         with ui.element("div").classes("sf-head"):
-            find = ui.input(placeholder=words["find"]).props("dense outlined clearable").classes("sf-find")
+            find = ui.input(placeholder=words["find"], value=self.workspace.sought, on_change=self._seek)
+            find.props("dense outlined clearable").classes("sf-find")
             find.props["aria-label"] = words["find"]
             ui.html(self._filter(), sanitize=False).classes("sf-filter")
             roles = {role: short_role(words, role) for role in ROLES}
@@ -46,13 +47,18 @@ class ColumnsStep:
 
     def _complete(self) -> None:
         """The rows that were not seen at first, and the panel of a column where nobody has opened one since."""
-        if more := self._table.more():
+        more = self._table.more()
+        if more or self.workspace.sought:
             ui.run_javascript(f"sfMoreRows({json.dumps(more)})")
         columns = self.workspace.plan["columns"]
         first = next((n for n, c in columns.items() if c["role"] == "quasi-identifier"), None)
         opened = self.workspace.column if self.workspace.column in columns else first
         if opened is not None and self._open is None:
             self._show(opened)
+
+    def _seek(self, event: events.ValueChangeEventArguments[Any]) -> None:
+        """What is sought stays sought when the table is built anew."""
+        self.workspace.sought = str(event.value or "")
 
     def _filter(self) -> str:
         options = "".join(f'<option value="{role}">{short_role(self.words, role)}</option>' for role in ROLES)

@@ -75,7 +75,7 @@ def _attacker_cards(words: Words, sides: Mapping[str, Mapping[int, int]], popula
         return
     ui.label(words["risk.population_uniques"]).classes("font-bold")
     rows = [(words[f"risk.estimator.{name}"], *(_estimate(words, side[name]) for side in found)) for name in ESTIMATORS]
-    content = table(["", words["report.before"], words["report.after"]], rows, words)
+    content = table([words["risk.estimator"], words["report.before"], words["report.after"]], rows, words)
     ui.html(content, sanitize=False).classes("sf-table").props('tabindex="0"')
 
 

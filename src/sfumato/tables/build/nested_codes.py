@@ -1,0 +1,38 @@
+"""Columns of records that are a level of a hierarchy above another column: codes of both hold the same records."""
+
+from collections.abc import Iterable, Mapping
+
+from sfumato.tables.cells.dimensions import Code, Tree
+
+
+def codes_within(tree: Tree, pairs: Iterable[tuple[str, str]]) -> dict[str, frozenset[str]]:
+    """The codes of a column with a hierarchy that lie in each code of another column; none where that is no level.
+
+    Args:
+        tree: The hierarchy.
+        pairs: The codes of both columns that records have, that with the hierarchy first.
+
+    >>> tree = Tree("kreis", ("T",), {("N",): ("T",), ("N1",): ("N",), ("N2",): ("N",), ("S",): ("T",)})
+    >>> sorted(codes_within(tree, [("N1", "north"), ("N2", "north")])["north"])
+    ['N1', 'N2']
+    >>> codes_within(tree, [("N1", "west"), ("N2", "east")])
+    {}
+    """
+    below, above = dict[str, set[str]](), dict[str, str]()
+    for fine, coarse in pairs:
+        if above.setdefault(fine, coarse) != coarse:
+            return {}
+        below.setdefault(coarse, set()).add(fine)
+    units = set(_units(tree, above).values())
+    parts = {coarse: frozenset(codes) for coarse, codes in below.items()}
+    return parts if parts and set(parts.values()) <= units else {}
+
+
+def _units(tree: Tree, there: Mapping[str, str]) -> dict[Code, frozenset[str]]:
+    """The codes of records below each code that is above others."""
+    units: dict[Code, set[str]] = {}
+    for text in there:
+        code: Code = (text,)
+        while (code := tree.parents.get(code, tree.root)) != tree.root:
+            units.setdefault(code, set()).add(text)
+    return {code: frozenset(codes) for code, codes in units.items()}
