@@ -88,6 +88,7 @@ def _digits(words: Words, hierarchy: Digits, label: str) -> str:
 def _span(words: Words, label: str) -> str:
     """A label that tells its own ends, or the values that it stands for.
 
+    >>> from sfumato.texts.words import words_in
     >>> _span(words_in(), "[1.35–2.04]")
     'all values from 1.35 to 2.04, both included'
     >>> _span(words_in("de"), "[1.35–2.04]")
