@@ -1,8 +1,7 @@
 """Auto: local recoding, Mondrian by loss and the optimal node are tried on the same count; what loses least wins.
 
 They are compared by the mean loss metric on the rows as published, a withheld row counting 1; but what leaves nothing
-of a column that another keeps does not win, for a mean hides that; nor what leaves hardly anything of more columns, or
-loses more by more than half, than another does for little more loss. What is lost is counted as the verdict does. No
+of a column that another keeps does not win, for a mean hides that. What is lost is counted as the verdict does. No
 method is best for every table: one level for each column gives way to single outliers, classes of their own need no
 hierarchy that fits.
 """
@@ -28,21 +27,7 @@ from sfumato.microdata.plan.model import Plan
 TIE = 1e-9
 # A column of which less than this share is left is as good as lost: of 20 rows 19 tell nothing of it.
 LEAST_LEFT = 0.05
-# What loses more than so many times the least does not win by columns that others lose.
-MOST_DEARER = 1.25
 WHY = "Local, mondrian and optimal were tried: {name} loses least ({loss:.4f} on average, a withheld row counting 1)."
-WHY_KEPT = (
-    "Local, mondrian and optimal were tried: {name} ({loss:.4f} on average, a withheld row counting 1) keeps "
-    "at least half of {columns}, of which {other} ({less:.4f}) loses more."
-)
-WHY_FEWER = (
-    "Local, mondrian and optimal were tried: {name} ({loss:.4f} on average, a withheld row counting 1) loses "
-    "{lost} of the columns by more than half, {other} ({less:.4f}) {more} of them."
-)
-WHY_HARDLY = (
-    "Local, mondrian and optimal were tried: {name} ({loss:.4f} on average, a withheld row counting 1) leaves more of "
-    "{columns}, of which {other} ({less:.4f}) leaves less than a twentieth."
-)
 WHY_SOMETHING = (
     "Local, mondrian and optimal were tried: {name} ({loss:.4f} on average, a withheld row counting 1) leaves "
     "something of {columns}, of which {other} ({less:.4f}) leaves nothing."
@@ -149,17 +134,9 @@ def _search(plan: Plan, method: Method, table: FrequencyTable, progress: Progres
 
 
 def _least(trials: Sequence[Trial]) -> Trial | None:
-    """The winner: of least loss; first among those that leave something of most columns, and keep most of them.
-
-    Of the trials with the fewest columns of which nothing is left, those of nearly the least loss are looked at; of
-    these, those with the fewest columns of which hardly anything is left, then with the fewest lost by more than half;
-    of these the one of least loss, of equal ones the first.
-    """
+    """The winner: the first of least loss, among those with the fewest columns of which nothing is left."""
     done = [trial for trial in trials if trial.loss is not None]
-    whole = _fewest(done, lambda trial: trial.void - _gone_in_all(done))
-    least = min((trial.loss for trial in whole if trial.loss is not None), default=0.0)
-    near = [trial for trial in whole if trial.loss is not None and trial.loss <= MOST_DEARER * least + TIE]
-    return _of_least_loss(_fewest(_fewest(near, lambda trial: trial.gone), lambda trial: trial.lost))
+    return _of_least_loss(_fewest(done, lambda trial: trial.void - _gone_in_all(done)))
 
 
 def _gone_in_all(trials: Sequence[Trial]) -> frozenset[str]:
@@ -182,19 +159,13 @@ def _of_least_loss(trials: Sequence[Trial]) -> Trial | None:
 
 
 def _why(won: Trial, trials: Sequence[Trial]) -> str:
-    """Why a trial won: by its loss, or by the columns that the one of less loss loses."""
+    """Why a trial won: by its loss, or by a column of which the one of less loss leaves nothing."""
     least = _of_least_loss(trials) or won
     figures = {"name": won.method.name, "loss": won.loss, "other": least.method.name, "less": least.loss}
     if least is won:
         return WHY.format(**figures)
     hopeless = _gone_in_all([trial for trial in trials if trial.loss is not None])
-    if len(won.void - hopeless) < len(least.void - hopeless):
-        return WHY_SOMETHING.format(**figures, columns=", ".join(sorted(least.void - hopeless - won.void)))
-    if len(won.gone) < len(least.gone):
-        return WHY_HARDLY.format(**figures, columns=", ".join(sorted(least.gone - won.gone)))
-    if won.lost < least.lost:
-        return WHY_KEPT.format(**figures, columns=", ".join(sorted(least.lost - won.lost)))
-    return WHY_FEWER.format(**figures, lost=len(won.lost), more=len(least.lost))
+    return WHY_SOMETHING.format(**figures, columns=", ".join(sorted(least.void - hopeless - won.void)))
 
 
 def _late(trials: Sequence[Trial]) -> list[str]:
