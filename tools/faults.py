@@ -209,7 +209,7 @@ def fill_the_disk(world: World, server: Server) -> None:
             pass
     refused = send(client)
     expect(refused.status_code == 507 and "retry-after" in refused.headers, "no job is taken while the disk is full")
-    expect("full" in readiness(client), "a full disk is told")
+    wait_until(lambda: "full" in readiness(client), "a full disk is told")
     time.sleep(1)
     filling.unlink()
     wait_until(lambda: readiness(client) == "ready", "room on the disk is told")

@@ -198,7 +198,8 @@ def plans() -> Iterator[tuple[pl.DataFrame, dict[str, Any]]]:
         yield rows, {"columns": COLUMNS, "privacy": [K, model], "method": {"name": "optimal", "suppression": 0.3}}
     pay = {"model": "t-closeness", "t": 0.5, "distance": "ordered", "column": "pay"}
     yield rows, {"columns": COLUMNS, "privacy": [K, pay], "method": {"name": "optimal", "suppression": 0.3}}
-    for method in ({"name": "exhaustive"}, {"name": "local", "rounds": 3, "suppression": 0.1}):
+    some = {"suppression": 0.1}
+    for method in ({"name": "exhaustive"}, OPTIMAL, OPTIMAL | some, {"name": "local", "rounds": 3} | some):
         yield rows, {"columns": COLUMNS, "privacy": [K], "method": method}
     for column in (COLUMNS, SETS):
         for more in ({}, {"choice": "random"}, {"cut": "loss"}, {"mode": "relaxed"}, {"bounds": "cut"}):
@@ -284,6 +285,12 @@ def walk_features() -> None:
     stray(worker.place, wander(worker.place, space.empty(), 1, watch), 2, watch)
 
 
+def run_out_of_time(rows: pl.DataFrame) -> None:
+    """A search whose time is over before it begins."""
+    method = OPTIMAL | {"time_limit": 1e-9}
+    anonymize(rows, {"version": 1, "columns": COLUMNS, "privacy": [K], "method": method})
+
+
 def attack_rows(rows: pl.DataFrame, control: pl.DataFrame) -> None:
     """Attacks on a few rows, by what is promised about a column of few values."""
     published = rows.select("c0", "c1", "ill")
@@ -295,7 +302,7 @@ def test_every_compiled_function_does_what_its_source_says(monkeypatch: pytest.M
     monkeypatch.setattr("sfumato.microdata.perturbation.microaggregation.KICKS", 20)
     monkeypatch.setattr("sfumato.pipelines.release.rehearse", lambda _plan, _table: None)
     # The same loops again, for up to a second in each release.
-    monkeypatch.setattr("sfumato.microdata.methods.remedies.TRIAL_SECONDS", 0.0)
+    monkeypatch.setattr("sfumato.microdata.methods.remedies.MOST_SECONDS", 0.0)
     # Small lattices are walked to their end, and the one of millions of nodes is not.
     monkeypatch.setattr("sfumato.microdata.methods.local.bound.MOST_SECONDS", 9e9)
     monkeypatch.setattr("sfumato.microdata.methods.local.bound.MOST_WORK", 1_000_000)
@@ -311,6 +318,8 @@ def test_every_compiled_function_does_what_its_source_says(monkeypatch: pytest.M
         checks.calls.clear()
         # A flag that goes up between both calls would make them differ.
         anonymize(rows, {"version": 1} | plan | {"method": plan["method"] | {"time_limit": 9e9}})
+    checks.calls.clear()
+    run_out_of_time(frame(60, 1))
     walk_features()
     checks.calls.clear()
     move_records()

@@ -35,7 +35,7 @@ def groups_of(names: Sequence[str], are_twins: Callable[[str, str], bool]) -> li
     """The columns that are twins of each other, two or more together: a country, its code and its label.
 
     >>> groups_of(["age", "code", "country", "sex", "label"], lambda one, other: "c" in one and "l" in other)
-    [['code', 'label']]
+    [['code', 'country', 'label']]
     """
     groups: list[list[str]] = []
     for name in names:
