@@ -214,6 +214,16 @@ def test_a_coded_column_is_not_said_to_be_as_it_is(tmp_path) -> None:
     assert "pay is published coded or changed" in words_of((folder / "report.html").read_text(encoding="utf-8"))
 
 
+def annex_of(rows, roles, folder):
+    """The annex of a release of five alike, and the release's report."""
+    plan = {"version": 1, "columns": roles, "privacy": [{"model": "k-anonymity", "k": 5}]}
+    release = anonymize(pl.DataFrame(rows), plan)
+    try:
+        return markdown(read_dossier(release.save(folder))), release.report
+    finally:
+        release.close()
+
+
 def test_every_column_is_among_the_decisions(tmp_path) -> None:
     """What is published under a pseudonym is neither removed nor left as it is; what is coded is not left either."""
     rows = [{"mail": f"p{place}", "sex": "mf"[place % 2], "pay": str(1000 + place)} for place in range(40)]
@@ -222,13 +232,7 @@ def test_every_column_is_among_the_decisions(tmp_path) -> None:
         "sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
         "pay": {"role": "insensitive", "publish": {"round": 100}},
     }
-    plan = {"version": 1, "columns": roles, "privacy": [{"model": "k-anonymity", "k": 5}]}
-    release = anonymize(pl.DataFrame(rows), plan)
-    try:
-        dossier = read_dossier(release.save(tmp_path / "out"))
-    finally:
-        release.close()
-    text = markdown(dossier)
+    text, _ = annex_of(rows, roles, tmp_path / "out")
     assert "| columns under a pseudonym | mail |" in text
     assert "| columns coded or changed | pay |" in text
     assert "removed columns" not in text and "columns left as they are" not in text
@@ -239,16 +243,10 @@ def test_a_person_published_as_a_star_is_a_removed_column(tmp_path) -> None:
     rows = [{"mail": f"p{place}", "sex": "mf"[place % 2], "illness": "abc"[place % 3]} for place in range(40)]
     roles = {"mail": {"role": "person"}, "illness": {"role": "insensitive"}}
     roles["sex"] = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
-    plan = {"version": 1, "columns": roles, "privacy": [{"model": "k-anonymity", "k": 5}]}
-    release = anonymize(pl.DataFrame(rows), plan)
-    try:
-        dossier = read_dossier(release.save(tmp_path / "out"))
-    finally:
-        release.close()
-    text = markdown(dossier)
+    text, report = annex_of(rows, roles, tmp_path / "out")
     assert "Of 3 columns 1 are removed, 1 made coarser, 0 coded or changed and 1 published as they are" in text
     assert "| removed columns | mail |" in text
-    assert release.report.withheld_columns == ("mail",)
+    assert report.withheld_columns == ("mail",)
 
 
 def test_labels_are_told_to_the_letter_and_what_they_stand_for_with_commas(tmp_path) -> None:
