@@ -7,6 +7,8 @@ READY := $(VENV)/.ready
 CORE := $(VENV)/.core
 KERNELS := $(VENV)/.kernels
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Workers and tests start hundreds of programs: what they import is compiled once.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-quick check docs bench bench-scale peers peers-attacks prove fuzz matrix coverage mutants format schema pictures screenshots clean
 

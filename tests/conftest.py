@@ -42,8 +42,11 @@ settings.register_profile("sfumato", deadline=None, suppress_health_check=[Healt
 settings.load_profile("sfumato")
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """A run in the background ignores Ctrl-C, and so would the programs that tests interrupt: listen again."""
+    from shown import OnlyShown
+
+    config.pluginmanager.register(OnlyShown())
     os.environ.setdefault("SPARK_SUBMIT_OPTS", JAVA)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -4,6 +4,8 @@ import shutil
 
 import pytest
 
+from sfumato.pipelines.report_folder import BROWSERS
+
 
 def test_the_annex_and_the_pages_of_a_folder(sfumato, tmp_path) -> None:
     folder = tmp_path / "out"
@@ -14,7 +16,7 @@ def test_the_annex_and_the_pages_of_a_folder(sfumato, tmp_path) -> None:
     assert (tmp_path / "annex.md").read_text(encoding="utf-8") == printed.out
     again = sfumato("report", folder, "--annex", tmp_path / "annex.md")
     assert (again.code, "exists already" in again.err) == (2, True)
-    if shutil.which("chromium") is None:
+    if not any(map(shutil.which, BROWSERS)):
         pytest.skip("Chromium is not installed")
     assert sfumato("report", folder, "--pdf").code == 0
     for name in ("report.pdf", "report-external.pdf"):

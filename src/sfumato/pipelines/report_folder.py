@@ -22,7 +22,7 @@ from sfumato.report.files import text as text_of_files
 from sfumato.report.release.dossier import Dossier
 
 # Names under which a browser that prints is installed, the likeliest first.
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
 PRINTING_SECONDS = 120
 # What only some releases tell, and reports and pages say.
 DETAILS = (
