@@ -60,6 +60,36 @@ def test_the_best_node_is_that_of_all_nodes(loss):
             assert (search.best.before, search.best.terms.suppression) == (best.before, 0.0)
 
 
+def wide_table(seed: int) -> FrequencyTable:
+    """Few rows of columns of many values, each of at least two rows: too many labels to count through."""
+    random = np.random.default_rng(seed)
+    codes = np.stack([random.permutation(np.repeat(np.arange(60), 2)) for _ in range(4)], axis=1).astype(np.int32)
+    codes[1::2] = np.where(random.random((60, 4)) < 0.9, codes[::2], codes[1::2])
+    unique, counts = np.unique(codes, axis=0, return_counts=True)
+    names = ("c0", "c1", "c2", "c3")
+    return FrequencyTable(names, (coding_of(60, 4),) * 4, unique, counts.astype(np.int64), {}, {})
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("k", [1, 2])
+def test_columns_of_many_values_are_searched_alike(loss, k):
+    rows = wide_table(k)
+    problem = Problem(rows, (KAnonymity(k),), prepare(loss, rows, (1.0,) * 4, k=k), 0, (0,) * 4, (4,) * 4)
+    best = problem.best(problem.judge(node) for node in problem.nodes())
+    search = OutlierSearch(problem)
+    assert search.search()
+    assert (search.best.node, search.best.before) == (best.node, best.before)
+
+
+def test_more_rows_than_half_a_word_counts_are_searched_otherwise():
+    problem = problem_of(0, "loss-metric", 5)
+    rows = replace(problem.table, counts=problem.table.counts * (1 << 23))
+    many = replace(problem, table=rows)
+    assert not OutlierSearch.suits(many)
+    best = many.best(many.judge(node) for node in many.nodes())
+    assert optimal.search(many).best.node == best.node
+
+
 def test_a_geometric_mean_is_searched_alike():
     problem = problem_of(1, "loss-metric", 5, aggregate="geometric")
     best = problem.best(problem.judge(node) for node in problem.nodes())

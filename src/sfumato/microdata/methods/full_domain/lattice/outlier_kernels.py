@@ -2,7 +2,8 @@
 
 Shapes: n nodes are open; r combinations of m columns are told apart at the lowest node. The levels of a node lie in one
 word, as in `frontier_kernels`. The columns lie on two sides: a combination has a part on each, and there are far fewer
-parts than combinations, so that most of what is done for a node is done once for each part.
+parts than combinations, so that most of what is done for a node is done once for each part. The combinations of a part
+of the first side stand together.
 """
 
 from typing import NamedTuple
@@ -31,6 +32,10 @@ from sfumato.microdata.methods.full_domain.lattice.frontier_kernels import (
 )
 
 _ONE_RUN = np.uint64(0)
+_HALF = 32
+_LOW = 0xFFFFFFFF
+# Neighbors in the lattice that lie so far apart are added a row at a time.
+_FAR = 8
 
 
 class Nodes(NamedTuple):
@@ -45,43 +50,46 @@ class Nodes(NamedTuple):
 class ColumnLevels(NamedTuple):
     """What the values of each column are at each level.
 
-    labels: shifted to where they lie in a key; begins (m, levels): where those of a column's level begin.
+    labels: of all values; begins, widths (m, levels): where those of a column's level begin, how many there are.
     firsts (m + 1,): where a column begins in arrays of all values; lowest, highest, strides (m,): the levels of the
     lattice, and how far apart neighbors lie in it; sides (m,): the columns, those of one side first, and ends (2,):
-    where each side ends there; shift, places, bits (m,), guard (1,): as in `frontier_kernels`.
+    where each side ends there; places, bits (m,), guard (1,): as in `frontier_kernels`.
     """
 
-    labels: Words
+    labels: Halves
     begins: Ints2
+    widths: Ints2
     firsts: Ints
     lowest: Ints
     highest: Ints
     strides: Ints
     sides: Ints
     ends: Ints
-    shift: Words
     places: Words
     bits: Words
     guard: Words
 
 
 class Combinations(NamedTuple):
-    """Raw codes (raw, m); (r,) rows of each combination, and which raw one stands for it; (2, r) its parts.
+    """Raw codes (raw, m); (r,) rows of each combination, which raw one stands for it, and its part on the second side.
 
-    firsts (2, parts): a raw combination that has a part; many (3,): parts on both sides, and combinations.
+    begins (parts + 1,): where the combinations of each part of the first side begin; firsts (2, parts): a raw
+    combination that has a part; many (3,): parts on both sides, and combinations.
     """
 
     codes: Halves2
-    counts: Ints
+    counts: Halves
     raw: Halves
-    parts: Halves2
+    seconds: Halves
+    begins: Halves
     firsts: Halves2
     many: Ints
 
 
 class OutlierRoom(NamedTuple):
     """A hash table; (r,) keys, classes, sizes, owners and first combinations; (2, r) what is known of parts; cells of
-    labels; for all values how usual they are and where they meet an outlier; (nodes,) sizes of its class.
+    labels; for all values what they add to a key, how usual they are and where they meet an outlier; (nodes,) sizes of
+    its class.
     """
 
     hashed: Ints
@@ -90,12 +98,13 @@ class OutlierRoom(NamedTuple):
     counts: Ints
     owner: Halves
     rows: Halves
-    labels: Ints2
-    cells: Ints
+    labels: Halves2
+    cells: Halves
     cell_rows: Halves
+    worth: Words
     scores: Reals
     agreement: Ints
-    sizes: Ints
+    sizes: Halves
 
 
 @compiled
@@ -113,9 +122,9 @@ def lowest_levels(columns: ColumnLevels, rows: Ints, k: int, lowest: Ints, score
             begin = columns.begins[column, level]
             sizes = np.zeros(values, np.int64)
             for value in range(values):
-                sizes[np.int64(columns.labels[begin + value] >> columns.shift[column])] += rows[first + value]
+                sizes[columns.labels[begin + value]] += rows[first + value]
             for value in range(values):
-                size = sizes[np.int64(columns.labels[begin + value] >> columns.shift[column])]
+                size = sizes[columns.labels[begin + value]]
                 scores[first + value] += np.log(1.0 + size)
                 if 0 < size < k:
                     lone = max(lone, level)
@@ -125,25 +134,54 @@ def lowest_levels(columns: ColumnLevels, rows: Ints, k: int, lowest: Ints, score
 @compiled
 def start(counts: Ints, columns: ColumnLevels, table: Combinations, room: OutlierRoom, state: Ints):
     """Tell the raw combinations apart as the lowest node does, by their parts; counts: (raw,) their rows."""
+    many = len(counts)
     for side in range(2):
-        most = 1
-        for place in range(columns.ends[0] if side else 0, columns.ends[side]):
-            column = columns.sides[place]
-            most = min(most * (columns.firsts[column + 1] - columns.firsts[column]), len(counts))
-        for row in range(len(counts)):
-            room.keys[row] = key_at(table.codes, columns, columns.lowest, row, side)
-        table.many[side] = group_keys(counts, room, state, most)
-        table.firsts[side, : table.many[side]] = room.rows[: table.many[side]]
-        table.parts[side, :] = room.owner
-    for row in range(len(counts)):
-        room.keys[row] = np.uint64(np.int64(table.parts[0, row]) * table.many[1] + table.parts[1, row])
-    classes = group_keys(counts, room, state, len(counts))
-    for place in range(classes):
-        # A combination is never behind the raw one that stands for it.
-        row = room.rows[place]
-        table.counts[place], table.raw[place] = room.counts[place], row
-        table.parts[0, place], table.parts[1, place] = table.parts[0, row], table.parts[1, row]
-    table.many[2] = classes
+        weigh(columns, room, columns.lowest, side)
+        for row in range(many):
+            room.keys[row] = key_of(table.codes, columns, room.worth, row, side)
+        parts = number_keys(room, state, many, span(columns, columns.lowest, side, len(room.hashed)))
+        table.many[side] = parts
+        table.firsts[side, :parts] = room.rows[:parts]
+        room.labels[side, :many] = room.owner[:many]
+    by_first_part(table, room, many)
+    join(counts, table, room)
+
+
+@compiled
+def by_first_part(table, room, many):
+    """Order the raw combinations by their part on the first side: where each begins, and who comes where (`owner`)."""
+    begins, parts = table.begins, table.many[0]
+    begins[: parts + 1] = 0
+    for row in range(many):
+        begins[room.labels[0, row] + 1] += 1
+    for part in range(parts):
+        begins[part + 1] += begins[part]
+        room.rows[part] = begins[part]
+    for row in range(many):
+        part = room.labels[0, row]
+        room.owner[room.rows[part]] = row
+        room.rows[part] += 1
+
+
+@compiled
+def join(counts, table, room):
+    """Join the raw combinations, ordered by their first part, that are equal in the second too."""
+    latest = room.cell_rows
+    latest[: table.many[1]] = -1
+    made, begin = 0, 0
+    for part in range(table.many[0]):
+        first, end = made, table.begins[part + 1]
+        for at in range(begin, end):
+            row = room.owner[at]
+            second = room.labels[1, row]
+            if latest[second] < first:
+                latest[second] = made
+                table.counts[made], table.raw[made], table.seconds[made] = 0, row, second
+                made += 1
+            table.counts[latest[second]] += counts[row]
+        table.begins[part], begin = first, end
+    table.begins[table.many[0]] = made
+    table.many[2] = made
 
 
 @compiled
@@ -271,7 +309,7 @@ def rarest_of(table, columns, room, classes, k):
 @compiled
 def class_sizes(table, columns, room, outlier):
     """The size of an outlier's class at every node: the rows of the combinations that it meets there."""
-    nodes = len(room.sizes)
+    nodes, sizes, labels = len(room.sizes), room.sizes, room.labels
     agree(table, columns, room, outlier)
     for side in range(2):
         for part in range(table.many[side]):
@@ -279,18 +317,35 @@ def class_sizes(table, columns, room, outlier):
             for at in range(columns.ends[0] if side else 0, columns.ends[side]):
                 column = columns.sides[at]
                 place += room.agreement[columns.firsts[column] + table.codes[row, column]]
-            room.labels[side, part] = place
-    room.sizes[:] = 0
-    for row in range(table.many[2]):
-        place = room.labels[0, table.parts[0, row]] + room.labels[1, table.parts[1, row]]
-        if place < nodes:
-            room.sizes[place] += table.counts[row]
+            labels[side, part] = min(place, nodes)
+    sizes[:] = 0
+    for part in range(table.many[0]):
+        first = labels[0, part]
+        for row in range(table.begins[part], table.begins[part + 1]):
+            place = first + labels[1, table.seconds[row]]
+            if place < nodes:
+                sizes[place] += table.counts[row]
     # Who is met at a node is met at all coarser ones.
     for column in range(len(columns.sides)):
-        stride, levels = columns.strides[column], columns.highest[column] - columns.lowest[column] + 1
-        for begin in range(0, nodes // (stride * levels) if levels > 1 else 0):
-            for place in range(begin * stride * levels + stride, (begin + 1) * stride * levels):
-                room.sizes[place] += room.sizes[place - stride]
+        levels = columns.highest[column] - columns.lowest[column] + 1
+        accumulate(sizes, columns.strides[column], levels)
+
+
+@compiled
+def accumulate(sizes, stride, levels):
+    """Add to each node what the nodes below it have in one column, whose levels lie so far apart."""
+    whole = stride * levels
+    for block in range(len(sizes) // whole if levels > 1 else 0):
+        begin = block * whole
+        if stride < _FAR:
+            for place in range(begin + stride, begin + whole):
+                sizes[place] += sizes[place - stride]
+        else:
+            for level in range(1, levels):
+                at = begin + level * stride
+                lower, upper = sizes[at - stride : at], sizes[at : at + stride]
+                for place in range(stride):
+                    upper[place] += lower[place]
 
 
 @compiled
@@ -320,19 +375,21 @@ def group_at(table, columns, room, state, level):
     node = np.empty(len(columns.sides), np.int64)
     for column in range(len(columns.sides)):
         node[column] = np.int64((level >> columns.places[column]) & columns.bits[column])
-    wide = label_parts(table, columns, room, state, node, 1)
-    high = label_parts(table, columns, room, state, node, 0)
-    many, cells = table.many[2], wide * high
-    if cells > len(room.cells):
-        for row in range(many):
-            place = room.labels[0, table.parts[0, row]] * wide + room.labels[1, table.parts[1, row]]
-            room.keys[row] = np.uint64(place)
-        return group_keys(table.counts[:many], room, state, many)
+    most = len(room.cells)
+    wide, high = span(columns, node, 1, most), span(columns, node, 0, most)
+    labels_fit = wide * high <= most
+    wide = label_parts(table, columns, room, state, node, 1, wide if labels_fit else 0)
+    high = label_parts(table, columns, room, state, node, 0, high if labels_fit else 0)
+    cells = wide * high
+    if cells > most:
+        return group_hashed(table, room, state, wide)
     room.cells[:cells] = 0
-    for row in range(many):
-        place = room.labels[0, table.parts[0, row]] * wide + room.labels[1, table.parts[1, row]]
-        room.cells[place] += table.counts[row]
-        room.cell_rows[place] = row
+    for part in range(table.many[0]):
+        first = room.labels[0, part] * wide
+        for row in range(table.begins[part], table.begins[part + 1]):
+            place = first + room.labels[1, table.seconds[row]]
+            room.cells[place] += table.counts[row]
+            room.cell_rows[place] = row
     classes = 0
     for place in range(cells):
         if room.cells[place]:
@@ -342,25 +399,90 @@ def group_at(table, columns, room, state, level):
 
 
 @compiled
-def label_parts(table, columns, room, state, node, side):
-    """Number the labels that the parts of one side have at a node; how many there are."""
+def group_hashed(table, room, state, wide):
+    """As `group_at`, once all parts are labeled, where there are many more pairs of labels than combinations."""
+    for part in range(table.many[0]):
+        first = np.int64(room.labels[0, part]) * wide
+        for row in range(table.begins[part], table.begins[part + 1]):
+            room.keys[row] = np.uint64(first + room.labels[1, table.seconds[row]])
+    return group_keys(table.counts[: table.many[2]], room, state, table.many[2])
+
+
+@compiled
+def label_parts(table, columns, room, state, node, side, most):
+    """Tell the parts of one side apart as a node does; how many labels there may be.
+
+    Args:
+        most: How many labels there are at most; 0 where these are too many: then those that occur are numbered.
+    """
     parts = table.many[side]
+    weigh(columns, room, node, side)
     for part in range(parts):
-        room.keys[part] = key_at(table.codes, columns, node, table.firsts[side, part], side)
-    labels = group_keys(table.counts[:parts], room, state, parts)
-    for part in range(parts):
-        room.labels[side, part] = room.owner[part]
+        key = key_of(table.codes, columns, room.worth, table.firsts[side, part], side)
+        room.keys[part] = key
+        if most:
+            room.labels[side, part] = np.int64(key)
+    if most:
+        return most
+    labels = number_keys(room, state, parts, span(columns, node, side, len(room.hashed)))
+    room.labels[side, :parts] = room.owner[:parts]
     return labels
 
 
 @compiled
-def key_at(codes, columns, node, row, side):
-    """The labels of a raw combination at a node, in the columns of one side."""
+def span(columns, node, side, most):
+    """How many labels a side may have at a node; more than `most` means that there are too many."""
+    labels = 1
+    for place in range(columns.ends[0] if side else 0, columns.ends[side]):
+        column = columns.sides[place]
+        labels = min(labels * columns.widths[column, node[column]], most + 1)
+    return labels
+
+
+@compiled
+def weigh(columns, room, node, side):
+    """What the values of one side's columns add to a key that tells their labels at a node apart, counted from 0."""
+    step = np.uint64(1)
+    for place in range(columns.ends[0] if side else 0, columns.ends[side]):
+        column = columns.sides[place]
+        first, begin = columns.firsts[column], columns.begins[column, node[column]]
+        for value in range(columns.firsts[column + 1] - first):
+            room.worth[first + value] = np.uint64(columns.labels[begin + value]) * step
+        step *= np.uint64(columns.widths[column, node[column]])
+
+
+@compiled
+def key_of(codes, columns, worth, row, side):
+    """The key of a raw combination in the columns of one side, as just weighed."""
     key = np.uint64(0)
     for place in range(columns.ends[0] if side else 0, columns.ends[side]):
         column = columns.sides[place]
-        key |= columns.labels[columns.begins[column, node[column]] + codes[row, column]]
+        key += worth[columns.firsts[column] + codes[row, column]]
     return key
+
+
+@compiled
+def number_keys(room, state, many, most):
+    """Number the first keys of the room as they come; how many there are.
+
+    The number of each key, and the first key of each number, lie in the room.
+
+    Args:
+        most: Where it is no more than the hash table is long, all keys are less, and each has a slot of its own.
+    """
+    if most > len(room.hashed):
+        return group_keys(room.counts[:many], room, state, many)
+    state[STAMP] += 1
+    stamp, made = state[STAMP], 0
+    for row in range(many):
+        entry = room.hashed[room.keys[row]]
+        if entry >> _HALF == stamp:
+            room.owner[row] = entry & _LOW
+        else:
+            room.hashed[room.keys[row]] = (stamp << _HALF) | made
+            room.owner[row], room.rows[made] = made, row
+            made += 1
+    return made
 
 
 @compiled

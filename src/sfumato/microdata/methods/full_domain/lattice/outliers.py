@@ -24,6 +24,8 @@ from sfumato.microdata.models.classes import Counts, Floats
 WHERE = 0.5
 # Nodes between two looks at the clock.
 BATCH = 64
+# Rows of a class are counted in half a word.
+MAX_ROWS = (1 << 31) - 1
 
 
 class OutlierSearch:
@@ -35,11 +37,12 @@ class OutlierSearch:
         self._columns = self._ladders()
         scores = np.zeros(self._columns.firsts[-1])
         self._lowest = self._raised(scores)
+        self._columns = columns = self._lattice()
         nodes = self._nodes()
         self._floors = nodes.floors
         self._checked = CheckedNodes(problem, len(nodes.levels) + 1)
         self._checked.state[OPEN] = len(nodes.levels)
-        columns, room, table = self._lattice(), self._room(len(nodes.levels), scores), self._combinations()
+        room, table = self._room(len(nodes.levels), scores), self._combinations()
         state = self._checked.state
         if len(nodes.levels):
             kernels.start(problem.table.counts, columns, table, room, state)
@@ -50,8 +53,10 @@ class OutlierSearch:
     @staticmethod
     def suits(problem: Problem) -> bool:
         """Whether nothing may be suppressed, promises are about class sizes alone, and a word holds a combination."""
+        if problem.limit or problem.table.rows > MAX_ROWS:
+            return False
         one_word = packing_of([ladder.size for ladder in problem.table.ladders]).words == 1
-        return problem.limit == 0 and one_word and checked_nodes.suits(problem)
+        return one_word and checked_nodes.suits(problem)
 
     def search(self) -> bool:
         """Check nodes until none is open; whether that was done in time."""
@@ -80,20 +85,20 @@ class OutlierSearch:
 
     def _ladders(self) -> kernels.ColumnLevels:
         """What the values of each column are at the levels that may be used."""
-        problem = self.problem
-        ladders, packing = problem.table.ladders, packing_of([ladder.size for ladder in problem.table.ladders])
-        begins = np.zeros((len(ladders), max(problem.highest) + 1), np.int64)
+        problem, ladders = self.problem, self.problem.table.ladders
+        begins, widths = np.zeros((2, len(ladders), max(problem.highest) + 1), np.int64)
         parts, end = [], 0
         for column, (ladder, low, high) in enumerate(zip(ladders, problem.lowest, problem.highest, strict=True)):
-            parts.append(np.concatenate(ladder.codes[low : high + 1]).astype(np.uint64) << packing.shift[column])
-            begins[column, low : high + 1] = np.arange(end, end + len(parts[-1]), ladder.size)
-            end += len(parts[-1])
+            for level in range(low, high + 1):
+                begins[column, level], widths[column, level] = end, len(ladder.labels[level])
+                parts.append(ladder.codes[level])
+                end += ladder.size
         firsts = np.cumsum([0, *(ladder.size for ladder in ladders)])
         places, bits = self._layout
         none: Counts = np.zeros(len(ladders), np.int64)
         return kernels.ColumnLevels(
-            np.concatenate(parts), begins, firsts, np.array(problem.lowest, np.int64),
-            np.array(problem.highest, np.int64), none, none, none, packing.shift, places, bits,
+            np.concatenate(parts, dtype=np.int32), begins, widths, firsts, np.array(problem.lowest, np.int64),
+            np.array(problem.highest, np.int64), none, none, none, places, bits,
             np.array([((bits + np.uint64(1)) << places).sum()], np.uint64),
         )  # fmt: skip
 
@@ -106,21 +111,23 @@ class OutlierSearch:
         return tuple(lowest.tolist())
 
     def _lattice(self) -> kernels.ColumnLevels:
-        """The same with the lattice from the lowest levels up."""
+        """The same with the lattice from the lowest levels up, in which the levels of one side change fastest."""
         lengths = [high - low + 1 for low, high in zip(self._lowest, self.problem.highest, strict=True)]
-        strides = [math.prod(lengths[column + 1 :]) for column in range(len(lengths))]
         sides, ends = self._sides()
+        strides: Counts = np.empty(len(lengths), np.int64)
+        for place, column in enumerate(sides):
+            strides[column] = math.prod(lengths[other] for other in sides[place + 1 :])
         return self._columns._replace(
-            lowest=np.array(self._lowest, np.int64), strides=np.array(strides, np.int64), sides=sides, ends=ends
+            lowest=np.array(self._lowest, np.int64), strides=strides, sides=np.array(sides, np.int64), ends=ends
         )
 
-    def _sides(self) -> tuple[Counts, Counts]:
+    def _sides(self) -> tuple[list[int], Counts]:
         """The columns of one side and those of the other, and where both end: both have about as many combinations."""
         sizes = np.diff(self._columns.firsts).tolist()
         sides: tuple[list[int], list[int]] = ([], [])
         for column in sorted(range(len(sizes)), key=lambda column: -sizes[column]):
             min(sides, key=lambda side: math.prod(sizes[other] for other in side)).append(column)
-        return np.array([*sides[0], *sides[1]], np.int64), np.array([len(sides[0]), len(sizes)], np.int64)
+        return [*sides[0], *sides[1]], np.array([len(sides[0]), len(sizes)], np.int64)
 
     def _nodes(self) -> kernels.Nodes:
         """The nodes from the lowest levels up."""
@@ -130,17 +137,17 @@ class OutlierSearch:
             window = (slice(0, 0),) * len(window)
         floors = np.ascontiguousarray(loss.floors(window).reshape(-1))
         ranks = floors.copy() if isinstance(loss, Marginal) else loss.ranks(window).reshape(-1)
-        levels = np.zeros((), np.uint64)
-        for place, part in zip(self._layout[0], window, strict=True):
+        levels, places = np.zeros((), np.uint64), np.zeros((), np.int64)
+        for place, stride, part in zip(self._layout[0], self._columns.strides, window, strict=True):
             levels = levels[..., None] + (np.arange(part.start, part.stop, dtype=np.uint64) << place)
-        return kernels.Nodes(levels.reshape(-1), np.arange(levels.size), np.ascontiguousarray(ranks), floors)
+            places = places[..., None] + np.arange(part.stop - part.start) * stride
+        return kernels.Nodes(levels.reshape(-1), places.reshape(-1), np.ascontiguousarray(ranks), floors)
 
     def _combinations(self) -> kernels.Combinations:
         codes, rows = self.problem.table.codes, len(self.problem.table.counts)
-        parts, firsts = np.empty((2, rows), np.int32), np.empty((2, rows), np.int32)
-        return kernels.Combinations(
-            codes, np.empty(rows, np.int64), np.empty(rows, np.int32), parts, firsts, np.zeros(3, np.int64)
-        )
+        counts, raw, seconds = (np.empty(rows, np.int32) for _ in range(3))
+        begins, firsts = np.empty(rows + 1, np.int32), np.empty((2, rows), np.int32)
+        return kernels.Combinations(codes, counts, raw, seconds, begins, firsts, np.zeros(3, np.int64))
 
     def _room(self, nodes: int, scores: Floats) -> kernels.OutlierRoom:
         rows = len(self.problem.table.counts)
@@ -148,13 +155,14 @@ class OutlierSearch:
             np.zeros(hash_capacity(rows), np.int64),
             np.empty(rows, np.uint64),
             np.empty(rows, np.uint64),
-            np.empty(rows, np.int64),
+            np.zeros(rows, np.int64),
             np.empty(rows, np.int32),
             np.empty(rows, np.int32),
-            np.empty((2, rows), np.int64),
-            np.empty(rows, np.int64),
+            np.empty((2, rows), np.int32),
             np.empty(rows, np.int32),
+            np.empty(rows, np.int32),
+            np.empty(len(scores), np.uint64),
             scores,
             np.zeros(len(scores), np.int64),
-            np.zeros(nodes, np.int64),
+            np.zeros(nodes, np.int32),
         )

@@ -1,5 +1,6 @@
 """The problem of a full-domain search: a table, promises, a loss and a budget; and the judgment of one node."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -119,7 +120,7 @@ class Problem:
     @property
     def size(self) -> int:
         """The number of nodes."""
-        return int(np.prod(self.shape, dtype=object))
+        return math.prod(self.shape)
 
     def window(self) -> tuple[slice, ...]:
         """The part of the whole lattice whose nodes may be used."""
