@@ -41,8 +41,11 @@ _FIRST = frozenset(("no", "non", "not", "never", "without", "none", "kein", "kei
 _MANY_NUMBERS = 20
 
 
-def negatives_of(texts: Collection[str]) -> set[str]:
+def negatives_of(texts: Collection[str], counted: bool = False) -> set[str]:
     """The values of a column that say that something is not there.
+
+    Args:
+        counted: Whether the values count something: then 0 is none of it, however few numbers there are.
 
     >>> negatives_of(["0", "1"]), negatives_of(["0", "1", "2", "3"]), negatives_of(["none", "flu"])
     ({'0'}, set(), {'none'})
@@ -52,7 +55,7 @@ def negatives_of(texts: Collection[str]) -> set[str]:
     candidates = texts if numbers is None else [text for text, form in zip(texts, numbers, strict=True) if form == "0"]
     negatives = {text for text in candidates if is_negative(text)}
     zeros = {text for text in negatives if canonical([text], "amount")[0] == ["0"]}
-    return negatives - zeros if zeros and _are_codes({*texts} - zeros) else negatives
+    return negatives - zeros if zeros and not counted and _are_codes({*texts} - zeros) else negatives
 
 
 def _are_codes(others: Collection[str]) -> bool:

@@ -7,9 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import DataError
+from sfumato.hierarchies.suggest.context import with_context
 from sfumato.hierarchies.suggest.missing_words import columns_of_code
 from sfumato.hierarchies.suggest.reasons import COSTLY, ENCODING, NA_IS_A_CODE, TWIN
-from sfumato.hierarchies.suggest.selection import MAX_QUASI_IDENTIFIERS, crowded_out, select, without_tells
+from sfumato.hierarchies.suggest.selection import (
+    MAX_QUASI_IDENTIFIERS,
+    crowded_out,
+    select,
+    told_by_several,
+    without_tells,
+)
 from sfumato.hierarchies.suggest.suggestion import Suggestion
 from sfumato.hierarchies.suggest.survey_codes import CodeBook, missing_codes, suggest_labeled
 from sfumato.hierarchies.suggest.words.codebooks import labels_of
@@ -30,8 +37,9 @@ from sfumato.pipelines.suggesting.tells import tells_in
 from sfumato.pipelines.suggesting.twins import groups_of, no_twins, twins_among
 from sfumato.pipelines.suggesting.weighing import better_withheld, spare_twins
 
-# Twins that tell the same tell rows apart by so large a part of what the finer one does.
-_SAME_DETAIL = 0.4
+# Twins that tell the same tell rows apart by so large a part of what the finer one does. A birth date and an age do; a
+# town and its province do not, since one is a step of the other's ladder.
+_SAME_DETAIL, _SAME_AGE = 0.9, 0.4
 # How often free places are filled again.
 _FILLINGS = 2
 
@@ -58,7 +66,7 @@ def suggest_plan(
     missing = [*missing_words(texts), *missing_codes(texts, labels)]
     profiles = {name: profile_of(name, counts, missing) for name, counts in texts.items()}
     alone = {name: suggest_labeled(profile, labels) for name, profile in profiles.items()}
-    first = with_survey_weights(engine, alone, profiles)
+    first = with_survey_weights(engine, with_context(alone, profiles), profiles)
     persons = one_person(engine, first, profiles)
     are_twins = twins_among(engine, persons) if rows <= FEW_ROWS else no_twins
     selection = select(persons, profiles, min(K, rows), are_twins)
@@ -77,9 +85,13 @@ def suggest_plan(
 def _without_tells(engine: CountsRows, draft: Draft) -> Draft:
     """The draft without sensitive columns that nearly tell a quasi-identifier."""
     tells = tells_in(engine, draft.judged_columns())
+    if told := told_by_several(draft.suggestions, {name: one.quasi_identifier for name, one in tells.items()}):
+        draft = replace(draft, suggestions=dict(draft.suggestions) | told)
+        tells = tells_in(engine, draft.judged_columns())
     if not tells:
         return draft
-    suggestions = without_tells(draft.suggestions, draft.profiles, tells)
+    words = {name: one.words for name, one in tells.items()}
+    suggestions = without_tells(draft.suggestions, draft.profiles, words)
     published = {name: plan for name, plan in draft.published.items() if suggestions[name].role == "sensitive"}
     if len(published) == 1 < len(draft.published):  # one alone may be published more finely than two together
         published = dict(publications(suggestions, draft.profiles))
@@ -94,7 +106,8 @@ def _without_twins(engine: CountsRows, draft: Draft, are_twins: Callable[[str, s
         # A birth date may tell the sex of the few who have it, and two days of a stay tell how long it was.
         alike = concepts[one] == concepts[other] and concepts[one] not in (None, "date")
         details = sorted(draft.profiles[name].separation for name in (one, other))
-        return alike and details[0] >= _SAME_DETAIL * details[1] and are_twins(one, other)
+        needed = _SAME_AGE if concepts[one] == "age" else _SAME_DETAIL
+        return alike and details[0] >= needed * details[1] and are_twins(one, other)
 
     groups = groups_of([*concepts], tell_the_same)
     if not groups:

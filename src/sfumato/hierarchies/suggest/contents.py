@@ -38,6 +38,8 @@ _PADDED = re.compile(r"0[0-9]+")
 _TIME_OF_DAY, _WITH_SECONDS = re.compile(r"(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?", re.ASCII), 8
 _MAX_TREE = 300
 _POSTAL_LENGTH = 5
+_FIVE_DIGITS, _ROUND = re.compile(r"\d{5}", re.ASCII), re.compile(r"\d+0")
+_SOME_PLACES, _REPEATING, _MOST_ROUND = 8, 0.3, 0.4
 # Ages of persons: within a life, over some decades, about the middle of it, nearly every year, none in too many rows.
 _LIVES, _MIDDLE = (0, 112), (14, 72)
 _SPAN, _DENSE, _CROWDED_AGE = 30, 0.8, 0.12
@@ -221,10 +223,10 @@ def _amounts(profile: Profile, _: Collection[str]) -> Content | None:
     """
     shares = _units(profile)
     alone = shares.pop("", 0.0)
-    plain, _whole = _spread(profile)
+    plain, _whole = spread_of(profile)
     if max(shares.values(), default=0.0) + alone < _SHARE or plain is not None:
         return None
-    spread, whole = _spread(profile, "amount")
+    spread, whole = spread_of(profile, "amount")
     if spread is None or len(spread.numbers) <= 2:
         return None
     hierarchy = ranges.whole_numbers(spread) if whole else ranges.decimal_numbers(spread)
@@ -255,7 +257,7 @@ def mixed_units(profile: Profile) -> tuple[str, ...]:
 
 
 def _numbers(profile: Profile, concepts: Collection[str]) -> Content | None:
-    spread, whole = _spread(profile)
+    spread, whole = spread_of(profile)
     if spread is None or len(spread.numbers) <= 2:
         return None
     if not whole:
@@ -277,7 +279,7 @@ def ages_of(profile: Profile) -> Content | None:
     'ages'
     >>> ages_of(Profile("c5", {str(score): 3 for score in range(0, 101, 5)}, rows=63))
     """
-    spread, whole = _spread(profile)
+    spread, whole = spread_of(profile)
     if spread is None or not whole or profile.top_share > _CROWDED_AGE or spread.share_within(*_LIVES) < 1:
         return None
     low, high = spread.quantile(0.02), spread.quantile(0.98)
@@ -287,7 +289,22 @@ def ages_of(profile: Profile) -> Content | None:
     return _fit(profile, Content("ages", "ages", ranges.ages(spread), "integer")) if aged and dense else None
 
 
-def _spread(profile: Profile, type_: ColumnType = "decimal") -> tuple[ranges.Spread | None, bool]:
+def postcodes_of(profile: Profile) -> Content | None:
+    """The postcodes that numbers of a column without a name look like: of five digits, many, each in several rows.
+
+    >>> codes = {str(10115 + 97 * place): 5 for place in range(40)}
+    >>> postcodes_of(Profile("c4", codes, rows=200)).kind
+    'codes'
+    >>> postcodes_of(Profile("c4", {str(1000 * place): 5 for place in range(10, 50)}, rows=200))
+    """
+    # Sums of money are of several lengths, or round.
+    digits = profile.share_of(_FIVE_DIGITS) >= _SHARE and len(profile.counts) >= _SOME_PLACES
+    if not digits or profile.distinct_share >= _REPEATING or profile.share_of(_ROUND) > _MOST_ROUND:
+        return None
+    return _fit(profile, _by_characters(profile))
+
+
+def spread_of(profile: Profile, type_: ColumnType = "decimal") -> tuple[ranges.Spread | None, bool]:
     """The numbers of a column, and whether they are whole; nothing where it is not one of numbers."""
     texts, _ = _forms(profile, type_)
     fine = np.array([text is not None for text in texts], bool)

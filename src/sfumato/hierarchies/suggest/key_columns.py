@@ -14,6 +14,8 @@ KEY_SHARE = 0.1
 # Where a value stands in so many rows on average, it is one of a person with several rows, and no row stands twice; a
 # value that stands in more than this share of all rows says that nobody is named.
 REPEATED, MOST_OF_ONE = 1.2, 0.1
+# Of a key that is called one of persons fewer must repeat; rows that stand twice are fewer still.
+_REPEATED_PERSONS = 1.1
 KEYS_OF_PERSONS = frozenset(("key", "office_number", "account", "email", "phone", "login", "plate"))
 _KEY_DIGITS = 5
 _MANY_ROWS, _ALL_ROWS = 150, 0.99
@@ -33,9 +35,10 @@ def repeats_as_persons_do(profile: Profile, key: str, other: bool) -> bool:
     Args:
         key: The concept of the column; other: whether it may speak of something else, too.
     """
-    if key not in KEYS_OF_PERSONS or profile.present < REPEATED * profile.distinct_keys:
-        return False
     words = {*meanings_of(profile.name)}
+    needed = _REPEATED_PERSONS if words & WORDS["persons"] else REPEATED
+    if key not in KEYS_OF_PERSONS or profile.present < needed * profile.distinct_keys:
+        return False
     if words & WORDS["staff"] or profile.share(has_digit) < UNIQUE_SHARE:
         return False
     spread = profile.top_share <= MOST_OF_ONE and profile.distinct_share >= KEY_SHARE

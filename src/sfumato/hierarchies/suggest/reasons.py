@@ -45,7 +45,16 @@ PHRASES = {
     "belongings": "tells of belongings or where somebody was, which others see",
     "title": "is a title, which others use",
 }
-LIKE_AGES = "Its whole numbers spread as ages of persons do, which relatives, colleagues and registers know."
+LIKE = {
+    "age": "Its whole numbers spread as ages of persons do, which relatives, colleagues and registers know.",
+    "place": "Its numbers have five digits each and repeat, as postcodes do, which neighbors and directories know.",
+    "body": "Its whole numbers spread as heights of persons do, which everybody sees.",
+    "money": "Its numbers spread as sums of money do, which are private.",
+    "measure": "Its decimal numbers measure something; nobody outside knows such numbers of somebody.",
+    "crime": "Its codes are written as sections of laws or diagnoses are, which are private.",
+}
+SAME_ANSWERS = "It has the same answers as {names}, so it asks after something of that kind, which is private."
+LIKE_MEASURES = "Its numbers measure or count something, as those of {names} do, which are private; they are no codes."
 TIME = "{what}: who was there, or has the person's papers, knows them."
 REJECTED = " {count} of its values are not of this kind."
 DOUBT = "{what}, the commonest in {share} % of the rows; nothing tells what it is, so others may know it."
@@ -79,6 +88,7 @@ LESS = "{known} Withheld, since {count} columns are quasi-identifiers already th
 TELLING = "{known} Most rows have a value of their own, by which they would be found, and it is no number to round."
 TELLS = "{known} But it {tells}, so who knows that knows it, too: it is a quasi-identifier."
 UNDOES = "{known} It {tells}, so it would undo what is done there."
+TOLD = "{known} But {columns}, which are private, nearly tell it: it would undo what is done there."
 ONE_TOLD = 'nearly tells "{other}"'
 COMPUTED = 'is nearly computed from "{first}" and "{second}"'
 MENTIONS = "{known} But {count} of its texts name somebody or tell how to reach somebody."

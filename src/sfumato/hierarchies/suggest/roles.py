@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sfumato.hierarchies.suggest import reasons
-from sfumato.hierarchies.suggest.contents import Content, ages_of, content_of, mixed_units
+from sfumato.hierarchies.suggest.contents import Content, content_of, mixed_units
 from sfumato.hierarchies.suggest.formats import format_of
 from sfumato.hierarchies.suggest.key_columns import (
     KEY_SHARE,
@@ -27,9 +27,10 @@ from sfumato.hierarchies.suggest.key_columns import (
     rows_each,
     spread_as_weights,
 )
+from sfumato.hierarchies.suggest.nameless import is_nameless, known_by_spread, private_by_spread
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.suggestion import UNKNOWN_RANK, Suggestion
-from sfumato.hierarchies.suggest.words.concepts import BY_KEY, WORDS, Concept, Demand, Role
+from sfumato.hierarchies.suggest.words.concepts import BY_KEY, WORDS, Concept, Demand, Role, fold
 from sfumato.hierarchies.suggest.words.person_names import share_of_full_names, share_of_names
 from sfumato.hierarchies.suggest.words.value_support import supports
 from sfumato.hierarchies.suggest.words.value_words import concept_of_values
@@ -43,14 +44,18 @@ from sfumato.hierarchies.suggest.written_texts import (
 )
 
 _MANY_NUMBERS, _FEW_ROWS = 0.5, 10
+_SEVERAL_ROWS = 5
+_SHORT_WORD = 4
 # Marks are short, whatever they are written in.
 _LONGEST_MARK = 3
 _PROPER_NOUN = re.compile(r"[A-ZÀ-ÖØ-ÞĀ-Ž][^\W\d_]*(?:['’. -]+[^\W\d_]+)*[. ]*")
 _SOME_NAMES = 3
 _LONG_CODE = re.compile(r"(?=(?:.*\d){3}).{5,}")
-# What columns are called that have no names.
-_NAMELESS = re.compile(r"(?i:c|col|column|v|var|x|f|field|spalte|feld|coluna|kolumn|unnamed:?)[ _]?\d+|\d+")
 _NUMERIC = ("ages", "years", "whole", "decimal")
+# What is asked after with an empty line to write on.
+_OFTEN_WRITTEN = frozenset(("use", "outcome", "reason", "need", "opinion", "performance"))
+# The concept of measures of which nobody knows what they measure.
+_OF_SPREAD = {"measure": "performance"}
 _YES_OR_NO = re.compile("(?i:[01ynjsox]|yes|no|ja|nein|nee|nej|nei|oui|non|s[ií]|sim|n[aã]o|tak|nie)")
 _SHORT_POSTCODE = re.compile(r"\d{4,5}|\d{2}-\d{3}|\d{3} \d{2}|\d{4} ?[A-Z]{2}")
 # Times that are no dates: of a day, of a week, of a year.
@@ -120,7 +125,26 @@ def _evidence(profile: Profile) -> _Evidence:
         if _MEETS[concept.demand](profile, content) and supports(profile, concept, word)
     )
     sums = _sums_for_charges(believed, content)
-    return _Evidence(profile, content, (*_postcode(profile), *_survey_weight(profile, sums), *sums))
+    postcodes = () if any(concept.role == "sensitive" for concept, _ in sums) else _postcode(profile)
+    told = _without_weak(profile, (*postcodes, *_survey_weight(profile, sums), *sums))
+    return _Evidence(profile, content, told)
+
+
+def _without_weak(profile: Profile, concepts: tuple[tuple[Concept, str], ...]) -> tuple[tuple[Concept, str], ...]:
+    """Concepts without those of short words and abbreviations, where values speak of something else.
+
+    Who is asked how often he does something answers with "often", whatever it is that he does.
+    """
+    if not concepts or not all(_is_weak(profile, *pair) for pair in concepts):
+        return concepts
+    by_values = concept_of_values(profile)
+    other = by_values is not None and by_values[0].key not in {concept.key for concept, _ in concepts}
+    return () if other else concepts
+
+
+def _is_weak(profile: Profile, concept: Concept, word: str) -> bool:
+    short = len(word) <= _SHORT_WORD or word not in fold(profile.name)
+    return concept.key == "belongings" or (short and concept.role in ("quasi-identifier", "sensitive"))
 
 
 def _survey_weight(profile: Profile, concepts: Sequence[tuple[Concept, str]]) -> Iterator[tuple[Concept, str]]:
@@ -230,7 +254,9 @@ def _repeating_keys(profile: Profile) -> Suggestion:
 
 
 def _own_text(profile: Profile, known: bool) -> Suggestion | None:
-    if is_free_text(profile):
+    # What is known to be something is chosen from a list where nearly every text stands in several rows.
+    listed = known and profile.share_in_groups(_SEVERAL_ROWS) >= UNIQUE_SHARE
+    if is_free_text(profile) and not listed:
         return Suggestion("identifier", reasons.FREE_TEXT)
     if profile.present >= _FEW_ROWS and profile.distinct_share >= UNIQUE_SHARE:
         return Suggestion("identifier", reasons.OWN_TEXT)
@@ -246,6 +272,8 @@ def _judge_privacy(evidence: _Evidence) -> Suggestion | None:
     dated = evidence.content.kind == "years" and head_of(evidence.profile.name) in BY_KEY["date"].words
     if evidence.content.kind == "dates" or dated or (not named and evidence.concepts):
         return None
+    if named and named[0].key in _OFTEN_WRITTEN and are_written_by_hand(evidence.profile):
+        return Suggestion("identifier", reasons.UNDECIDED + reasons.WRITTEN, undecided=True, concept=named[0].key)
     if named:
         return _sensitive(
             evidence, named[0], reasons.by_name(spoken_word(evidence.profile.name, named[1]), named[0].key)
@@ -289,8 +317,10 @@ def _judge_knowledge(evidence: _Evidence) -> Suggestion | None:
     if by_values:
         what = reasons.by_values(by_values[1], by_values[0].key)
         return _quasi_identifier(content, what, by_values[0].rank, by_values[0].key)
-    if _NAMELESS.fullmatch(evidence.profile.name) and (ages := ages_of(evidence.profile)):
-        return _quasi_identifier(ages, reasons.LIKE_AGES, 0, "age")
+    if is_nameless(evidence.profile) and (spread := known_by_spread(evidence.profile)):
+        return _quasi_identifier(spread[1], reasons.LIKE[spread[0]], BY_KEY[spread[0]].rank, spread[0])
+    if is_nameless(evidence.profile) and (private := private_by_spread(evidence.profile)):
+        return Suggestion("sensitive", reasons.LIKE[private], content.type, concept=_OF_SPREAD.get(private, private))
     if content.kind in ("dates", "times", "years"):
         what = reasons.TIME.format(what=_capital(content.words))
         return _quasi_identifier(content, what, 1, "date")

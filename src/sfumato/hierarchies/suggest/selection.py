@@ -4,6 +4,7 @@ Each further quasi-identifier costs detail in all others; beyond a handful, a re
 2005, "On k-anonymity and the curse of dimensionality", VLDB).
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -91,6 +92,26 @@ def _placed(ranked: Sequence[str], are_twins: Callable[[str, str], bool]) -> lis
             placed.append(name)
             places += not twin
     return placed
+
+
+def told_by_several(suggestions: Mapping[str, Suggestion], told: Mapping[str, str | None]) -> dict[str, Suggestion]:
+    """The quasi-identifiers that several sensitive columns tell, withheld: they are of what these are about.
+
+    The day of a relapse is missing where nobody relapsed, so every column about relapses tells it. What everybody
+    knows of somebody is never withheld for that, nor the last two quasi-identifiers.
+
+    Args:
+        told: For each sensitive column the quasi-identifier that it tells.
+    """
+    several = [name for name, times in Counter(told.values()).items() if name is not None and times > 1]
+    known = [name for name, one in suggestions.items() if one.role == "quasi-identifier"]
+    withheld = [name for name in several if suggestions[name].rank][: max(len(known) - 2, 0)]
+    return {name: suggestions[name].withheld(_told(name, suggestions, told)) for name in withheld}
+
+
+def _told(name: str, suggestions: Mapping[str, Suggestion], told: Mapping[str, str | None]) -> str:
+    names = [f'"{column}"' for column, other in told.items() if other == name]
+    return reasons.TOLD.format(known=suggestions[name].reason, columns=" and ".join(names[:2]))
 
 
 def without_tells(

@@ -10,6 +10,7 @@ from typing import Any
 
 from sfumato.hierarchies.negatives import negatives_of
 from sfumato.hierarchies.spellings import one_spelling
+from sfumato.hierarchies.suggest.words.vocabulary import counts_something
 from sfumato.hierarchies.types import are_plain_numbers
 
 # A promise of l different values costs little unless one value is in nearly all rows.
@@ -35,7 +36,7 @@ def proposed_promise(column: str, counts: Mapping[str, int], missing: int, k: in
     """
     rows = sum(counts.values()) + missing
     values = _values(counts)
-    negatives = negatives_of(counts)
+    negatives = negatives_of(counts, counted=counts_something(column))
     delicate = sorted(counts.keys() - negatives)
     harmless = missing + sum(counts[text] for text in negatives)
     if harmless > _COMMON_SHARE * rows and 0 < len(delicate) <= _MAX_NAMED:

@@ -1,6 +1,7 @@
 """What sensitive columns of a suggested plan tell of its quasi-identifiers."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from sfumato.hierarchies.suggest.reasons import COMPUTED, ONE_TOLD
@@ -12,7 +13,15 @@ from sfumato.pipelines.stages.counting import reading_of
 from sfumato.pipelines.suggesting.counted_rows import CountsRows
 
 
-def tells_in(source: CountsRows, proposal: Mapping[str, Any]) -> dict[str, str]:
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """What a sensitive column tells: in words, and the quasi-identifier where it is one alone."""
+
+    words: str
+    quasi_identifier: str | None = None
+
+
+def tells_in(source: CountsRows, proposal: Mapping[str, Any]) -> dict[str, Telling]:
     """The sensitive columns that nearly tell a quasi-identifier, or are computed from two, and what each tells."""
     plan = read_plan(proposal)
     if not plan.promise_columns:
@@ -24,12 +33,13 @@ def tells_in(source: CountsRows, proposal: Mapping[str, Any]) -> dict[str, str]:
     worst = (
         max(tells_of(table, name), key=lambda tell: tell.with_column, default=None) for name in plan.promise_columns
     )
-    told = {tell.column: ONE_TOLD.format(other=tell.quasi_identifier) for tell in worst if tell is not None}
-    return {name: words for name in plan.promise_columns if (words := told.get(name) or joint.get(name))}
+    told = {tell.column: tell.quasi_identifier for tell in worst if tell is not None}
+    one = {name: Telling(ONE_TOLD.format(other=other), other) for name, other in told.items()}
+    return {name: telling for name in plan.promise_columns if (telling := one.get(name) or joint.get(name))}
 
 
-def _jointly_told(table: FrequencyTable) -> dict[str, str]:
+def _jointly_told(table: FrequencyTable) -> dict[str, Telling]:
     positions = positions_of(table)
     tells = (tell for name in table.sensitive for tell in joint_tells(table, name, positions)[:1])
     words = ((tell.column, dict(zip(("first", "second"), tell.quasi_identifiers, strict=True))) for tell in tells)
-    return {name: COMPUTED.format(**names) for name, names in words}
+    return {name: Telling(COMPUTED.format(**names)) for name, names in words}

@@ -2,7 +2,7 @@
 
 English and German words stand in `concepts.txt`, in the order in which they are tried, those of further languages in
 `languages.txt`, those of registers and offices in `registers.txt`, those of studies and outcomes in `studies.txt`,
-those that forms have everywhere in `fields.txt`.
+those that forms have everywhere in `fields.txt`, those of trades in `topics.txt`.
 """
 
 import re
@@ -75,7 +75,9 @@ def _further(key: str) -> frozenset[str]:
 
 
 _SECTIONS = list(read_sections("concepts.txt"))
-_REGISTERS = [part for file in ("registers.txt", "studies.txt", "fields.txt") for part in read_sections(file)]
+_REGISTERS = [
+    part for file in ("registers.txt", "studies.txt", "fields.txt", "topics.txt") for part in read_sections(file)
+]
 _LANGUAGES = [*read_sections("languages.txt"), *_REGISTERS]
 CONCEPTS = tuple(_concept(head, words) for head, words in _SECTIONS if len(head) > 1)
 BY_KEY = {concept.key: concept for concept in CONCEPTS}

@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping
 
 from sfumato.hierarchies.suggest.profile import Profile
-from sfumato.hierarchies.suggest.words.concepts import Concept, fold
+from sfumato.hierarchies.suggest.words.concepts import BY_KEY, WORDS, Concept, fold
+from sfumato.hierarchies.suggest.words.vocabulary import words_of
 from sfumato.hierarchies.types import canonical, numerals
 
 _MOST = 0.8
@@ -35,8 +36,23 @@ def supports(profile: Profile, concept: Concept, word: str) -> bool:
         return profile.share_of(_FINE) < _MOST
     if concept.key == "money" and word in _SUMS:
         return not profile.few
+    if concept.key == "date" and _is_duration(profile):
+        return False
+    if word in _STRICT:
+        return _within(profile, *_STRICT[word])
     limits = _LIMITS.get(word)
     return limits is None or word in fold(profile.name) or _within(profile, *limits)
+
+
+def _is_duration(profile: Profile) -> bool:
+    """Whether a name says in which unit a time is counted, and values are numbers that are no years.
+
+    >>> _is_duration(Profile("prob_yrs", {"1": 3, "2": 4}, rows=7)), _is_duration(Profile("years", {"1998": 3}, rows=3))
+    (True, False)
+    """
+    words = {*words_of(profile.name)}
+    spoken = words & WORDS["durations"] and not words & (BY_KEY["date"].words - WORDS["durations"])
+    return bool(spoken) and _within(profile, -1000, 1000)
 
 
 def _has_words(profile: Profile) -> bool:
@@ -52,6 +68,8 @@ def _within(profile: Profile, low: float, high: float) -> bool:
     return inside >= _MOST * sum(rows)
 
 
+# Short words that mean something else where numbers do not fit.
+_STRICT: Mapping[str, tuple[float, float]] = {"hr": (30, 230), "rr": (5, 260)}
 # What an abbreviation stands for, and the numbers that it must be then.
 _LIMITS: Mapping[str, tuple[float, float]] = {
     "systolic": (60, 260),

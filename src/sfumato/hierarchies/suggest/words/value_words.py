@@ -25,6 +25,9 @@ _AGE_GROUP = re.compile(r"(?:[1-9]?\d)\s?(?:-|–|to|bis|à|a)\s?(?:[1-9]\d|10\d
 _LEAST_GROUPS, _MOST_GROUPS = 3, 25
 # Parts of texts must be long to be no accident; of so few rows that say something, nothing is told.
 _LONG, _LEAST_TOLD = 5, 0.02
+# Lists of words that stand in other texts, too, need more rows; these are compared with whole texts alone.
+_PARTS = 0.7
+_RACES = {"w", "b"}
 
 
 def concept_of_values(profile: Profile) -> tuple[Concept, float] | None:
@@ -47,8 +50,9 @@ def concept_of_values(profile: Profile) -> tuple[Concept, float] | None:
     negatives = negatives_of(profile.sample)
     for key, needed, words in _lists():
         private = BY_KEY[key].role == "sensitive"
-        members = {value for value, text in plain.items() if text in words or (private and _has_part(text, words))}
-        if not members:
+        parts = private and needed <= _PARTS
+        members = {value for value, text in plain.items() if text in words or (parts and _has_part(text, words))}
+        if not members or (key == "origin" and _are_other_letters({plain[value] for value in members})):
             continue
         # Who is not ill has a value that speaks of nothing: "none" beside a few illnesses.
         silent = negatives - members if private else frozenset()
@@ -56,6 +60,11 @@ def concept_of_values(profile: Profile) -> tuple[Concept, float] | None:
         if share >= needed:
             return BY_KEY[key], min(share, 1.0)
     return None
+
+
+def _are_other_letters(members: set[str]) -> bool:
+    """Whether letters are groups of something, not those that courts and hospitals write for races."""
+    return max(map(len, members)) == 1 and not members > _RACES
 
 
 def _has_part(text: str, words: frozenset[str]) -> bool:
@@ -66,7 +75,11 @@ def _has_part(text: str, words: frozenset[str]) -> bool:
 @cache
 def _lists() -> list[tuple[str, float, frozenset[str]]]:
     """For each concept, the share of rows that must hold one of its words, and these."""
-    return [(head[0], float(head[1]), words) for head, words in read_sections("value_words.txt")]
+    lists: dict[tuple[str, float], frozenset[str]] = {}
+    for (key, share), words in read_sections("value_words.txt"):
+        entry = key, float(share)
+        lists[entry] = lists.get(entry, frozenset()) | words
+    return [(key, share, words) for (key, share), words in lists.items()]
 
 
 def _plain(value: str) -> str:

@@ -108,6 +108,15 @@ def _without_numbering(word: str) -> tuple[str, ...]:
     return (match[1], match[2]) if match and spelled_out(match[1], False) in WORDS["persons"] else (word,)
 
 
+def counts_something(name: str) -> bool:
+    """Whether a column's name says that it counts something.
+
+    >>> counts_something("juv_fel_count"), counts_something("Anz. Vorstrafen"), counts_something("account")
+    (True, True, False)
+    """
+    return bool({*words_of(name), *meanings_of(name)} & WORDS["counts"])
+
+
 def concepts_of(name: str) -> list[tuple[Concept, str]]:
     """What a column's name may speak of, the likeliest first, each with the word that does.
 

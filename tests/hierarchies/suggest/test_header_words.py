@@ -1,0 +1,76 @@
+"""Names of columns: questions, compounds, abbreviations of trades, units of times; and what they must not mean."""
+
+import random
+from collections import Counter
+
+import pytest
+
+from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.roles import suggest
+from sfumato.hierarchies.suggest.selection import told_by_several
+from sfumato.hierarchies.suggest.suggestion import Suggestion
+
+YES_NO, SMALL, SEXES = ("yes", "no"), tuple(map(str, range(6))), ("M", "F")
+AGES = tuple(map(str, range(18, 80)))
+OFTEN = ("nie", "selten", "oft", "täglich")
+
+
+def suggested(name, *values, rows=300):
+    drawn = random.Random(3).choices(values, k=rows)
+    return suggest(Profile(name, Counter(drawn), rows))
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "role", "concept"),
+    [
+        ("How old are you?", AGES, "quasi-identifier", "age"),
+        ("Wie alt sind Sie?", AGES, "quasi-identifier", "age"),
+        ("Wie oft treiben Sie Sport?", OFTEN, "sensitive", "use"),
+        ("Rauchen Sie?", ("ja", "nein"), "sensitive", "health"),
+        ("hx_cad", YES_NO, "sensitive", "health"),
+        ("VHF", ("J", "N"), "sensitive", "health"),
+        ("tot_clm", tuple(map(str, range(100, 900, 7))), "sensitive", "money"),
+        ("cap_gains", tuple(map(str, range(10000, 10900, 7))), "sensitive", "money"),
+        ("prob_yrs", SMALL, "sensitive", "crime"),
+        ("Resturlaubstage", SMALL, "sensitive", "performance"),
+        ("dfndt_sx", SEXES, "quasi-identifier", "sex"),
+        ("sit_lab", ("parado", "ocupado", "jubilado"), "quasi-identifier", "work"),
+        ("grade_lvl", ("9", "10", "11", "12"), "quasi-identifier", "schooling"),
+        ("inc_hr", tuple(map(str, range(24))), "quasi-identifier", "date"),
+        ("resting_hr", tuple(map(str, range(50, 110))), "sensitive", "health"),
+    ],
+)
+def test_names_tell_what_a_column_is(name, values, role, concept):
+    suggestion = suggested(name, *values)
+    assert (suggestion.role, suggestion.concept) == (role, concept), suggestion.reason
+
+
+@pytest.mark.parametrize("name", ["final", "days", "zkq_months"])
+def test_words_that_tell_nothing(name):
+    assert suggested(name, *SMALL).concept is None
+
+
+def test_a_column_of_dates_keeps_its_unit():
+    assert suggested("years", "1998", "1999", "2004", "2011").concept in ("date", "age")
+
+
+def test_what_is_chosen_from_a_list_of_long_texts_is_no_free_text():
+    texts = [f"exceeding the permitted speed outside of towns by {over} km/h" for over in range(30)]
+    assert suggested("Tatvorwurf", *texts, rows=900).role == "sensitive"
+    assert suggested("zkq", *texts, rows=900).role == "identifier"
+
+
+def test_what_private_columns_tell_together_is_withheld_instead_of_them():
+    day = Suggestion("quasi-identifier", "A day.", rank=1, concept="date")
+    age = Suggestion("quasi-identifier", "An age.", rank=0, concept="age")
+    suggestions = {"relapse": day, "age": age, "sex": age, "a": Suggestion("sensitive", "a"), "b": day}
+    told = told_by_several(suggestions, {"a": "relapse", "b": "relapse"})
+    assert [*told] == ["relapse"] and told["relapse"].role == "identifier" and told["relapse"].undecided
+    assert not told_by_several(suggestions, {"a": "age", "b": "age"})
+    assert not told_by_several(suggestions, {"a": "relapse", "b": None})
+
+
+def test_a_key_called_one_of_persons_names_them_where_a_few_repeat():
+    keys = Counter({f"{place}": 2 if place < 150 else 1 for place in range(1000)})
+    assert suggest(Profile("HALTER_ID", keys, 1150)).role == "person"
+    assert suggest(Profile("row_id", keys, 1150)).role == "identifier"
