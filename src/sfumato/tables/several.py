@@ -7,7 +7,7 @@ import numpy as np
 
 from sfumato.errors import UnattainableError
 from sfumato.tables.build.build import lines_of, resolved
-from sfumato.tables.build.joint import Joint, Section, Sheet, join, merged
+from sfumato.tables.build.joint import Joint, Section, Sheet, join, merged, settled
 from sfumato.tables.cells.cells import Places, Reach, Status, make_relations, make_table, no_bounds
 from sfumato.tables.cells.parts import Part, in_part
 from sfumato.tables.cells.relations import check
@@ -31,6 +31,7 @@ def joint_part(plan: TablePlan, sheets: Sequence[Sheet], releases: Sequence[Rele
     numbers = [section.columns.numbers(plan.table.value) for section in joint.sections]
     step = step_in(plan.table, np.concatenate(numbers))
     values = merged(joint, numbers, step, plan.table.tolerance)
+    joint = settled(joint, values, step)
     check(joint.relations, values, plan.table.tolerance, step)
     rows = np.arange(len(values))
     part = Part(rows, make_table(values, joint.relations, names=joint.names), no_bounds(len(rows)))
@@ -71,13 +72,14 @@ def _remembering(part: Part, history: History) -> Part:
 
 
 def shown_of(masked: Masked, joint: Joint) -> Masked:
-    """The answer for the cells that tables have, without those of a cross."""
-    if masked.part.unshown is None:
+    """The answer for the cells that tables have, without those that tie them together."""
+    if len(masked.mask) == len(joint.names):
         return masked
     cells = np.arange(len(joint.names))
+    part = masked.part.without(np.arange(len(masked.mask)) >= len(cells))
     return replace(
         masked,
-        part=masked.part.shown,
+        part=replace(part, unshown=None),
         mask=masked.mask[cells],
         ranges=masked.ranges.rows(cells),
         ends=masked.ends.rows(cells),

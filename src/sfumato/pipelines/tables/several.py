@@ -1,28 +1,29 @@
 """Several tables protected together: read or cross, join, mask, attack, and publish each."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from sfumato.errors import PlanError, PromiseError
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
-from sfumato.pipelines.tables.record_chains import record_chains
-from sfumato.tables.build.column_chains import Chain
+from sfumato.pipelines.tables.record_chains import columns_in, record_chains
 from sfumato.tables.build.joint import Sheet
 from sfumato.tables.build.joint_cross import with_cross
 from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.deadline import never, within
 from sfumato.tables.masking import mask_part
+from sfumato.tables.nesting.determined_columns import Chain, RecordCodes
+from sfumato.tables.nesting.odd_records import with_odd_records
 from sfumato.tables.plan.perturbation import CellKey
-from sfumato.tables.plan.plan import Crossing, TablePlan, read_table_plan
+from sfumato.tables.plan.plan import Crossing, Dimension, TablePlan, read_table_plan
 from sfumato.tables.plan.rules import Request
-from sfumato.tables.published.previous import read_releases
+from sfumato.tables.published.previous import Release, read_releases
 from sfumato.tables.several import joint_part, section_of, shown_of
 from sfumato.tables.suppression.installed import check_installed
 from sfumato.tables.suppression.suppression import Progress
+from sfumato.tables.tabulate import Base
 
 # How many of the largest contributions are kept of microdata.
 TOP = 10
@@ -51,9 +52,10 @@ def protect_several(
     start = time.perf_counter()
     deadline = within(plan.method.time_limit, asked or never)
     crossings = crossings_of(plan)
-    plan, sheets = sheets_of(plan, table)
-    part, joint = joint_part(plan, sheets, read_releases(plan))
-    part = with_cross(part, joint, deadline=deadline.share(0.5))
+    releases = read_releases(plan)
+    plan, sheets = sheets_of(plan, table, releases)
+    part, joint = joint_part(plan, sheets, releases)
+    part = with_cross(with_odd_records(part, joint.loose), joint, deadline=deadline.share(0.5))
     built = time.perf_counter()
     masked = shown_of(mask_part(part, plan.method, plan.output.language, deadline, progress), joint)
     seconds = {"check": built - start, "mask": time.perf_counter() - built}
@@ -76,14 +78,20 @@ def crossings_of(plan: TablePlan) -> tuple[Crossing, ...]:
     return plan.tables or (Crossing("table", plan.dimensions, plan.table.source),)
 
 
-def sheets_of(plan: TablePlan, table: Any = None) -> tuple[TablePlan, list[Sheet]]:
-    """The tables of a plan as they come, read or crossed from microdata, and the plan for what was crossed."""
+def sheets_of(plan: TablePlan, table: Any = None, releases: Sequence[Release] = ()) -> tuple[TablePlan, list[Sheet]]:
+    """The tables of a plan as they come, read or crossed from microdata, and the plan for what was crossed.
+
+    Args:
+        plan: The plan.
+        table: The microdata or the columns of the one table, where the plan does not name the file.
+        releases: What was published before of the same records: their columns may determine those of the plan.
+    """
     crossings, chains = crossings_of(plan), tuple[Chain, ...]()
     placed = [{key: part.placed(plan.folder) for key, part in crossing.dimensions.items()} for crossing in crossings]
     if plan.table.microdata is not None or (table is not None and plan.tables):
         data = plan.folder / plan.table.microdata if plan.table.microdata else table
         columns = [_crossed(plan, crossing, data) for crossing in crossings]
-        chains = record_chains(list(zip(placed, columns, strict=True)), partial(_pairs, plan, data))
+        chains = _chains(plan, data, [*placed, *(release.sheet.dimensions for release in releases)])
         plan = of_crossed(plan)
     else:
         columns = [_read(plan, crossing, table) for crossing in crossings]
@@ -91,12 +99,28 @@ def sheets_of(plan: TablePlan, table: Any = None) -> tuple[TablePlan, list[Sheet
     return plan, [Sheet(crossing.name, dimensions, cells, chains) for crossing, dimensions, cells in own]
 
 
-def _pairs(plan: TablePlan, data: Any, one: str, two: str) -> list[tuple[str, str]]:
-    """The codes of two columns that records have together."""
+def _chains(plan: TablePlan, data: Any, tables: Sequence[Mapping[str, Dimension]]) -> tuple[Chain, ...]:
+    """The columns of tables that determine each other in the records; a table by itself ties its own."""
+    if len(tables) < 2:
+        return ()
+    own = set(columns_in(tables[: len(crossings_of(plan))]))
+    names = [name for name in columns_in(tables) if name in own or _has_column(plan, data, name)]
+    base = _base(plan, data, names)
+    return record_chains(tables, RecordCodes(base.codes, base.counts))
+
+
+def _has_column(plan: TablePlan, data: Any, name: str) -> bool:
+    try:
+        return bool(_base(plan, data, [name]).codes)
+    except PlanError:
+        return False
+
+
+def _base(plan: TablePlan, data: Any, names: Sequence[str]) -> Base:
+    """The codes of records, and how many records have them."""
     from sfumato.engines.tables.tabulation import base_of
 
-    base = base_of(data, [one, two], None, None, None, 0, _reading(plan))
-    return list(zip(base.codes[one], base.codes[two], strict=True))
+    return base_of(data, names, None, None, None, 0, _reading(plan))
 
 
 def _reading(plan: TablePlan) -> DataPlan:

@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from sfumato.tables.batch.coverage import variable_of
-from sfumato.tables.build.nested_codes import codes_within
 from sfumato.tables.formats.cells_file import tree_of
 from sfumato.tables.formats.metadata import Metadata
 from sfumato.tables.formats.records_file import Records
+from sfumato.tables.nesting.nested_codes import codes_within
 from sfumato.tables.office.office_table import OfficeTable
 
 # The codes of a finer variable that lie in each code.

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 
 from sfumato.errors import UnattainableError
 from sfumato.tables.batch.coverage import Cover
+from sfumato.tables.batch.variable_cycles import connected
 from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.nesting.determined_columns import Chain
 
 # More combinations of codes are not looked through.
 MOST = 500_000
@@ -19,20 +21,19 @@ BETWEEN = "\x1f"
 Combination = Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """Columns from the top down, with the combinations of their codes that there are."""
-
-    columns: tuple[str, ...]
-    rows: frozenset[Code]
-
-
 @dataclass(frozen=True)
 class LinkedColumns:
-    """Columns that hang together by chains, and what each code of some of them stands for."""
+    """Columns that hang together by chains, and what each code of some of them stands for.
+
+    Attributes:
+        columns: The columns.
+        combinations: The combinations of their codes.
+        odd: Those, as codes stand for them, of the few records that do not fit the others.
+    """
 
     columns: tuple[str, ...]
     combinations: tuple[Combination, ...]
+    odd: Cover = frozenset()
     _covers: dict[tuple[str, ...], dict[Code, Cover]] = field(default_factory=dict)
 
     @property
@@ -55,9 +56,13 @@ class LinkedColumns:
         covers: dict[Code, set[str]] = {}
         for one in self.combinations:
             if all(column in one for column in columns):
-                text = BETWEEN.join(one.get(column, "") for column in self.columns)
+                text = _text(self.columns, one)
                 covers.setdefault(tuple(one[column] for column in columns), set()).add(text)
         return {code: frozenset(cover) for code, cover in covers.items()}
+
+
+def _text(columns: Sequence[str], one: Combination) -> str:
+    return BETWEEN.join(one.get(column, "") for column in columns)
 
 
 def columns_of(tree: Tree) -> tuple[str, ...]:
@@ -82,7 +87,7 @@ def linked_columns(trees: Sequence[Tree], known: Iterable[Chain] = ()) -> list[L
     """
     chains = [*known, *_chains(trees)]
     linked = []
-    for columns in _connected([chain.columns for chain in chains]):
+    for columns in connected(frozenset(chain.columns) for chain in chains):
         own = [tree for tree in trees if columns_of(tree)[0] in columns]
         if len({columns_of(tree) for tree in own}) > 1:
             linked.append(_linked([chain for chain in chains if chain.columns[0] in columns], own))
@@ -101,14 +106,6 @@ def _chains(trees: Iterable[Tree]) -> list[Chain]:
     return [Chain(columns, frozenset(codes)) for columns, codes in ordered]
 
 
-def _connected(chains: Iterable[tuple[str, ...]]) -> list[frozenset[str]]:
-    groups: list[frozenset[str]] = []
-    for chain in map(frozenset, chains):
-        near = [group for group in groups if group & chain]
-        groups = [group for group in groups if not group & chain] + [chain.union(*near)]
-    return sorted(groups, key=sorted)
-
-
 def _linked(chains: Sequence[Chain], trees: Sequence[Tree]) -> LinkedColumns:
     """Columns that hang together: combinations of chains that agree in their common columns are one."""
     waiting, columns, combinations = list(chains), list[str](), list[Combination]()
@@ -117,14 +114,25 @@ def _linked(chains: Sequence[Chain], trees: Sequence[Tree]) -> LinkedColumns:
         waiting.remove(chain)
         combinations = _joined(combinations, columns, chain)
         columns += [name for name in chain.columns if name not in columns]
-    linked = LinkedColumns(tuple(columns), tuple(combinations))
+    odd = _odd(chains, columns, combinations)
+    linked = LinkedColumns(tuple(columns), tuple(combinations), odd)
     _add_hierarchies(linked, trees)
     alone = {tuple(one.items()): one for tree in trees for one in _alone(tree, linked)}
     if not alone:
         return linked
-    linked = LinkedColumns(linked.columns, (*combinations, *alone.values()))
+    linked = LinkedColumns(linked.columns, (*combinations, *alone.values()), odd)
     _add_hierarchies(linked, trees)
     return linked
+
+
+def _odd(chains: Iterable[Chain], columns: Sequence[str], combinations: Sequence[Combination]) -> Cover:
+    """The combinations of which a chain says that they are odd."""
+    return frozenset(
+        _text(columns, one)
+        for chain in chains
+        for one in (combinations if chain.odd else ())
+        if tuple(one.get(column, "") for column in chain.columns) in chain.odd
+    )
 
 
 def _add_hierarchies(linked: LinkedColumns, trees: Iterable[Tree]) -> None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from sfumato.tables.batch.coverage import Cover
 from sfumato.tables.build.column_chains import (
     BETWEEN,
-    Chain,
     LinkedColumns,
     columns_of,
     covers_of,
@@ -16,6 +15,7 @@ from sfumato.tables.build.column_chains import (
 )
 from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.cells.relations import Key
+from sfumato.tables.nesting.determined_columns import Chain
 
 # A code of a column, or of level columns by the last of them that it names.
 Name = tuple[str, Code]
@@ -31,6 +31,7 @@ class Axis:
         variable: The linked columns, if they are.
         covers: Of linked columns, the combinations that each code stands for.
         finest: Of codes without parts the same, by their texts.
+        odd: The combinations of records that do not fit the others.
     """
 
     tree: Tree
@@ -38,6 +39,7 @@ class Axis:
     variable: str = ""
     covers: Mapping[Code, Cover] = field(default_factory=dict)
     finest: Mapping[str, Cover] = field(default_factory=dict)
+    odd: Cover = frozenset()
 
     def code(self, code: Code) -> Code:
         """A code as the tree here has it."""
@@ -112,7 +114,7 @@ def _axis(tree: Tree, linked: LinkedColumns | None, names: "_Names") -> Axis:
     parents = {_text(code): _text(parent) for code, parent in tree.parents.items()}
     finest = {_text(code)[0]: cover for code, cover in covers.items() if code not in totals}
     coded = Tree(linked.name, _text(tree.root), parents, series=tree.series)
-    return Axis(coded, names.of(tree, covers), linked.name, covers, finest)
+    return Axis(coded, names.of(tree, covers), linked.name, covers, finest, linked.odd)
 
 
 def _text(code: Code) -> Code:

@@ -6,9 +6,10 @@ themselves, as far as it names some.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, permutations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -16,12 +17,12 @@ from sfumato.errors import DataError
 from sfumato.tables.batch.coverage import Cover, coverage_of, variable_of
 from sfumato.tables.batch.unshown_cells import Ties
 from sfumato.tables.build.build import dimensions_of, heights_of
-from sfumato.tables.build.column_chains import Chain
 from sfumato.tables.build.common_codes import Axis, axes_of
 from sfumato.tables.cells.cells import Numbers, Places, Relations, make_relations
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.dimensions import Tree
 from sfumato.tables.cells.relations import Key, derive, describe
+from sfumato.tables.nesting.determined_columns import Chain
 from sfumato.tables.office.office_table import OfficeTable, plain_table
 from sfumato.tables.plan.plan import Dimension
 
@@ -61,6 +62,7 @@ class Joint:
         relations: The relations of all tables.
         names: A name for each joint cell.
         heights: How many levels above the finest each joint cell stands.
+        loose: Relations that hold but for the few records whose codes do not fit the others.
     """
 
     sections: tuple[Section, ...]
@@ -68,6 +70,7 @@ class Joint:
     relations: Relations
     names: tuple[str, ...]
     heights: Numbers
+    loose: tuple[Row, ...] = ()
 
 
 def join(sheets: Sequence[Sheet], folder: Path) -> Joint:
@@ -96,8 +99,8 @@ def join(sheets: Sequence[Sheet], folder: Path) -> Joint:
         ]
         sections.append(Section(sheet.name, sheet.columns, trees, tuple(keys), cells, own))
     rows += _ties(sections) + _doubles(sections, places)
-    rows = [row for row in map(_gathered, rows) if row[0]]
-    unique = {frozenset(zip(cells, coefs, strict=True)): (cells, coefs) for cells, coefs in rows}
+    unique = _unique(rows)
+    loose = tuple(row for key, row in _unique(_loose(sections)).items() if key not in unique)
     named = [names[cells[0]] for cells, _ in unique.values()]
     return Joint(
         tuple(sections),
@@ -105,7 +108,25 @@ def join(sheets: Sequence[Sheet], folder: Path) -> Joint:
         make_relations(unique.values(), named),
         tuple(names),
         np.array(heights),
+        loose,
     )
+
+
+def settled(joint: Joint, values: Numbers, step: float) -> Joint:
+    """The tables where relations that may be off are relations like others, as far as they are not."""
+    sums = [abs(float(np.array(coefs) @ values[cells])) for cells, coefs in joint.loose]
+    holding = [row for row, off in zip(joint.loose, sums, strict=True) if off < step / 2]
+    if not holding:
+        return joint
+    loose = tuple(row for row, off in zip(joint.loose, sums, strict=True) if off >= step / 2)
+    relations = joint.relations.with_rows(holding, "codes within others")
+    return replace(joint, relations=relations, loose=loose)
+
+
+def _unique(rows: Iterable[Row]) -> dict[frozenset[tuple[int, float]], Row]:
+    """Relations, each once."""
+    gathered = (row for row in map(_gathered, rows) if row[0])
+    return {frozenset(zip(cells, coefs, strict=True)): (cells, coefs) for cells, coefs in gathered}
 
 
 def _gathered(row: Row) -> Row:
@@ -124,20 +145,51 @@ def _ties(sections: Sequence[Section]) -> list[Row]:
 
     Series have codes of their own, and are left out.
     """
-    plain = [one for one in sections if not any(tree.series for tree in one.trees)]
-    if len(plain) < 2:
+    plain = _plain(sections)
+    return _tied([(coded_table(one), one.cells) for one in plain], _nested(plain)) if len(plain) > 1 else []
+
+
+def _plain(sections: Sequence[Section]) -> list[Section]:
+    return [one for one in sections if not any(tree.series for tree in one.trees)]
+
+
+def _loose(sections: Sequence[Section]) -> list[Row]:
+    """What would hold between tables if there were no records whose codes do not fit the others."""
+    plain = _plain(sections)
+    if len(plain) < 2 or not any(axis.odd for one in plain for axis in one.axes):
         return []
-    tables = [coded_table(one) for one in plain]
-    coverage = coverage_of(tables)
+    fitting = [replace(one, **_fitting(one)) for one in plain]
+    return _tied([(coded_table(one), one.cells) for one in fitting])
+
+
+def _fitting(section: Section) -> dict[str, Any]:
+    """The codes of a table without odd records; cells of which nothing would be left are left out."""
+    covers = [{code: cover - axis.odd for code, cover in axis.covers.items()} for axis in section.axes]
+    axes = tuple(
+        replace(axis, covers=own, finest={text: cover - axis.odd for text, cover in axis.finest.items()})
+        for axis, own in zip(section.axes, covers, strict=True)
+    )
+    kept = [
+        row
+        for row, key in enumerate(section.keys)
+        if all(own.get(code, {""}) for own, code in zip(covers, key, strict=True))
+    ]
+    return {"axes": axes, "keys": tuple(section.keys[row] for row in kept), "cells": section.cells[kept]}
+
+
+def _tied(tables: Sequence[tuple[OfficeTable, Places]], nested: frozenset[str] = frozenset()) -> list[Row]:
+    """What holds between tables by what their codes stand for; with the joint cells of each."""
+    coded = [table for table, _ in tables]
+    coverage = coverage_of(coded)
     places: dict[frozenset[tuple[str, Cover]], int] = {}
     rows: list[Row] = []
-    for number, (table, section) in enumerate(zip(tables, plain, strict=True)):
-        for row, cell in enumerate(section.cells.tolist()):
+    for number, (table, cells) in enumerate(tables):
+        for row, cell in enumerate(cells.tolist()):
             first = places.setdefault(coverage.identity(number, table, row), cell)
             if first != cell:
                 rows.append(([first, cell], [-1.0, 1.0]))
-    ties = Ties(coverage, tables, places, grows=False, nested=_nested(plain))
-    ties.tie(range(len(tables)))
+    ties = Ties(coverage, coded, places, grows=False, nested=nested)
+    ties.tie(range(len(coded)))
     return rows + ties.rows
 
 

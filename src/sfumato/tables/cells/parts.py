@@ -91,21 +91,28 @@ class Part:
     @property
     def shown(self) -> "Part":
         """The part without cells that are in no table."""
-        if self.unshown is None:
-            return self
-        cells, table = np.flatnonzero(~self.unshown), self.table
+        return self if self.unshown is None else replace(self.without(self.unshown), unshown=None)
+
+    def without(self, left_out: Mask) -> "Part":
+        """The part without some cells, and without the relations that they are in."""
+        cells, table = np.flatnonzero(~left_out), self.table
         own = Table(
             table.values[cells],
             table.status[cells],
             table.costs[cells],
             table.bounds.rows(cells),
             Reach(table.reach.down[cells], table.reach.up[cells]),
-            table.relations.without(self.unshown),
+            table.relations.without(left_out),
             tuple(table.names[cell] for cell in cells),
         )
-        before = None if self.masked_before is None else self.masked_before[cells]
+        before, unshown = (None if mask is None else mask[cells] for mask in (self.masked_before, self.unshown))
         return replace(
-            self, rows=self.rows[cells], table=own, public=self.public.rows(cells), masked_before=before, unshown=None
+            self,
+            rows=self.rows[cells],
+            table=own,
+            public=self.public.rows(cells),
+            masked_before=before,
+            unshown=unshown,
         )
 
 

@@ -86,7 +86,10 @@ def _named(contributors: Sequence[str], facts: Facts, number: Numbers | None) ->
 
 
 def _unnamed(table: Table, alone: Mask, kind: Kind) -> list[_Insider]:
-    """The single respondents of cells: one for all that are totals of one another, with his part of further totals."""
+    """The single respondents of cells: one for all that are totals of one another, with his part of further totals.
+
+    Of two tables he may be in a finest cell of each; where he is alone in a total of both, he is the same.
+    """
     above = _totals(table.relations)
     insiders: list[_Insider] = []
     who = {Kind.PERSON: "the one person of", Kind.HOLDING: "the holding of"}.get(kind, "the respondent of")
@@ -99,9 +102,23 @@ def _unnamed(table: Table, alone: Mask, kind: Kind) -> list[_Insider]:
             insider = _Insider(f"{who} {table.names[cell]}", kind)
             _climb(insider, cell, float(table.values[cell]), above)
             insider.alone = {place for place in insider.parts if alone[place]}
+            if not seen.isdisjoint(insider.alone):
+                insiders = _with_same(insiders, insider)
             seen |= insider.alone
             insiders.append(insider)
     return insiders
+
+
+def _with_same(insiders: Sequence[_Insider], insider: _Insider) -> list[_Insider]:
+    """Give an insider the cells of all others who are alone where he is; those that are left are others."""
+    others = []
+    for one in insiders:
+        if one.alone.isdisjoint(insider.alone):
+            others.append(one)
+            continue
+        insider.parts = {**one.parts, **insider.parts}
+        insider.alone |= one.alone
+    return others
 
 
 def _dominant(table: Table, facts: Facts, alone: Mask, kind: Kind) -> list[_Insider]:

@@ -1,0 +1,127 @@
+"""Columns of records of which one determines another: a Gemeinde its Kreis, whatever hierarchies say of either.
+
+A record in which it does not, for somebody mistook a code, ends nothing: as far as nearly all records agree, the codes
+of one column are sums of those of the other, and what the odd records hold is the little that these sums are off.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sfumato.tables.batch.variable_cycles import connected
+from sfumato.tables.cells.cells import Mask, Numbers, Places
+from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.nesting.nested_codes import codes_within
+
+Names = tuple[str, ...]
+# One column determines another where so few of the records are off that would be, had they nothing to do with each
+# other; and where at least one would be, for else it may be chance.
+OFF, LEAST = 0.1, 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Columns from the top down, with the combinations of their codes that there are.
+
+    Attributes:
+        columns: The columns.
+        rows: The combinations of their codes.
+        odd: Those of them in which a code is not within the one that nearly all records put it in.
+    """
+
+    columns: Names
+    rows: frozenset[Code]
+    odd: frozenset[Code] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class RecordCodes:
+    """The codes of the columns of records: for each column the code of each row, and how many records a row has."""
+
+    codes: Mapping[str, Sequence[str]]
+    counts: Numbers
+
+    def numbers(self, names: Names) -> Places:
+        """A number for the codes of some columns in each row, in the order of the codes."""
+        numbers = np.zeros(len(self.counts), np.int64)
+        for name in names:
+            _, own = np.unique(np.asarray(self.codes[name], dtype=str), return_inverse=True)
+            _, numbers = np.unique(numbers * (own.max(initial=0) + 1) + own, return_inverse=True)
+        return numbers
+
+    def rows(self, names: Names) -> list[Code]:
+        """The codes of some columns in each row."""
+        return list(zip(*(self.codes[name] for name in names), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class _Link:
+    """Columns that determine another one, and the rows in which they do not."""
+
+    columns: frozenset[str]
+    odd: Mask
+
+
+def determined_chains(
+    records: RecordCodes, dimensions: Iterable[Names], hierarchies: Iterable[tuple[str, Tree]] = ()
+) -> tuple[Chain, ...]:
+    """The columns that hang together, each set with all combinations of codes that records have.
+
+    Args:
+        records: The records.
+        dimensions: The columns of each dimension of the tables.
+        hierarchies: Columns with a hierarchy above their codes.
+
+    >>> records = RecordCodes({"kreis": ("1", "1", "2", "2"), "land": ("N", "N", "S", "S")}, np.full(4, 5.0))
+    >>> [sorted(chain.rows) for chain in determined_chains(records, [("kreis",), ("land",)])]
+    [[('1', 'N'), ('2', 'S')]]
+    """
+    distinct, trees = sorted(set(dimensions)), list(hierarchies)
+    names = sorted({name for own in distinct for name in own})
+    links = [link for fine in distinct for link in _links(records, fine, names, trees)]
+    levels = [frozenset(own) for own in distinct if len(own) > 1]
+    chains = []
+    for group in connected([*(link.columns for link in links), *levels]):
+        own = [link for link in links if link.columns <= group]
+        if own:
+            chains.append(_chain(records, tuple(sorted(group)), own))
+    return tuple(chains)
+
+
+def _chain(records: RecordCodes, names: Names, links: Sequence[_Link]) -> Chain:
+    odd = np.logical_or.reduce([link.odd for link in links])
+    rows = records.rows(names)
+    return Chain(names, frozenset(rows), frozenset(rows[place] for place in np.flatnonzero(odd)))
+
+
+def _links(
+    records: RecordCodes, fine: Names, names: Iterable[str], hierarchies: Sequence[tuple[str, Tree]]
+) -> list[_Link]:
+    """The columns that some others determine."""
+    links, own = list[_Link](), records.numbers(fine)
+    trees = [tree for name, tree in hierarchies if (name,) == fine]
+    for name in names:
+        if name in fine:
+            continue
+        odd, expected = _odd(own, records.numbers((name,)), records.counts)
+        off = float(records.counts[odd].sum())
+        is_level = not off and any(codes_within(tree, set(records.rows((*fine, name)))) for tree in trees)  # type: ignore[arg-type]
+        if is_level or (expected >= LEAST and off <= OFF * expected):
+            links.append(_Link(frozenset((*fine, name)), odd))
+    return links
+
+
+def _odd(fine: Places, coarse: Places, counts: Numbers) -> tuple[Mask, float]:
+    """The rows whose coarse code is not that of most records of the fine one, and about how many records these were if
+    both had nothing to do with each other."""
+    size = int(coarse.max(initial=0)) + 1
+    pairs, places = np.unique(fine * size + coarse, return_inverse=True)
+    records = np.bincount(places, counts, len(pairs))
+    order = np.lexsort((-records, pairs // size))
+    first = np.append(True, np.diff(pairs[order] // size) > 0)
+    main = np.zeros(len(pairs), bool)
+    main[order[first]] = True
+    shares = np.bincount(coarse, counts) / max(float(counts.sum()), 1.0)
+    repeated = np.maximum(np.bincount(fine, counts) - 1.0, 0.0).sum()
+    return ~main[places], float(repeated * (1.0 - shares @ shares))

@@ -1,0 +1,64 @@
+"""Relations that hold but for a few records whose codes do not fit the others, as if what they are off were known.
+
+Readers take a Kreis for the sum of its Gemeinden, whatever single records say. Who knows by how much that is wrong
+knows the most, so that nobody computes more than he does.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.tables.cells.cells import Bounds, Numbers, Reach, Status, Table
+from sfumato.tables.cells.parts import Part
+
+Row = tuple[list[int], list[float]]
+# What a cell is called in messages.
+ODD = "records whose codes do not fit the others"
+
+
+def with_odd_records(part: Part, rows: Sequence[Row]) -> Part:
+    """The part with relations that may be off, and behind its cells for each that is one that tells by how much.
+
+    Args:
+        part: The cells of all tables.
+        rows: The relations.
+    """
+    if not rows:
+        return part
+    size, step, values = len(part.table), part.knowledge.step, part.table.values
+    made, off = list[Row](), list[float]()
+    for cells, coefs in rows:
+        amount = float(np.round(np.array(coefs) @ values[cells] / step)) * step
+        more = ([size + len(off)], [-1.0 if amount > 0 else 1.0]) if amount else ([], [])
+        made.append(([*cells, *more[0]], [*coefs, *more[1]]))
+        off += [abs(amount)] * len(more[0])
+    return _behind(part, made, np.array(off))
+
+
+def _behind(part: Part, rows: Sequence[Row], amounts: Numbers) -> Part:
+    table, more, none = part.table, len(amounts), np.zeros(len(amounts))
+    own = Table(
+        np.append(table.values, amounts),
+        np.append(table.status, np.full(more, Status.PUBLISH, np.int8)),
+        np.append(table.costs, none),
+        _known(table.bounds, amounts),
+        Reach(np.append(table.reach.down, none), np.append(table.reach.up, none)),
+        table.relations.with_rows(rows, ODD),
+        (*table.names, *([ODD] * more)),
+    )
+    before, unshown = (
+        None if mask is None else np.append(mask, np.zeros(more, bool)) for mask in (part.masked_before, part.unshown)
+    )
+    return replace(
+        part,
+        rows=np.arange(len(own)),
+        table=own,
+        public=_known(part.public, amounts),
+        masked_before=before,
+        unshown=unshown,
+    )
+
+
+def _known(bounds: Bounds, amounts: Numbers) -> Bounds:
+    return Bounds(np.append(bounds.low, amounts), np.append(bounds.high, amounts))
