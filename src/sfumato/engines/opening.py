@@ -43,8 +43,9 @@ def _check_class_column(name: str | None, columns: tuple[str, ...]) -> None:
         return
     taken = [column for column in columns if column.lower() == name.lower()]
     if taken or name.lower().startswith(RESERVED):
+        why = f"the name {name} is taken: {taken[0]}." if taken else f"the name {name} is taken by Sfumato."
         raise PlanError(
-            f"output.class_column: the name {name} is taken{': ' + taken[0] if taken else ' by Sfumato'}.",
+            f"output.class_column: {why}",
             "Choose another one; upper and lower case are the same here.",
             "class-column",
         )

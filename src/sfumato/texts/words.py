@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from sfumato.texts.numbers import amount, percent
@@ -14,6 +14,8 @@ DEFAULT = "en"
 SAID = "said."
 # Those of errors: what is wrong and what to do are told apart.
 FAULT = "said.fault_"
+# So many sentences are kept that were told.
+MOST_KEPT = 4096
 _FOLDER = Path(__file__).parent
 _NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+")
 _FIGURE = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?: ?%)?")
@@ -93,6 +95,9 @@ class Words(Mapping[str, str]):
         """
         if self.language == DEFAULT:
             return english
+        return _told(self.language, english)
+
+    def _told(self, english: str) -> str:
         told = self._known(english) or self._told_in_parts(english)
         return told or _NUMBER.sub(lambda number: number[0].replace(",", self["thousands"]), english)
 
@@ -127,6 +132,12 @@ class Words(Mapping[str, str]):
         if placeholder in _LISTED:
             return self.figure(english.replace(" and ", f" {self['and']} "))
         return self.figure(english) if _FIGURE.fullmatch(english) else self.sentence(english)
+
+
+@lru_cache(MOST_KEPT)
+def _told(language: str, english: str) -> str:
+    """A sentence in a language: looked up once among hundreds, though a page says it in every row."""
+    return words_in(language)._told(english)
 
 
 def languages() -> tuple[str, ...]:
