@@ -24,7 +24,9 @@ def load_example(page, name="patients", rows="300"):
 
 
 def send(page, path, place=0):
-    """Upload a file."""
+    """Upload a file; the last place is that of a project or a plan, which comes after the data."""
+    if place == -1:
+        page.locator(".sf-halves input[type=file]").last.wait_for(state="attached")
     page.locator("input[type=file]").nth(place).set_input_files(path)
 
 

@@ -30,7 +30,7 @@ ICON = (
 # What is told of files that the browser does not send: which rule each one breaks.
 REASONS = "(entries) => emit(entries.map((entry) => entry.failedPropValidation))"
 # What the steps are made of.
-FIELDS = (ui.input, ui.select, ui.upload, ui.html)
+FIELDS = (ui.input, ui.select, ui.upload, ui.html, ui.expansion, ui.dialog)
 _HERE = Path(__file__).parent
 
 
@@ -136,12 +136,21 @@ def table(head: Sequence[str], rows: Iterable[Sequence[tuple[str, str]]]) -> Non
 
 def helped_table(head: Sequence[tuple[str, str | None]], rows: Iterable[Sequence[tuple[str, str]]]) -> Any:
     """A table whose headings are explained, where there is something to say."""
+    return framed_table(table_content(head, rows))
+
+
+def framed_table(content: str) -> Any:
+    """A table in a frame that scrolls to the side."""
+    return ui.html(content, sanitize=False).classes("sf-table").props('tabindex="0"')
+
+
+def table_content(head: Sequence[tuple[str, str | None]], rows: Iterable[Sequence[tuple[str, str]]]) -> str:
+    """What a table holds, as HTML."""
     first = "".join(f'<th scope="col"{help_of(says)}>{escape(name)}</th>' for name, says in head)
     lines = "".join(
         "<tr>" + "".join(f'<td class="{mark}">{escape(text)}</td>' for text, mark in row) + "</tr>" for row in rows
     )
-    content = f"<table><thead><tr>{first}</tr></thead><tbody>{lines}</tbody></table>"
-    return ui.html(content, sanitize=False).classes("sf-table").props('tabindex="0"')
+    return f"<table><thead><tr>{first}</tr></thead><tbody>{lines}</tbody></table>"
 
 
 def tiles(figures: Iterable[tuple[str, str]], helped: Sequence[str] = ()) -> None:

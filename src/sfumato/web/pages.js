@@ -78,6 +78,7 @@
   });
   document.addEventListener('change', (event) => {
     const row = event.target.closest('.sf-columns tbody tr');
+    if (event.target.matches('.sf-filter select')) emitEvent('sf_filter', event.target.value);
     if (event.target.matches('.sf-columns thead input')) {
       rows().filter((row) => !row.hidden).forEach((row) => row.querySelector('input').checked = event.target.checked);
     } else if (row && event.target.matches('select')) {

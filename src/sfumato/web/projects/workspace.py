@@ -62,7 +62,7 @@ class Workspace:
         draft_tabs: The tabs that show each of these areas.
         counted: The last count behind an estimate, and what was counted; drawings: of columns, by what they show.
         waiting: Where a file lies that may become the data of another project.
-        column: The column that is looked at; sought: what the names of those shown hold.
+        column: The column that is looked at; sought: what the names of those shown hold; filtered: their role.
         tabs: Those of the browser, which hear of each other's changes.
     """
 
@@ -89,6 +89,7 @@ class Workspace:
     draft_tabs: defaultdict[str, Tabs] = field(default_factory=lambda: defaultdict(Tabs))
     column: str = ""
     sought: str = ""
+    filtered: str = ""
     counted: tuple[str, FrequencyTable] | None = None
     drawings: dict[tuple[str, str], str] = field(default_factory=dict)
     tabs: Tabs = field(default_factory=Tabs)
@@ -252,7 +253,7 @@ class Workspace:
             erase(self.folder)
         self.folder, self.loaded, self.counted = None, None, None
         self.plan, self.extra, self.step, self.column, self.undo = {}, {}, "data", "", Undo()
-        self.sought = ""
+        self.sought = self.filtered = ""
 
     def record(self) -> dict[str, Any]:
         """What is known of the project besides its files."""

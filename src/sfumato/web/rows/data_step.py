@@ -13,12 +13,13 @@ from sfumato.web import components
 from sfumato.web.projects.loaded_data import KINDS, Loaded, is_text, load
 from sfumato.web.rows import file_reading
 from sfumato.web.rows.area import Area
+from sfumato.web.rows.columns.columns_table import ColumnsTable
 from sfumato.web.rows.file_reading import ENCODINGS, Reading
 from sfumato.web.rows.project_card import ProjectCard
 
 EXAMPLES = {"patients": "patients.csv", "census": "census.csv", "stroke": "stroke.csv", "eight-rows": "eight-rows.csv"}
-# Columns of the first rows that are shown: more cannot be looked through.
-MOST_COLUMNS = 80
+# Columns of the first rows that are shown: more cannot be looked through. A screen holds fewer: they come first.
+MOST_COLUMNS, FIRST_COLUMNS = 80, 16
 
 
 class DataStep:
@@ -26,6 +27,7 @@ class DataStep:
 
     def __init__(self, area: Area) -> None:
         self.area, self.workspace = area, area.workspace
+        self._preview: Any = None
 
     def build(self) -> None:
         words = self.workspace.words
@@ -40,8 +42,26 @@ class DataStep:
                     components.button(name, lambda name=name: self._example(name)).props("outline dense")
         self._shown = ui.column().classes("w-full")
         if self.workspace.loaded:
-            self._show(self.workspace.loaded)
-        ProjectCard(self.area).build()
+            self._show(self.workspace.loaded, FIRST_COLUMNS)
+        self._below = ui.column().classes("w-full")
+        if self.workspace.loaded:
+            components.when_seen(self._below, self._complete)
+        else:
+            self._build_project()
+
+    async def _complete(self) -> None:
+        """What was not seen at first; and while the data are looked at, the drawings of the next step."""
+        self._build_project()
+        loaded = self.workspace.loaded
+        if loaded is None or self._preview is None:
+            return
+        if len(loaded.columns) > FIRST_COLUMNS and not self._preview.is_deleted:
+            self._preview.set_content(self._first_rows(loaded, MOST_COLUMNS))
+        await asyncio.to_thread(ColumnsTable(self.workspace).draw_ahead)
+
+    def _build_project(self) -> None:
+        with self._below:
+            ProjectCard(self.area).build()
 
     async def _uploaded(self, event: events.UploadEventArguments) -> None:
         target = await asyncio.to_thread(self.workspace.waiting_place, event.file.name)
@@ -133,17 +153,21 @@ class DataStep:
                     told = {**reading, "header": there}
                     components.button(words[key], lambda told=told: self._load(path, told)).props(look)
 
-    def _show(self, loaded: Loaded) -> None:
+    def _show(self, loaded: Loaded, most: int = MOST_COLUMNS) -> None:
         words = self.workspace.words
         size = words["loaded"].format(rows=words.count(loaded.rows), columns=len(loaded.columns))
         with self._shown, components.card(f"{loaded.path.name}: {size}"):
             file_reading.build(words, loaded, lambda reading: self._load(loaded.path, reading))
             ui.label(words["preview"]).classes("sf-soft sf-small")
-            names = [column.name for column in loaded.columns[:MOST_COLUMNS]]
-            lines = ([(loaded.shown(name, row[name] or "", words), "") for name in names] for row in loaded.preview)
-            components.table(names, lines)
-            if more := len(loaded.columns) - len(names):
+            self._preview = components.framed_table(self._first_rows(loaded, most))
+            if (more := len(loaded.columns) - MOST_COLUMNS) > 0:
                 ui.label(words["more_columns"].format(count=words.count(more))).classes("sf-soft sf-small")
+
+    def _first_rows(self, loaded: Loaded, most: int) -> str:
+        """The first rows of the data with some of their columns."""
+        names, words = [column.name for column in loaded.columns[:most]], self.workspace.words
+        lines = ([(loaded.shown(name, row[name] or "", words), "") for name in names] for row in loaded.preview)
+        return components.table_content([(name, None) for name in names], lines)
 
 
 def in_language(plan: dict[str, Any], language: str) -> dict[str, Any]:

@@ -57,8 +57,12 @@ class GoalStep:
                 self._risk = ui.label("").props('role="status"')
                 self._cost = ui.column().classes("w-full").props('role="status" aria-live="polite"')
                 self._verdict = ui.column().classes("w-full gap-1").props('role="status" aria-live="polite"')
+        components.when_seen(self._cost, self._judge)
+
+    async def _judge(self) -> None:
+        """Whether the plan can be run, and about what it costs: told once the step is seen."""
         self._check()
-        components.when_seen(self._cost, self._tell)
+        await self._tell()
 
     def _purposes(self) -> None:
         """Presets by purpose, each with what it means."""

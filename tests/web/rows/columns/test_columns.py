@@ -5,8 +5,10 @@ import random
 import pytest
 from walking import button, choose, column, give_role, load_example, plan_now, send, step
 
-from sfumato.web.projects.loaded_data import Column
+from sfumato.web.projects.loaded_data import Column, load
+from sfumato.web.projects.workspace import Workspace
 from sfumato.web.rows.columns.column_figures import histogram
+from sfumato.web.rows.columns.columns_table import ColumnsTable
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +51,42 @@ def test_sixty_columns_are_found_and_changed_by_many(base, open_page, wide) -> N
     page.wait_for_function(f"document.querySelectorAll('.sf-columns tbody tr:not([hidden])').length === {count}")
 
 
+# Whether some columns are hidden, and those that are shown are all that have a role.
+ONLY_ONE_ROLE = """(role) => {
+  const rows = [...document.querySelectorAll('.sf-columns tbody tr')];
+  return rows.some((row) => row.hidden) && rows.every((row) => row.hidden === (row.dataset.role !== role));
+}"""
+
+
+def test_the_role_that_is_shown_stays_chosen_when_a_choice_is_undone(base, open_page, wide) -> None:
+    page = open_page(f"{base}/app", width=1600)
+    send(page, wide)
+    page.get_by_text("300 rows, 60 columns").wait_for()
+    step(page, "Columns")
+    give_role(page, "answer_55", "insensitive")
+    page.get_by_label("Show columns of a role").select_option("quasi-identifier")
+    page.wait_for_function(ONLY_ONE_ROLE, arg="quasi-identifier")
+    button(page, "Undo").click()
+    page.locator("tr[data-column=answer_55]:not([data-role=insensitive])").wait_for(state="attached")
+    assert page.get_by_label("Show columns of a role").input_value() == "quasi-identifier"
+    page.wait_for_function(ONLY_ONE_ROLE, arg="quasi-identifier")
+    step(page, "Data")
+    step(page, "Columns")
+    page.wait_for_function("document.querySelectorAll('.sf-columns tbody tr').length === 60")
+    page.wait_for_function(ONLY_ONE_ROLE, arg="quasi-identifier")
+
+
+def test_what_columns_hold_is_drawn_before_somebody_looks(wide, tmp_path) -> None:
+    loaded = load(wide)
+    workspace = Workspace(None, folder=tmp_path, loaded=loaded, plan=loaded.suggested)
+    table = ColumnsTable(workspace)
+    table.draw_ahead()
+    ahead = dict(workspace.drawings)
+    assert {name for name, _ in ahead} == {column.name for column in loaded.columns}
+    table.html(), table.more()
+    assert workspace.drawings == ahead
+
+
 ENTER = """([place, sign]) => new Promise((done) => {
   const enter = document.querySelectorAll('.sf-step')[place];
   const seen = () => {
@@ -77,8 +115,9 @@ def test_a_step_with_sixty_columns_is_entered_by_few_messages_and_nodes(base, op
     for place, sign in signs.items():
         page.wait_for_timeout(400)  # what the step before does when it was seen
         asked.clear(), frames.clear()
-        assert page.evaluate(ENTER, [place, sign]) < 900
+        assert page.evaluate(ENTER, [place, sign]) < 700
         assert (asked, len(frames) < 8, sum(frames) < 90_000) == ([], True, True)
+    page.wait_for_function("document.querySelectorAll('.sf-table th').length === 60")  # those out of sight follow
     step(page, "Columns")
     page.wait_for_function("document.querySelectorAll('.sf-columns tbody tr').length === 60")
 

@@ -43,12 +43,13 @@ class ColumnsStep:
         self._room.props["aria-label"] = words["panel"]
         components.listen("sf_open", self._opened)
         components.listen("sf_role", lambda event: self._change_roles([event.args["column"]], event.args["role"]))
+        components.listen("sf_filter", lambda event: self._choose_role(str(event.args)))
         components.when_seen(self._room, self._complete)
 
     def _complete(self) -> None:
         """The rows that were not seen at first, and the panel of a column where nobody has opened one since."""
         more = self._table.more()
-        if more or self.workspace.sought:
+        if more or self.workspace.sought or self.workspace.filtered:
             ui.run_javascript(f"sfMoreRows({json.dumps(more)})")
         columns = self.workspace.plan["columns"]
         first = next((n for n, c in columns.items() if c["role"] == "quasi-identifier"), None)
@@ -60,8 +61,15 @@ class ColumnsStep:
         """What is sought stays sought when the table is built anew."""
         self.workspace.sought = str(event.value or "")
 
+    def _choose_role(self, role: str) -> None:
+        """So does the role of the columns that are shown."""
+        self.workspace.filtered = role if role in ROLES else ""
+
     def _filter(self) -> str:
-        options = "".join(f'<option value="{role}">{short_role(self.words, role)}</option>' for role in ROLES)
+        marks = {role: " selected" if role == self.workspace.filtered else "" for role in ROLES}
+        options = "".join(
+            f'<option value="{role}"{mark}>{short_role(self.words, role)}</option>' for role, mark in marks.items()
+        )
         every = f'<option value="">{self.words["all_roles"]}</option>'
         return f'<select class="sf-select" aria-label="{self.words["filter"]}">{every}{options}</select>'
 

@@ -16,7 +16,7 @@ HEADS = ("column", "holds", "role", "why_role", "ladder")
 # Beyond so many values, a ladder is not drawn before it is looked at.
 MOST_VALUES = 20_000
 # Rows that a step is entered with; a screen shows fewer.
-FIRST_ROWS = 18
+FIRST_ROWS = 13
 
 
 class ColumnsTable:
@@ -43,6 +43,14 @@ class ColumnsTable:
     def more(self) -> str:
         """The rows after the first ones, which follow when those are seen."""
         return "".join(self.row(column) for column in self._columns[FIRST_ROWS:])
+
+    def draw_ahead(self) -> None:
+        """Draw what the columns hold and their ladders before somebody looks at the table."""
+        plans = dict(self.workspace.plan["columns"])
+        for column in self._columns:
+            if (plan := plans.get(column.name)) is not None:  # else other data came meanwhile
+                self._histogram(column, plan.get("type", "text"))
+                self._ladder(column, plan)
 
     @property
     def _columns(self) -> tuple[Column, ...]:
