@@ -46,8 +46,10 @@ def released(source: Path, order: str, mode: str) -> Release:
     return anonymize(source, wanted)
 
 
-@pytest.mark.parametrize("mode", ["strict", "relaxed"])
-@pytest.mark.parametrize("order", ["keep", "shuffle"])
+@pytest.mark.parametrize(
+    ("order", "mode"),
+    [("keep", "strict"), ("shuffle", "relaxed"), *size([], [("keep", "relaxed"), ("shuffle", "strict")])],
+)
 def test_one_thread_writes_what_many_write(source, order, mode, monkeypatch) -> None:
     one = released(source, order, mode)
     monkeypatch.setattr(join, "MOST_THREADS", 0)

@@ -34,6 +34,8 @@ METHODS = {
     "relaxed": {"name": "mondrian", "mode": "relaxed"},
     "k-optimize": {"name": "k-optimize", "features": "isolate", "time_limit": 1},
 }
+# Methods of full domains publish by one kind of recoding: of these, Spark is asked for one in every run.
+ON_SPARK = size({"optimal", "local", "strict", "relaxed", "k-optimize"}, {*METHODS})
 
 
 def plan(method: dict) -> dict:
@@ -105,7 +107,7 @@ def test_every_engine_gives_the_same_release(frame, parquet, table, spark, metho
     for name, source, engine in (
         ("duckdb", parquet, "duckdb"),
         ("postgresql", table, None),
-        ("spark", parquet, "spark"),
+        *([("spark", parquet, "spark")] if method in ON_SPARK else []),
     ):
         release = anonymize(source, asked, engine=engine)
         assert release.report.engine == name

@@ -15,6 +15,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from sfumato.server import create_app
+from sizes import size
 
 CHECKS = [
     not_a_server_error,
@@ -30,7 +31,7 @@ CHECKS = [
 SCHEMA = schemathesis.openapi.from_dict(create_app().openapi())
 OPERATIONS = {found.ok().label: found.ok() for found in SCHEMA.get_all_operations()}
 BOUNDED = settings(
-    max_examples=20,
+    max_examples=size(12, 20),
     deadline=None,
     derandomize=True,
     database=None,

@@ -18,6 +18,7 @@ from sfumato.microdata.methods.mondrian.division_kernels import propose, sides
 from sfumato.microdata.methods.mondrian.kernels import LOSS, RANDOM, RELAXED, STRICT, WIDEST
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release import anonymize
+from sizes import size
 
 TREE = {"type": "tree", "parents": {"a": "vowel", "e": "vowel", "i": "vowel", "b": "consonant", "c": "consonant"}}
 
@@ -137,7 +138,7 @@ def covers(label, value):
 
 @pytest.mark.parametrize("method", METHODS, ids=str)
 class TestEveryRelease:
-    @settings(max_examples=25)
+    @settings(max_examples=size(15, 25))
     @given(frame=tables(), k=st.integers(1, 5))
     def test_covers_all_rows_in_classes_of_k(self, method, frame, k):
         k = min(k, len(frame))
@@ -148,7 +149,7 @@ class TestEveryRelease:
             texts = [None if value is None else str(value) for value in raw]
             assert all(covers(label, value) for label, value in zip(shown, texts, strict=True))
 
-    @settings(max_examples=15)
+    @settings(max_examples=size(10, 15))
     @given(frame=tables(sensitive=1), k=st.integers(1, 4))
     def test_keeps_a_promise_about_one_sensitive_column(self, method, frame, k):
         columns = COLUMNS | {"ill0": {"role": "sensitive"}}
@@ -163,7 +164,7 @@ class TestEveryRelease:
         assert release.report.holds
         assert Counter(release.data["ill0"]) == Counter(frame["ill0"])
 
-    @settings(max_examples=10)
+    @settings(max_examples=size(7, 10))
     @given(frame=tables(sensitive=2))
     def test_keeps_promises_about_two_sensitive_columns(self, method, frame):
         columns = COLUMNS | {name: {"role": "sensitive"} for name in ("ill0", "ill1")}
