@@ -26,12 +26,19 @@ from sfumato.microdata.models.classes import Floats, Mask
 
 @dataclass(frozen=True, slots=True)
 class ClassLoss:
-    """What losses of class sizes share: nothing is known before a node was grouped."""
+    """What losses of class sizes share: before a node is grouped, all that is known is how many classes it may have."""
 
     table: FrequencyTable
 
     def floors(self, window: Window) -> Floats:
         return np.zeros([levels.stop - levels.start for levels in window])
+
+    def _most_classes(self, window: Window) -> Floats:
+        """For every node of a part of the lattice how many classes its labels can make at most."""
+        most = np.ones(())
+        for ladder, levels in zip(self.table.ladders, window, strict=True):
+            most = most[..., None] * np.array([max(len(labels), 1) for labels in ladder.labels[levels]], np.float64)
+        return most
 
     def ranks(self, window: Window) -> Floats:
         """Steps as shares of the ladders."""
@@ -59,6 +66,10 @@ class Discernibility(ClassLoss):
     k: int = 1
     suppression_falls: ClassVar[bool] = True
 
+    def floors(self, window: Window) -> Floats:
+        """Squares are least where all classes are alike."""
+        return self.table.rows**2 / self._most_classes(window)
+
     def terms(self, grouped: Grouped, failing: Mask, suppressed_rows: int) -> Terms:  # noqa: ARG002
         sizes = grouped.sizes
         least = np.maximum(sizes, self.k)
@@ -75,6 +86,9 @@ class AverageClassSize(ClassLoss):
     """Rows over classes, the suppressed rows counting as one class."""
 
     suppression_falls: ClassVar[bool] = False
+
+    def floors(self, window: Window) -> Floats:
+        return self.table.rows / self._most_classes(window)
 
     def terms(self, grouped: Grouped, failing: Mask, suppressed_rows: int) -> Terms:  # noqa: ARG002
         failed = int(failing.sum())

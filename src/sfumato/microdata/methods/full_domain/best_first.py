@@ -160,7 +160,8 @@ class _Tree:
 def _floors(problem: Problem) -> list[Floats]:
     """For each column what each of its levels adds, at least, to the generalization part of the loss.
 
-    The floors of a lattice are sums over columns: they are known from one line of nodes along each column.
+    The floors of a lattice are sums over columns, known from one line of nodes along each column; or they are products,
+    which rise by more where other columns are coarser: what they rise by along these lines bounds them from below.
     """
     corner = tuple(slice(low, low + 1) for low in problem.lowest)
     base = float(problem.loss.floors(corner).reshape(-1)[0]) / len(corner)
