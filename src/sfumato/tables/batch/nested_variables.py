@@ -1,14 +1,17 @@
-"""Variables of one file of records that are a level of another's hierarchy: cells of both are the same cells."""
+"""Variables of one file of records of which one determines another: cells of one are made of cells of the other."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from itertools import permutations
 from pathlib import Path
+
+import numpy as np
 
 from sfumato.tables.batch.coverage import variable_of
 from sfumato.tables.formats.cells_file import tree_of
 from sfumato.tables.formats.metadata import Metadata
 from sfumato.tables.formats.records_file import Records
-from sfumato.tables.nesting.nested_codes import codes_within
+from sfumato.tables.nesting.determined_columns import RecordCodes, odd_rows
 from sfumato.tables.office.office_table import OfficeTable
 
 # The codes of a finer variable that lie in each code.
@@ -17,8 +20,21 @@ Parts = Mapping[str, frozenset[str]]
 Within = Mapping[str, Mapping[str, Parts]]
 
 
-def variables_within(records: Records, metadata: Metadata, names: Iterable[str], folder: Path) -> Within:
-    """Which variables are a level of the hierarchy of another one.
+@dataclass(frozen=True, slots=True)
+class NestedVariables:
+    """Which variables of records determine others.
+
+    Attributes:
+        within: Those that do in all records.
+        odd: Those that do in nearly all, the finer one first, with how many records are off.
+    """
+
+    within: Within = field(default_factory=dict)
+    odd: tuple[tuple[str, str, int], ...] = ()
+
+
+def nested_variables(records: Records, metadata: Metadata, names: Iterable[str], folder: Path) -> NestedVariables:
+    """Which variables determine others: each code of these is made of codes of those.
 
     Args:
         records: The records.
@@ -26,22 +42,32 @@ def variables_within(records: Records, metadata: Metadata, names: Iterable[str],
         names: The variables of all tables.
         folder: Where hierarchies lie.
     """
-    within: dict[str, dict[str, Mapping[str, frozenset[str]]]] = {}
     variables = {one.name.lower(): one for one in map(metadata.named, names)}
-    for fine, one in variables.items():
-        own = records.text(one.name)
-        tree = tree_of(one, list(own), folder, metadata.encoding)
-        if all(parent == tree.root for parent in tree.parents.values()):
+    texts = {name: records.text(one.name) for name, one in variables.items()}
+    codes = RecordCodes(texts, np.ones(len(records.lines)))
+    within, odd = dict[str, dict[str, Parts]](), list[tuple[str, str, int]]()
+    for fine, coarse in permutations(sorted(variables), 2):
+        tree = tree_of(variables[fine], list(texts[fine]), folder, metadata.encoding)
+        off = odd_rows(codes, (fine,), coarse, [tree])
+        # Of two that are the same but for the names of codes, one is taken for the finer.
+        if off is None or coarse in within.get(fine, {}):
             continue
-        for coarse in variables.keys() - {fine}:
-            pairs = set(zip(own, records.text(variables[coarse].name), strict=True))
-            if parts := codes_within(tree, pairs):
-                within.setdefault(coarse, {})[fine] = parts
-    return within
+        if off.any():
+            odd.append((variables[fine].name, variables[coarse].name, int(off.sum())))
+        else:
+            within.setdefault(coarse, {})[fine] = _parts(texts[fine], texts[coarse])
+    return NestedVariables(within, tuple(odd))
+
+
+def _parts(fine: Iterable[str], coarse: Iterable[str]) -> Parts:
+    parts: dict[str, set[str]] = {}
+    for code, above in set(zip(fine, coarse, strict=True)):
+        parts.setdefault(above, set()).add(code)
+    return {above: frozenset(codes) for above, codes in parts.items()}
 
 
 def in_finest_variables(tables: Sequence[OfficeTable]) -> list[OfficeTable]:
-    """The tables by their finest variables: one that is a level of another's hierarchy is a recoding of that.
+    """The tables by their finest variables: one that another determines is a recoding of that.
 
     Where a table has both, it ties them by itself.
     """

@@ -99,17 +99,25 @@ def _links(
     records: RecordCodes, fine: Names, names: Iterable[str], hierarchies: Sequence[tuple[str, Tree]]
 ) -> list[_Link]:
     """The columns that some others determine."""
-    links, own = list[_Link](), records.numbers(fine)
     trees = [tree for name, tree in hierarchies if (name,) == fine]
-    for name in names:
-        if name in fine:
-            continue
-        odd, expected = _odd(own, records.numbers((name,)), records.counts)
-        off = float(records.counts[odd].sum())
-        is_level = not off and any(codes_within(tree, set(records.rows((*fine, name)))) for tree in trees)  # type: ignore[arg-type]
-        if is_level or (expected >= LEAST and off <= OFF * expected):
-            links.append(_Link(frozenset((*fine, name)), odd))
-    return links
+    found = {name: odd_rows(records, fine, name, trees) for name in names if name not in fine}
+    return [_Link(frozenset((*fine, name)), odd) for name, odd in found.items() if odd is not None]
+
+
+def odd_rows(records: RecordCodes, fine: Names, name: str, trees: Iterable[Tree] = ()) -> Mask | None:
+    """The rows in which some columns do not determine another one, though they do in nearly all; None if they do not.
+
+    Args:
+        records: The records.
+        fine: The columns that may determine it.
+        name: The other column.
+        trees: Hierarchies above the codes of the one fine column.
+    """
+    odd, expected = _odd(records.numbers(fine), records.numbers((name,)), records.counts)
+    off = float(records.counts[odd].sum())
+    pairs = set(zip(records.codes[fine[0]], records.codes[name], strict=True))
+    is_level = not off and any(codes_within(tree, pairs) for tree in trees)
+    return odd if is_level or (expected >= LEAST and off <= OFF * expected) else None
 
 
 def _odd(fine: Places, coarse: Places, counts: Numbers) -> tuple[Mask, float]:

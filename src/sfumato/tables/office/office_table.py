@@ -42,7 +42,7 @@ class OfficeTable:
         cell_keys: The key of each cell, where records have some.
         lines: The line of each cell in the file that it was read from.
         origins: For each variable that was recoded, which codes of the records each new code stands for.
-        within: For each variable that is a level of another's hierarchy in the records, which of its codes lie in each.
+        within: For each variable that another determines in the records, which codes of that lie in each of its codes.
         cell_names: What cells of a table without spanning variables are called.
         finer: Counts the records of the table by other codes, and judges the cells by the table's rules.
     """

@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.errors import DataError, PlanError
 from sfumato.pipelines.tables.batch.state import BatchState, TableJob
 from sfumato.tables.batch.crossing import FREQUENCY, Crossed, cross
-from sfumato.tables.batch.nested_variables import Within, variables_within
+from sfumato.tables.batch.nested_variables import Within, nested_variables
 from sfumato.tables.batch.safety import with_rules
 from sfumato.tables.batch.unshown_cells import PART
 from sfumato.tables.cells.dimensions import Code, Tree
@@ -64,11 +64,20 @@ def _cross(state: BatchState, job: TableJob, metadata: Metadata, scratch: Path, 
 
 
 def _within(state: BatchState, metadata: Metadata) -> Within:
-    """Which variables of tables are a level of the hierarchy of one in another table."""
+    """Which variables of tables are determined by one of another table."""
     if state.records is None or len(state.jobs) < 2:
         return {}
-    names = [name for job in state.jobs for name in job.wanted.spanning]
-    return variables_within(state.records, metadata, names, state.folder)
+    tables = [frozenset(job.wanted.spanning) for job in state.jobs]
+    nested = nested_variables(state.records, metadata, frozenset().union(*tables), state.folder)
+    for fine, coarse, count in nested.odd:
+        if not any({fine, coarse} <= own for own in tables):
+            state.warn(
+                f"{state.records.name}: {fine} determines {coarse} in all but {count} of the records, so that tables "
+                "of each tell much of the other, but they are not protected together; nothing is promised of them. "
+                f"Correct these records, or publish tables of {fine} or of {coarse} alone."
+            )
+            state.holds = False
+    return nested.within
 
 
 def _warn_of_negatives(state: BatchState, records: Records, metadata: Metadata, response: str) -> None:

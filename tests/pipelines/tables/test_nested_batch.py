@@ -1,0 +1,51 @@
+"""Tables of one batch file whose variables determine each other in the records, without a hierarchy that says so."""
+
+import csv
+
+import pytest
+
+from sfumato.pipelines.tables.batch.run import run_batch
+
+# How many records there are of Kreis, Gemeinde and size.
+COUNTS = {
+    "1;a;s": 2, "1;a;t": 9, "1;b;s": 9, "1;b;t": 8, "2;c;s": 7, "2;c;t": 9, "2;d;s": 8, "2;d;t": 9, "3;e;s": 9,
+    "3;e;t": 7, "3;f;s": 8, "3;f;t": 9,
+}  # fmt: skip
+TABLES = "".join(f'<SPECIFYTABLE> "{name}""size"|"<freq>"||\n<SAFETYRULE> FREQ(3,10)\n' for name in ("gem", "kreis"))
+WRITES = "".join(f'<WRITETABLE> ({number}, 3, AS+, "{number}.csv")\n' for number in (1, 2))
+
+
+def run(folder, counts, way):
+    lines = [f"{record};1" for record, count in counts.items() for _ in range(count)]
+    (folder / "m.asc").write_text("\n".join(lines) + "\n")
+    names = "".join(f'{name} 1\n<RECODEABLE>\n<TOTCODE> "T"\n' for name in ("kreis", "gem", "size"))
+    (folder / "m.rda").write_text(f'<SEPARATOR> ";"\n{names}v 5\n<NUMERIC>\n')
+    head = '<LOGBOOK> "log.txt"\n<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n'
+    (folder / "one.arb").write_text(f"{head}{TABLES}<READMICRODATA>\n{way}\n{WRITES}")
+    return run_batch(folder / "one.arb", folder / "out")
+
+
+def masked(folder, number):
+    with (folder / "out" / f"{number}.csv").open(encoding="utf-8", newline="") as file:
+        return {tuple(row[:2]) for row in csv.reader(file) if row[2] == "x"}
+
+
+@pytest.mark.parametrize("way", ["MOD(0)", "GH(0)"])
+def test_a_unit_of_masked_parts_does_not_tell_them(tmp_path, way):
+    done = run(tmp_path, COUNTS, f"<SUPPRESS> {way}")
+    assert done.holds
+    parts, units = masked(tmp_path, 1), masked(tmp_path, 2)
+    assert ("a", "s") in parts
+    assert ("b", "s") in parts or ("1", "s") in units
+
+
+def test_tables_that_were_protected_apart_are_attacked_together(tmp_path):
+    done = run(tmp_path, COUNTS | {"3;e;s": 3, "3;f;s": 3}, "<SUPPRESS> OPT(1,1)\n<SUPPRESS> OPT(2,1)")
+    assert not done.holds
+    assert any("unsafe cells" in warning for warning in done.warnings)
+
+
+def test_a_wrong_record_is_told(tmp_path):
+    done = run(tmp_path, COUNTS | {"1;e;t": 1}, "<SUPPRESS> GH(0)")
+    assert not done.holds
+    assert any("gem determines kreis in all but 1 of the records" in warning for warning in done.warnings)
