@@ -423,6 +423,13 @@ def test_a_damaged_utf8_file_is_not_read_as_something_else(tmp_path):
     assert "--encoding cp1252" in caught.value.do
 
 
+def test_quoted_decimal_commas_are_numbers_without_a_header_too(tmp_path):
+    path = tmp_path / "rows.csv"
+    lines = (f'{"mw"[place % 2]},"{place % 40 + 20},{place % 10}",{place % 50 + 20}' for place in range(200))
+    path.write_text("\n".join(lines), encoding="utf-8")
+    assert suggest_for_file(path, header=False).plan["data"]["decimal"] == ","
+
+
 def test_quoted_decimal_commas_are_numbers_and_commas_of_thousands_stay(tmp_path):
     path = tmp_path / "rows.csv"
     rows = [(f'"{place},{place % 100:02d}"', 20 + place % 40) for place in range(1, 200)]

@@ -45,8 +45,8 @@ def read_head(path: Path, dialect: Dialect, names: Sequence[str] = ()) -> Head:
         record = first_record(stream, dialect.quote)
         if not record.strip():
             raise empty(path.name)
-        following = [] if dialect.header is False else _following(stream)
-        if is_title(record, following, dialect):
+        following = _following(stream)
+        if dialect.header is not False and is_title(record, following, dialect):
             raise title_line(path.name)
         separator = separator_of(dialect, record, following)
         fields = _fields(record, separator, dialect.quote, path.name)
