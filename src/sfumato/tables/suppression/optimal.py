@@ -11,6 +11,7 @@ import numpy as np
 from sfumato.tables.cells.cells import Mask, Numbers
 from sfumato.tables.cells.witness import Witness
 from sfumato.tables.deadline import GRACE, Deadline, out_of_time, within
+from sfumato.tables.suppression.exchange import Exchange
 from sfumato.tables.suppression.master import Master
 from sfumato.tables.suppression.patterns import Pattern, PatternSearch
 from sfumato.tables.suppression.problem import Problem
@@ -23,10 +24,12 @@ MEDIUM = 30_000
 # A round of cuts that raises the bound by a smaller share is the last one before the integer program.
 TAIL = 1e-3
 # Shares of the time left: for removing superfluous masks at first, for the first cuts, for removing superfluous masks
-# of the pattern that they lead to and of later ones, and for one integer program.
-FIRST, ROOT, GUIDED, LATER, SLICE = 0.1, 0.45, 0.6, 0.1, 0.25
+# of the pattern that they lead to and of later ones, for one integer program, and for exchanges where it has no end.
+FIRST, ROOT, GUIDED, LATER, SLICE, EXCHANGED = 0.1, 0.45, 0.6, 0.1, 0.25, 0.9
 # From which share on a cell of the linear program's point is masked in the pattern that it leads to.
 ALMOST = 0.9
+# From this gap on exchanges promise more than further integer programs.
+WIDE = 0.1
 # Gap to which integer programs are solved as long as attackers get through their patterns.
 LOOSE = 0.03
 
@@ -69,6 +72,7 @@ class _Search:
         self._end = Deadline()
         self._tell = progress or (lambda _: None)
         self._patterns = PatternSearch(problem)
+        self._exchange = Exchange(self._patterns)
         self._looseness = LOOSE
         self._best = Pattern(problem.forced, {})
 
@@ -133,6 +137,7 @@ class _Search:
         if shares is None:
             return False
         if not solved:
+            self._exchange_masks()
             self._separation.learn_pattern(shares, self._end)
             return not self._finished()
         learnt = self._separation.learn_pattern(shares, self._end)
@@ -143,6 +148,12 @@ class _Search:
             self._looseness = 0.0
             return True
         return learnt > 0
+
+    def _exchange_masks(self) -> None:
+        """Cheaper patterns by exchanges, most of the time where integer programs are far from an end."""
+        wide = self._cost - self._master.bound > WIDE * self._cost
+        self._offer(self._exchange.improved(self._best, self._end.share(EXCHANGED if wide else LATER)))
+        self._report()
 
     def _completed(self, start: Mask, share: float, guide: Numbers | None = None) -> Pattern | None:
         """A protected pattern near a point, without superfluous masks as far as a share of the time allows."""

@@ -1,0 +1,43 @@
+"""Cheaper patterns by exchange: some masks are taken away by chance, and what that opens is protected anew.
+
+Ruin and recreate (Schrimpf et al. 2000, doi:10.1006/jcph.1999.6413): the new masks go other ways because prices differ
+by chance, and masks that they make superfluous are removed. A pattern is kept when it is no dearer.
+"""
+
+import numpy as np
+
+from sfumato.tables.cells.cells import Mask
+from sfumato.tables.deadline import Deadline
+from sfumato.tables.suppression.patterns import Pattern, PatternSearch
+from sfumato.tables.suppression.pruning import Pruning
+
+# The share of the secondary masks that is taken away, and by how much at most chance makes a cell cheaper.
+TAKEN, WHIM = 0.2, 0.8
+# So many exchanges without a cheaper pattern are enough.
+PATIENCE = 12
+
+
+class Exchange:
+    """Exchanges masks of the patterns of one problem; the same seed, the same exchanges."""
+
+    def __init__(self, search: PatternSearch) -> None:
+        self._search, self._problem = search, search.problem
+        self._chance = np.random.default_rng(0)
+
+    def improved(self, pattern: Pattern, deadline: Deadline) -> Pattern:
+        """A pattern that is no dearer, by exchanges until the time is over or they lead nowhere."""
+        best, least, vain = pattern, self._problem.cost_of(pattern.masked), 0
+        while vain < PATIENCE and not deadline.over:
+            other = self._exchanged(best.masked, deadline)
+            cost = np.inf if other is None else self._problem.cost_of(other.masked)
+            vain = 0 if cost < least - 1e-9 else vain + 1
+            if other is not None and cost <= least:
+                best, least = other, cost
+        return best
+
+    def _exchanged(self, masked: Mask, deadline: Deadline) -> Pattern | None:
+        """A pattern near another one; None when the time is over before it is protected."""
+        size = self._problem.size
+        start = masked & (self._chance.random(size) >= TAKEN)
+        rough = self._search.protect(start, deadline, self._chance.random(size) * WHIM)
+        return None if rough is None else Pattern(*Pruning(self._problem, rough.masked, rough.proofs).run(deadline))

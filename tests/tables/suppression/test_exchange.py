@@ -1,0 +1,72 @@
+"""Exchanges of masks: never dearer, always protected, and out of patterns in which no single mask is superfluous."""
+
+import numpy as np
+import pytest
+
+from sfumato.tables.attack.audit import audit_publication
+from sfumato.tables.attack.publication import Publication
+from sfumato.tables.cells.cells import Reach, Status, make_relations, make_table, no_bounds
+from sfumato.tables.cells.knowledge import Knowledge
+from sfumato.tables.deadline import Deadline, within
+from sfumato.tables.suppression.exchange import Exchange
+from sfumato.tables.suppression.patterns import Pattern, PatternSearch
+from sfumato.tables.suppression.problem import make_problem
+from sfumato.tables.suppression.pruning import Pruning
+
+
+def cube(seed, size=4, unsafe=8):
+    """A three-way table with margins and skewed values."""
+    rng = np.random.default_rng(seed)
+    values = np.floor(rng.lognormal(3, 1, (size, size, size))).clip(1)
+    status = np.zeros(values.size, np.int8)
+    status[rng.choice(values.size, unsafe, replace=False)] = Status.UNSAFE
+    status = status.reshape(values.shape)
+    for axis in range(3):
+        values = np.concatenate([values.sum(axis=axis, keepdims=True), values], axis=axis)
+        status = np.concatenate([np.zeros_like(status.take([0], axis)), status], axis=axis)
+    places = np.arange(values.size).reshape(values.shape)
+    lines = [line for axis in range(3) for line in np.moveaxis(places, axis, 2).reshape(-1, size + 1).tolist()]
+    relations = make_relations([(line, [-1.0] + [1.0] * size) for line in lines])
+    need = np.where(status.ravel() == Status.UNSAFE, 1.0, 0.0)
+    return make_table(values.ravel(), relations, status=status.ravel(), reach=Reach(need, need))
+
+
+def pruned(search):
+    """A pattern in which no single mask is superfluous."""
+    problem = search.problem
+    rough = search.protect(problem.forced, Deadline())
+    return Pattern(*Pruning(problem, rough.masked, rough.proofs).run(Deadline()))
+
+
+def shown(table, pattern):
+    """A pattern as it is published."""
+    exact = np.where(pattern.masked, np.nan, table.values)
+    return Publication(exact, no_bounds(len(table)), table.bounds, table.relations, table.names)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 4, 5, 6])
+def test_exchanges_lead_to_cheaper_patterns_that_hold(seed):
+    table = cube(seed)
+    problem = make_problem(table)
+    search = PatternSearch(problem)
+    first = pruned(search)
+    better = Exchange(search).improved(first, Deadline())
+    assert problem.cost_of(better.masked) < problem.cost_of(first.masked)
+    assert set(better.proofs) == set(problem.threats)
+    audit = audit_publication(shown(table, better), table.promise, Knowledge(), table.values)
+    assert not [leak for leak in audit.leaks if table.unsafe[leak.cell]]
+
+
+@pytest.mark.parametrize("seed", [3, 7, 8])
+def test_exchanges_never_lead_to_dearer_patterns(seed):
+    problem = make_problem(cube(seed))
+    search = PatternSearch(problem)
+    first = pruned(search)
+    better = Exchange(search).improved(first, Deadline())
+    assert problem.cost_of(better.masked) <= problem.cost_of(first.masked)
+
+
+def test_without_time_the_pattern_stays_as_it_is():
+    search = PatternSearch(make_problem(cube(1)))
+    first = pruned(search)
+    assert Exchange(search).improved(first, within(0.0)) is first
