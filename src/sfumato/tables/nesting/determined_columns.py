@@ -5,7 +5,7 @@ of one column are sums of those of the other, and what the odd records hold is t
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -41,13 +41,20 @@ class RecordCodes:
 
     codes: Mapping[str, Sequence[str]]
     counts: Numbers
+    _numbers: dict[Names, Places] = field(default_factory=dict)
 
     def numbers(self, names: Names) -> Places:
         """A number for the codes of some columns in each row, in the order of the codes."""
-        numbers = np.zeros(len(self.counts), np.int64)
-        for name in names:
-            _, own = np.unique(np.asarray(self.codes[name], dtype=str), return_inverse=True)
-            _, numbers = np.unique(numbers * (own.max(initial=0) + 1) + own, return_inverse=True)
+        if names not in self._numbers:
+            self._numbers[names] = self._numbered(names)
+        return self._numbers[names]
+
+    def _numbered(self, names: Names) -> Places:
+        if len(names) == 1:
+            order = {code: place for place, code in enumerate(sorted(set(self.codes[names[0]])))}
+            return np.array([order[code] for code in self.codes[names[0]]], np.int64)
+        last = self.numbers(names[-1:])
+        _, numbers = np.unique(self.numbers(names[:-1]) * (last.max(initial=0) + 1) + last, return_inverse=True)
         return numbers
 
     def rows(self, names: Names) -> list[Code]:
@@ -115,9 +122,12 @@ def odd_rows(records: RecordCodes, fine: Names, name: str, trees: Iterable[Tree]
     """
     odd, expected = _odd(records.numbers(fine), records.numbers((name,)), records.counts)
     off = float(records.counts[odd].sum())
+    if expected >= LEAST and off <= OFF * expected:
+        return odd
+    if off:
+        return None
     pairs = set(zip(records.codes[fine[0]], records.codes[name], strict=True))
-    is_level = not off and any(codes_within(tree, pairs) for tree in trees)
-    return odd if is_level or (expected >= LEAST and off <= OFF * expected) else None
+    return odd if any(codes_within(tree, pairs) for tree in trees) else None
 
 
 def _odd(fine: Places, coarse: Places, counts: Numbers) -> tuple[Mask, float]:
