@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from math import ceil
 
 from sfumato.texts.words import Words
 
 WIDTH, HEIGHT, LEFT, FOOT, HEAD = 720, 220, 46, 42, 12
 # Of bars below one another: the height of each, and the room for names and figures.
 BAR, NAMES, FIGURES, LONGEST_NAME = 26, 180, 90, 26
+# The width of a digit below a column.
+SIGN = 7.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +63,9 @@ def histogram(words: Words, pairs: Sequence[Pair], below: str, about: str) -> st
     top = min(-(-highest * 10 // 1) / 10, 1.0)
     step = (WIDTH - LEFT) / max(len(pairs), 1)
     parts = [_rule(share, top) for share in (0.0, top / 2, top)]
+    every = named_every([pair.name for pair in pairs], step)
     for place, pair in enumerate(pairs):
-        parts += _columns(words, LEFT + place * step, step, pair, top)
+        parts += _columns(words, LEFT + place * step, step, pair, top, named=place % every == 0)
     parts.append(f'<text x="{(WIDTH + LEFT) / 2:.0f}" y="{HEIGHT - 4}" text-anchor="middle">{escape(below)}</text>')
     box = f'viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(about)}"'
     return f"<svg {box}>{''.join(parts)}</svg>"
@@ -77,6 +81,17 @@ def short_names(pairs: Sequence[Pair], length: int = 9) -> list[Pair]:
     return [Pair(name, pair.before, pair.after) for name, pair in zip(names, pairs, strict=True)]
 
 
+def named_every(names: Sequence[str], step: float) -> int:
+    """Of how many columns one has its name below it: numbers too long to stand side by side are told by some of them.
+
+    >>> named_every(["19180808", "19280630"], 50), named_every(["70000", "70010"], 50), named_every(["male", "no"], 9)
+    (2, 1, 1)
+    """
+    if not all(name.replace(".", "").replace("-", "").isdigit() for name in names):
+        return 1
+    return max(ceil(SIGN * max(map(len, names), default=0) / step), 1)
+
+
 def _height(share: float, top: float) -> float:
     return share / top * (HEIGHT - FOOT - HEAD)
 
@@ -89,16 +104,17 @@ def _rule(share: float, top: float) -> str:
     )
 
 
-def _columns(words: Words, x: float, step: float, pair: Pair, top: float) -> list[str]:
+def _columns(words: Words, x: float, step: float, pair: Pair, top: float, named: bool = True) -> list[str]:
     width = step * 0.34
     middle = x + step / 2
-    marks = [f'<text x="{middle:.1f}" y="{HEIGHT - FOOT + 16}" text-anchor="middle">{escape(pair.name)}</text>']
+    name = f'<text x="{middle:.1f}" y="{HEIGHT - FOOT + 16}" text-anchor="middle">{escape(pair.name)}</text>'
+    marks = [name] if named else []
     for share, kind, left in ((pair.before, "before", middle - width), (pair.after, "after", middle)):
         if share:
-            height, name = max(_height(share, top), 1.0), escape(f"{words[f'report.{kind}']}: {words.percent(share)}")
+            height, says = max(_height(share, top), 1.0), escape(f"{words[f'report.{kind}']}: {words.percent(share)}")
             marks.append(
                 f'<rect class="{kind}" x="{left:.1f}" y="{HEIGHT - FOOT - height:.1f}" width="{width - 1:.1f}" '
-                f'height="{height:.1f}" rx="2"><title>{name} ({escape(pair.name)})</title></rect>'
+                f'height="{height:.1f}" rx="2"><title>{says} ({escape(pair.name)})</title></rect>'
             )
     return marks
 
