@@ -200,7 +200,7 @@ def test_what_is_left_is_encrypted_and_only_its_browser_opens_it(server, open_pa
     jobs = tmp_path / "jobs"
     source = tmp_path / "people.csv"
     source.write_text("zip,illness\n" + "secret-town,flu\n" * 20)
-    with server(jobs, "--session-hours", "0.003") as (base, process):
+    with server(jobs, "--session-hours", "0.001") as (base, process):
         page = open_page(f"{base}/app")
         send(page, source)
         page.get_by_text("20 rows,").wait_for()

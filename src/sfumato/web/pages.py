@@ -21,6 +21,7 @@ from sfumato.web.compression import Compression
 from sfumato.web.help import help_area
 from sfumato.web.page_door import PageDoor
 from sfumato.web.projects.browser_key import BrowserKeys
+from sfumato.web.projects.receiving import Receiving, visitor_key
 from sfumato.web.projects.workspace import Workspace
 from sfumato.web.projects.workspaces import Workspaces
 from sfumato.web.rows.rows_area import RowsArea
@@ -50,10 +51,11 @@ def mount_pages(app: FastAPI, pool: Pool, door: Door) -> None:
         _add_page(path, area, workspaces)
     pages_app.add_exception_handler(HTTPStatus.NOT_FOUND, refusal_page.answer_missing)
     pages_app.add_exception_handler(Exception, refusal_page.answer_failure)
+    pages_app.add_middleware(Receiving, workspaces=workspaces)
     pages_app.add_middleware(UploadLimit, most_bytes=pool.settings.upload_bytes)
     pages_app.add_middleware(BrowserKeys, path=PATH)
     pages_app.add_middleware(PageDoor, door=door, path=PATH)
-    pages_app.on_shutdown(lambda: workspaces.seal_idle(0.0))
+    pages_app.on_shutdown(workspaces.close)
     pages_app.on_startup(lambda: _watch(workspaces, pool.settings.session_seconds))
     pages_app.on_startup(_read_ahead)
     ui.run_with(
@@ -74,7 +76,7 @@ def _add_page(path: str, area: Callable[[Shell], None], workspaces: Workspaces) 
     @ui.page(path)
     async def page(request: Request, client: Client, language: str = "") -> None:
         user: User = request.state.user
-        key = f"{request.state.browser_key}:{user.owner}" if user.name else request.state.browser_key
+        key = visitor_key(request.scope["state"])
         workspace = await asyncio.to_thread(workspaces.of, key)
         workspace.owner, workspace.user = user.owner, user.label
         _speak(workspace, language, request.headers.get("accept-language", ""))

@@ -3,11 +3,13 @@
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
+from threading import Lock
 from typing import Any, TypeVar, cast
 
 from sfumato.microdata.counts.frequencies import FrequencyTable
@@ -64,6 +66,8 @@ class Workspace:
         waiting: Where a file lies that may become the data of another project.
         column: The column that is looked at; sought: what the names of those shown hold; filtered: their role.
         tabs: Those of the browser, which hear of each other's changes.
+        seen: When somebody did something last; at_work: how much is being done for them, however long it takes.
+        asleep: Whether it was put away, and its pages are of no use any more.
     """
 
     pool: Pool
@@ -94,12 +98,42 @@ class Workspace:
     drawings: dict[tuple[str, str], str] = field(default_factory=dict)
     tabs: Tabs = field(default_factory=Tabs)
     seen: float = field(default_factory=time.monotonic)
+    at_work: int = 0
+    _lock: Any = field(default_factory=Lock)
 
     def touch(self) -> None:
         """Somebody did something; what was changed so far can be undone."""
         self.seen = time.monotonic()
         if self.undo.record(self.plan):
             self.tabs.changed()
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """Something is done for the visitor: until it has ended, nothing is put away."""
+        with self._lock:
+            self.at_work += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self.at_work -= 1
+                self.seen = time.monotonic()
+                left = self.asleep and not self.at_work
+            if left:  # it came too late: what lies encrypted counts, and nothing else may lie here
+                self.close()
+
+    def fall_asleep(self, seconds: float) -> bool:
+        """Whether nobody used it for so long, nor is anything done for them; then it is used no more."""
+        with self._lock:
+            self.asleep = self.asleep or self.is_idle(seconds)
+            return self.asleep
+
+    def is_idle(self, seconds: float) -> bool:
+        """Whether nobody used it for so long, and neither work nor a job is under way."""
+        if self.at_work or time.monotonic() - self.seen < seconds:
+            return False
+        jobs = map(self.pool.store.find, list(self.jobs))
+        return all(job is None or job.ended for job in jobs)
 
     def draft(self, area: str) -> dict[str, Any]:
         """What was entered in another area; what is done to it there changes nothing here."""
@@ -111,10 +145,6 @@ class Workspace:
             return
         self.drafts[area] = deepcopy(dict(entered))
         self.draft_tabs[area].changed()
-
-    @property
-    def idle_seconds(self) -> float:
-        return time.monotonic() - self.seen
 
     def place(self, name: str) -> Path:
         """Where a file beside the data is put: never in their place. A name that is no plain one is replaced."""
@@ -197,10 +227,9 @@ class Workspace:
         call = Call(f"{function.__module__}:{function.__qualname__}", arguments)
         settings = self.pool.settings
         limits = WorkerLimits(settings.page_memory_bytes, watched=True)
-        return cast(
-            "Result",
-            await asyncio.to_thread(run_once, call, limits, settings.page_seconds, self.waiting or self.folder),
-        )
+        with self.working():
+            folder = self.waiting or self.folder
+            return cast("Result", await asyncio.to_thread(run_once, call, limits, settings.page_seconds, folder))
 
     def files(self, plan: Plan | None = None) -> dict[str, Path]:
         """The files that a plan of the rows names."""
@@ -221,6 +250,13 @@ class Workspace:
         del self.runs[:-MOST_RUNS]
         self.shown = number
         return self.runs[-1]
+
+    def settle(self) -> None:
+        """Take the release that was made while nobody looked as a run."""
+        job = self.pool.store.find(self.pending[0].id) if self.pending else None
+        if self.pending and job is not None and job.state == "done":
+            (_, plan), self.pending = self.pending, None
+            self.add_run(plan, job)
 
     @property
     def run(self) -> Run | None:

@@ -1,7 +1,8 @@
 """The workspaces of all browsers: live ones in memory, the others encrypted on the disk until they are opened again."""
 
 import logging
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from threading import Lock
 
 from sfumato.errors import SfumatoError
@@ -37,15 +38,14 @@ class Workspaces:
             return workspace
         folder = workspace.place("x").parent
         record = self._sealed.open(key, folder)
-        self._sealed.erase(key)
-        if record is None:
-            workspace.close()
-            return workspace
         try:
+            if record is None:
+                raise ValueError("no project")
             workspace.restore(record, load(data_of(record, folder), record["plan"].get("data")))
         except (SfumatoError, ValueError, KeyError):
             _log.warning("a project that was left could not be opened again")
             workspace.close()
+        self._sealed.erase(key)
         return workspace
 
     def erase(self, key: str) -> None:
@@ -57,21 +57,48 @@ class Workspaces:
             workspace.close()
             workspace.drafts.clear()
 
+    @contextmanager
+    def working(self, key: str) -> Iterator[None]:
+        """Something is done for a browser, whose workspace stays awake where it is."""
+        workspace = self._live.get(key)
+        with workspace.working() if workspace is not None else nullcontext():
+            yield
+
     def seal_idle(self, seconds: float) -> None:
-        """Encrypt what nobody used for so long, and erase it from memory; erase what lies too long."""
+        """Encrypt what nobody used for so long, and erase it from memory; erase what lies too long.
+
+        What cannot be encrypted, or is used meanwhile, stays awake: it is tried again when as much time has passed.
+        """
         with self._lock:
-            idle = {key: space for key, space in self._live.items() if space.idle_seconds >= seconds}
+            idle = {key: space for key, space in self._live.items() if space.is_idle(seconds)}
             for key, workspace in idle.items():
-                self._seal(key, workspace)
-                workspace.asleep = True
-                del self._live[key]
+                if not self._seal(key, workspace):
+                    workspace.touch()
+                elif workspace.fall_asleep(seconds):
+                    workspace.close()
+                    del self._live[key]
+                else:
+                    self._sealed.erase(key)
         with suppress(OSError):
             self._sealed.erase_old()
 
-    def _seal(self, key: str, workspace: Workspace) -> None:
-        if workspace.loaded is not None:
-            try:
-                self._sealed.seal(key, workspace.parts(), workspace.record())
-            except (OSError, ImportError) as error:
-                _log.warning("a project could not be kept: %s", type(error).__name__)
-        workspace.close()
+    def close(self) -> None:
+        """Encrypt everything, for the server ends; nothing stays behind that could be read."""
+        with self._lock:
+            for key, workspace in self._live.items():
+                self._seal(key, workspace)
+                workspace.asleep = True
+                workspace.close()
+            self._live.clear()
+
+    def _seal(self, key: str, workspace: Workspace) -> bool:
+        """Encrypt a project; whether nothing is lost now where its workspace is closed."""
+        workspace.settle()
+        if workspace.loaded is None:
+            return True
+        try:
+            self._sealed.seal(key, workspace.parts(), workspace.record())
+        except (OSError, ImportError) as error:
+            _log.warning("a project could not be kept: %s", type(error).__name__)
+            return False
+        return True

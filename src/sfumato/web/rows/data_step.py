@@ -64,17 +64,19 @@ class DataStep:
             ProjectCard(self.area).build()
 
     async def _uploaded(self, event: events.UploadEventArguments) -> None:
-        target = await asyncio.to_thread(self.workspace.waiting_place, event.file.name)
-        await event.file.save(target)
-        await self._load(target, {})
+        with self.workspace.working():
+            target = await asyncio.to_thread(self.workspace.waiting_place, event.file.name)
+            await event.file.save(target)
+            await self._load(target, {})
 
     async def _example(self, name: str) -> None:
         from sfumato.datasets import DATASETS
 
-        target = await asyncio.to_thread(self.workspace.waiting_place, EXAMPLES[name])
-        dataset = DATASETS[name]()
-        await asyncio.to_thread(dataset.write, target)
-        await self._load(target, {}, dataset.plan(target.name, min(5, dataset.rows // 2)))
+        with self.workspace.working():
+            target = await asyncio.to_thread(self.workspace.waiting_place, EXAMPLES[name])
+            dataset = DATASETS[name]()
+            await asyncio.to_thread(dataset.write, target)
+            await self._load(target, {}, dataset.plan(target.name, min(5, dataset.rows // 2)))
 
     async def _load(self, path: Path, reading: Reading, example: dict[str, Any] | None = None) -> None:
         self.workspace.touch()
@@ -101,7 +103,8 @@ class DataStep:
             await self._take(loaded, spoken)
 
     async def _take(self, loaded: Loaded, plan: dict[str, Any]) -> None:
-        await asyncio.to_thread(self.workspace.take, loaded, plan)
+        with self.workspace.working():
+            await asyncio.to_thread(self.workspace.take, loaded, plan)
         self.area.refresh()
 
     async def _keep(self) -> None:

@@ -51,7 +51,8 @@ class ProjectCard:
         """Open a project beside the one at hand, which stays where there is none in the file."""
         folder = self.workspace.pool.folders.private("session")
         try:
-            await self._take(event, folder)
+            with self.workspace.working():
+                await self._take(event, folder)
         except NoRoomError:
             await self._refuse(folder, self.words["project_too_large"])
             return

@@ -1,0 +1,194 @@
+"""Workspaces that nobody uses: sealed before they sleep, awake while something is done for them."""
+
+import asyncio
+import os
+import time
+import zipfile
+
+import pytest
+
+from sfumato.service.jobs.pool import Pool
+from sfumato.service.settings import JobSettings
+from sfumato.service.store.jobs import Ending, new_id
+from sfumato.web.projects import workspace as module
+from sfumato.web.projects.loaded_data import load
+from sfumato.web.projects.receiving import Receiving
+from sfumato.web.projects.workspaces import Workspaces
+
+SECONDS = 60.0
+KEY = "k" * 43
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Seconds that have passed, as a test says."""
+    passed = [0.0]
+    began = time.monotonic()
+
+    class Clock:
+        monotonic = staticmethod(lambda: began + passed[0])
+
+    monkeypatch.setattr(module, "time", Clock)
+    return passed
+
+
+@pytest.fixture
+def spaces(tmp_path):
+    pool = Pool(JobSettings(tmp_path / "jobs", pages=False))
+    pool.leases.renew()
+    yield Workspaces(pool)
+    pool.close()
+
+
+def read_into(workspace):
+    target = workspace.waiting_place("people.csv")
+    target.write_text("zip,illness\n" + "town,flu\n" * 20)
+    loaded = load(target, {})
+    workspace.take(loaded, loaded.suggested)
+
+
+def test_a_file_that_is_read_for_longer_than_a_session_becomes_a_project(spaces, clock, monkeypatch):
+    workspace = spaces.of(KEY)
+    target = workspace.waiting_place("people.csv")
+    target.write_text("zip,illness\n" + "town,flu\n" * 20)
+    ended = asyncio.Event()
+    monkeypatch.setattr(module, "run_once", lambda call, *_: load(*call.arguments))
+
+    async def work():
+        with workspace.working():
+            reading = workspace.aside(load, target, {})
+            await ended.wait()
+            loaded = await reading
+            workspace.take(loaded, loaded.suggested)
+
+    async def both():
+        going = asyncio.ensure_future(work())
+        await asyncio.sleep(0)
+        clock[0] += 2 * SECONDS
+        await asyncio.to_thread(spaces.seal_idle, SECONDS)
+        ended.set()
+        await going
+
+    asyncio.run(both())
+    assert spaces.of(KEY) is workspace
+    assert workspace.loaded is not None
+    clock[0] += SECONDS
+    spaces.seal_idle(SECONDS)
+    assert workspace.asleep
+    assert spaces.of(KEY).loaded is not None
+
+
+def test_what_runs_aside_keeps_its_visitor_awake(spaces, clock, monkeypatch):
+    workspace = spaces.of(KEY)
+    read_into(workspace)
+
+    def long(*_):
+        clock[0] += 2 * SECONDS
+        spaces.seal_idle(SECONDS)
+        return workspace.loaded is not None
+
+    monkeypatch.setattr(module, "run_once", long)
+    assert asyncio.run(workspace.aside(load))
+    assert not workspace.asleep
+
+
+def test_an_upload_keeps_its_visitor_awake(spaces, clock):
+    workspace = spaces.of(KEY)
+
+    async def application(*_):
+        clock[0] += 2 * SECONDS
+        spaces.seal_idle(SECONDS)
+
+    scope = {"type": "http", "method": "POST", "state": {"browser_key": KEY}}
+    asyncio.run(Receiving(application, spaces)(scope, None, None))
+    assert not workspace.asleep
+    assert spaces.of(KEY) is workspace
+
+
+def test_a_release_that_is_made_keeps_its_visitor_awake_and_is_sealed_as_a_run(spaces, clock):
+    """Who leaves while it is made finds it."""
+    workspace = spaces.of(KEY)
+    read_into(workspace)
+    store, folders = workspace.pool.store, workspace.pool.folders
+    job = store.add(new_id(), f"session:{workspace.id}", "anonymize", "digest")
+    workspace.jobs.append(job.id)
+    workspace.pending = (job, workspace.plan)
+    clock[0] += 2 * SECONDS
+    spaces.seal_idle(SECONDS)
+    assert not workspace.asleep
+    claimed = store.claim(workspace.pool.leases.id)
+    result = folders.output(claimed)
+    result.mkdir(parents=True)
+    write_result(result)
+    store.conclude(claimed, Ending("done", 3600.0))
+    spaces.seal_idle(SECONDS)
+    assert workspace.asleep
+    again = spaces.of(KEY)
+    assert [run.number for run in again.runs] == [1]
+    assert (again.runs[0].folder / "report.json").read_text() == "{}"
+
+
+def write_result(folder):
+    with zipfile.ZipFile(folder / "result.zip", "w") as archive:
+        archive.writestr("report.json", "{}")
+
+
+def test_what_cannot_be_sealed_stays(spaces, clock, monkeypatch, caplog):
+    workspace = spaces.of(KEY)
+    read_into(workspace)
+
+    def full(*_):
+        raise OSError(28, os.strerror(28))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(spaces._sealed, "seal", full)
+        clock[0] += 2 * SECONDS
+        spaces.seal_idle(SECONDS)
+        assert "could not be kept" in caplog.text
+    assert spaces.of(KEY) is workspace
+    assert workspace.loaded.path.exists()
+    clock[0] += 2 * SECONDS
+    spaces.seal_idle(SECONDS)
+    assert workspace.asleep
+    assert spaces.of(KEY).loaded is not None
+
+
+def test_what_is_used_while_it_is_sealed_stays_awake(spaces, clock, monkeypatch):
+    workspace = spaces.of(KEY)
+    read_into(workspace)
+    seal = spaces._sealed.seal
+
+    def used_meanwhile(*parts):
+        seal(*parts)
+        workspace.touch()
+
+    monkeypatch.setattr(spaces._sealed, "seal", used_meanwhile)
+    clock[0] += 2 * SECONDS
+    spaces.seal_idle(SECONDS)
+    assert not workspace.asleep
+    assert workspace.loaded.path.exists()
+    assert not spaces._sealed.path(KEY).exists()
+
+
+def test_what_is_done_on_a_page_that_sleeps_leaves_nothing_on_the_disk(spaces, clock):
+    workspace = spaces.of(KEY)
+    clock[0] += 2 * SECONDS
+    spaces.seal_idle(SECONDS)
+    with workspace.working():
+        target = workspace.waiting_place("people.csv")
+        target.write_text("zip\n1\n")
+    assert not target.exists()
+
+
+def test_a_project_that_is_opened_lies_sealed_until_it_is_read(spaces, clock, monkeypatch):
+    read_into(spaces.of(KEY))
+    spaces.close()
+
+    def interrupted(*_):
+        assert spaces._sealed.path(KEY).exists()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sfumato.web.projects.workspaces.load", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        spaces.of(KEY)
+    assert spaces._sealed.path(KEY).exists()
