@@ -49,7 +49,7 @@ def test_answers_of_what_others_know_tell_nothing():
     [
         (decimal, "sensitive"),
         (lambda dice: int(dice.expovariate(0.6)), "sensitive"),
-        (lambda dice: int(dice.lognormvariate(6, 1)), "sensitive"),
+        (lambda dice: 50 * int(dice.lognormvariate(3, 1)), "sensitive"),
         (lambda dice: dice.choice((2111, 2320, 5223, 7411, 8332)), "quasi-identifier"),
         (lambda dice: dice.randint(1, 16), "quasi-identifier"),
         (lambda dice: f"{dice.uniform(48.4, 48.6):.5f}", "identifier"),
@@ -85,3 +85,77 @@ def test_names_texts_and_keys_never_become_private_by_context(name):
     persons = column("q", lambda dice: dice.choice(("Müller", "Schmidt", "Becker", "Krause", "Hofmann")))
     roles = roles_of(*CLINIC, texts, keys, persons)
     assert [roles[one] for one in (name, "k", "q")] == ["identifier"] * 3
+
+
+def many(draw, rows=2000, name="zkq"):
+    dice = random.Random(7)
+    return Profile(name, Counter(str(draw(dice)) for _ in range(rows)), rows)
+
+
+def unknown_to_zero(draw):
+    """Half of the rows 0, which stands for unknown."""
+    return lambda dice: 0 if dice.random() < 0.5 else draw(dice)
+
+
+AREA_CODES = (30, 40, 69, 89, 211, 221, 341, 351, 511, 711, 821, 911, 2041, 2102, 2151, 2331, 2361, 2421, 2461, 2631)
+AREA_CODES += tuple(range(3301, 3345)) + tuple(range(201, 229))
+POINTING = {
+    "customers of several lengths": lambda dice: int(10 ** dice.uniform(2, 5)),
+    "running numbers, some twice": lambda dice: dice.randint(1, 1500),
+    "running numbers in steps": lambda dice: 10 * dice.randint(1, 600),
+    "houses": lambda dice: int(dice.expovariate(0.03)) + 1,
+    "houses, unknown as 0": unknown_to_zero(lambda dice: int(dice.expovariate(0.03)) + 1),
+    "postcodes without zeros": lambda dice: (
+        dice.choice((1067, 4109, 8056, 10115, 20095, 50667, 80331)) + dice.randint(0, 40)
+    ),
+    "postcodes, unknown as 0": unknown_to_zero(lambda dice: 2130 + 7 * dice.randint(0, 40)),
+    "area codes": lambda dice: dice.choice(AREA_CODES),
+    "parts of telephone numbers": lambda dice: dice.randint(20, 9999),
+    "latitudes": lambda dice: f"{dice.gauss(51, 2):.2f}",
+    "longitudes": lambda dice: f"{dice.uniform(6, 15):.2f}",
+    "longitudes in the west": lambda dice: f"{-dice.uniform(70, 120):.3f}",
+    "meters on a map": lambda dice: f"{dice.uniform(400000, 600000):.1f}",
+    "days as numbers": lambda dice: 20230000 + 100 * dice.randint(1, 12) + dice.randint(1, 28),
+    "days of births since 1900": lambda dice: dice.randint(9000, 40000),
+    "days without a year": lambda dice: 100 * dice.randint(1, 12) + dice.randint(1, 28),
+    "parts of years": lambda dice: f"{dice.uniform(1940, 2005):.1f}",
+    "own numbers": lambda dice: int(dice.lognormvariate(9, 1)),
+    "points in large numbers": lambda dice: f"{dice.randint(10, 99)}.{dice.randint(0, 999):03}",
+    "codes of branches": lambda dice: f"{dice.randint(1, 96)}.{dice.choice((1, 1, 1, 2, 2, 3, 4))}",
+    "keys of floats": lambda dice: f"{dice.randint(900, 90000)}.0",
+    "heights": lambda dice: round(dice.gauss(172, 9)),
+    "districts": lambda dice: dice.randint(1, 23),
+    "precincts": lambda dice: dice.choice((1, 5, 6, 7, 9, 10, 13, 14, 17, 18, 19, 20, *range(22, 124, 2))),
+}
+RECOGNISED = (
+    many(decimal, name="CRP_mg_l"),
+    many(lambda dice: dice.randint(120, 300), name="Cholesterin"),
+    many(lambda dice: int(dice.lognormvariate(8, 1)), name="income"),
+    many(yes_no, name="Diabetes"),
+)
+
+
+@pytest.mark.parametrize("name", ["zkq", "qz_number", "PCT"])
+@pytest.mark.parametrize("draw", POINTING.values(), ids=POINTING)
+def test_what_may_point_to_somebody_is_never_private_by_context(draw, name):
+    assert roles_of(*RECOGNISED, many(draw, name=name))[name] != "sensitive"
+
+
+@pytest.mark.parametrize("draw", POINTING.values(), ids=POINTING)
+def test_what_may_point_to_somebody_is_never_private_without_a_name(draw):
+    assert suggest(many(draw, name="c7")).role != "sensitive"
+
+
+def test_numbers_that_single_out_more_rows_than_private_ones_stay_withheld():
+    coarse = (
+        many(lambda dice: dice.randint(0, 40), name="CRP_mg_l"),
+        many(lambda dice: dice.randint(1, 9), name="pain"),
+    )
+    fine = many(lambda dice: f"{dice.uniform(300, 900):.1f}")
+    assert roles_of(*coarse, fine)["zkq"] != "sensitive"
+    assert roles_of(*RECOGNISED, fine)["zkq"] == "sensitive"
+
+
+def test_a_scale_that_one_private_column_has_is_no_answer_yet():
+    district = column("Zkq", lambda dice: dice.randint(1, 6))
+    assert roles_of(district, column("Mathe", lambda dice: dice.randint(1, 6)))["Zkq"] != "sensitive"

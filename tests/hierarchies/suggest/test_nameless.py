@@ -23,7 +23,7 @@ def values(draw, rows=600):
         (values(lambda: DICE.choice(POSTCODES)), "quasi-identifier", "place"),
         (values(lambda: int(DICE.gauss(172, 9))), "quasi-identifier", "body"),
         (values(lambda: 2023 - int(DICE.gauss(45, 12))), "quasi-identifier", "date"),
-        (values(lambda: int(DICE.lognormvariate(10, 0.6))), "sensitive", "money"),
+        (values(lambda: 100 * int(DICE.lognormvariate(4, 0.6))), "sensitive", "money"),
         (values(lambda: f"{DICE.gauss(5.6, 1.1):.1f}"), "sensitive", "performance"),
         (values(lambda: DICE.choice(("893.13", "812.014", "784.03", "810.02"))), "sensitive", "crime"),
         (values(lambda: DICE.choice("BWHAO")), "sensitive", "origin"),

@@ -4,25 +4,30 @@ Who asks ten questions with the same answers asks after ten things of one kind, 
 a key, among measures that are private, is one more of these. Where the others tell nothing, a column stays withheld.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from sfumato.hierarchies.suggest import reasons
+from sfumato.hierarchies.suggest.nameless import known_by_spread
+from sfumato.hierarchies.suggest.pointing import are_measures
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.suggestion import UNKNOWN_RANK, Suggestion
 from sfumato.hierarchies.suggest.words.concepts import WORDS, fold
 from sfumato.hierarchies.suggest.words.vocabulary import words_of
-from sfumato.hierarchies.types import numerals
 
 Suggestions = Mapping[str, Suggestion]
 Profiles = Mapping[str, Profile]
 # Answers: so many at the most; rare ones are typing errors; sets are the same that share so much.
 _MOST_ANSWERS, _RARE, _SHARED = 16, 0.02, 0.75
-# Numbers: so many rows must hold one, with so many decimals at the most; more are of places on a map or of weights.
-_NUMBERS, _DECIMALS = 0.95, 3
-_FRACTIONS, _OTHER_LENGTH, _MANY, _COUNTED = 0.2, 0.05, 30, 3
+# Numbers: so many rows must hold one.
+_NUMBERS = 0.95
+# Words of counts that number things in other names, or abbreviate others: a precinct is no percentage.
+_NO_QUANTITIES = frozenset(("nombre", "zahl", "pct", "size"))
+# A scale of numbers is shared by so many columns at least: districts have numbers, too.
+_SCALED = 3
+# An unknown column may not single out more rows than those do that are known to be private, save for chance.
+_HARDLY_ANY, _SLACK, _SLACK_BITS = 5, 0.1, 0.5
 # Private numbers that a file must hold for another number to be one of these.
 _MEASURES = 2
 # A few rows tell nothing.
@@ -33,7 +38,7 @@ _FEW_ROWS = 30
 class _Told:
     """A column of which something tells what it is."""
 
-    name: str
+    profile: Profile
     suggestion: Suggestion
     answers: frozenset[str]
     measured: bool
@@ -47,11 +52,15 @@ def with_context(suggestions: Suggestions, profiles: Profiles) -> dict[str, Sugg
         if _is_unknown(one) and not {*words_of(name)} & WORDS["technical"] and profiles[name].rows >= _FEW_ROWS
     ]
     chosen = dict(suggestions)
-    told = [_told(name, one, profiles[name]) for name, one in chosen.items() if unknown and not _is_unknown(one)]
+    told = [_told(one, profiles[name]) for name, one in chosen.items() if unknown and not _is_unknown(one)]
     private = [one for one in told if one.suggestion.role == "sensitive"]
     known = [one for one in told if one.suggestion.role == "quasi-identifier"]
+    scales = Counter(_answers(profiles[name]) for name in unknown)
     for name in unknown if private else []:
-        like = _answered_alike(profiles[name], private, known) or _measured_alike(profiles[name], private)
+        if not _counts(name) and known_by_spread(profiles[name]):
+            continue
+        alike = _answered_alike(profiles[name], private, known, scales)
+        like = alike or _measured_alike(profiles[name], private)
         chosen[name] = like or suggestions[name]
     return chosen
 
@@ -65,18 +74,27 @@ def _is_unknown(suggestion: Suggestion) -> bool:
     return suggestion.undecided and suggestion.reason.endswith(reasons.OWN_NUMBER)
 
 
-def _told(name: str, suggestion: Suggestion, profile: Profile) -> _Told:
-    private = suggestion.role == "sensitive"
-    return _Told(name, suggestion, _answers(profile), private and _are_numbers(profile) and len(profile.counts) > 2)
+def _told(suggestion: Suggestion, profile: Profile) -> _Told:
+    measured = suggestion.role == "sensitive" and len(profile.counts) > 2 and _are_numbers(profile)
+    return _Told(profile, suggestion, _answers(profile), measured)
 
 
-def _answered_alike(profile: Profile, private: Sequence[_Told], known: Sequence[_Told]) -> Suggestion | None:
-    """A column as a sensitive one whose answers it has, where these are more than what others know has."""
+def _answered_alike(
+    profile: Profile, private: Sequence[_Told], known: Sequence[_Told], scales: Mapping[frozenset[str], int]
+) -> Suggestion | None:
+    """A column as a sensitive one whose answers it has, where these are more than what others know has.
+
+    Args:
+        scales: How many unknown columns have some answers.
+    """
     answers = _answers(profile)
     if not answers:
         return None
     like = [one for one in private if _are_same(one.answers, answers)]
     if len(like) <= sum(_are_same(one.answers, answers) for one in known):
+        return None
+    numbered = len(answers) > 2 and _are_numbers(profile)
+    if numbered and len(like) + scales[answers] < _SCALED:
         return None
     return _as(like[0], reasons.SAME_ANSWERS.format(names=_names(like)))
 
@@ -96,31 +114,31 @@ def _are_same(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def _measured_alike(profile: Profile, private: Sequence[_Told]) -> Suggestion | None:
-    """A column of numbers as a sensitive one, where a file has private numbers, and these are no codes."""
+    """A column of numbers as a sensitive one, where a file has private numbers, and these point to nobody."""
     like = [one for one in private if one.measured]
-    named = bool({*words_of(profile.name)} & WORDS["quantity"])
-    if len(like) < (1 if named else _MEASURES) or not _is_measure(profile, named):
+    named = _counts(profile.name)
+    if len(like) < (1 if named else _MEASURES) or not are_measures(profile, named):
+        return None
+    if _tells_apart_more(profile, [one.profile for one in like]):
         return None
     return _as(like[0], reasons.LIKE_MEASURES.format(names=_names(like)))
 
 
-def _is_measure(profile: Profile, named: bool) -> bool:
-    """Whether numbers measure or count something: with fractions, of several lengths, or the fewer the larger.
+def _counts(name: str) -> bool:
+    """Whether a column's name says that it counts or measures something, and numbers nothing."""
+    return bool({*words_of(name)} & WORDS["quantity"] - WORDS["numbering"] - _NO_QUANTITIES)
 
-    Args:
-        named: Whether the name says that something is counted.
-    """
-    if not _are_numbers(profile) or len(profile.counts) <= 2:
-        return False
-    shortened = [value.strip().rstrip("0") for value in profile.sample]
-    decimals = [len(value.partition(".")[2] or value.partition(",")[2]) for value in shortened]
-    if max(decimals) > _DECIMALS:
-        return False
-    if np.mean(np.array(decimals) > 0) >= _FRACTIONS:
-        return not profile.few
-    lengths = np.array([len(value) for value in profile.sample])
-    several = profile.share(lambda value: len(value) != np.bincount(lengths).argmax()) >= _OTHER_LENGTH
-    return named or (several and len(profile.counts) > _MANY) or _are_counts(profile)
+
+def _tells_apart_more(profile: Profile, others: Sequence[Profile]) -> bool:
+    """Whether a column singles out more rows than each of some others, alone or, having more detail, with another."""
+    single = max(_singled_out(other) for other in others)
+    detail = max(other.separation for other in others)
+    return _singled_out(profile) > single + _SLACK or profile.separation > detail + _SLACK_BITS
+
+
+def _singled_out(profile: Profile) -> float:
+    """The share of rows that hardly any other row has the value of."""
+    return 1 - profile.share_in_groups(_HARDLY_ANY)
 
 
 def _are_numbers(profile: Profile) -> bool:
@@ -129,23 +147,8 @@ def _are_numbers(profile: Profile) -> bool:
     return len(wrong) < len(texts) and sum(rows[place] for place in wrong) <= (1 - _NUMBERS) * sum(rows)
 
 
-def _are_counts(profile: Profile) -> bool:
-    """Whether numbers from 0 on get rarer the larger they are, as counts of events do."""
-    texts = profile.decimals[0]
-    pairs = sorted(
-        (number, rows)
-        for number, rows in zip(numerals([text or "" for text in texts]), profile.counts.values(), strict=True)
-        if not np.isnan(number)
-    )
-    numbers, rows = zip(*pairs, strict=True)
-    if numbers[0] != 0 or len(numbers) < _COUNTED or numbers[-1] < _COUNTED:
-        return False
-    first = rows[: max(len(rows) // 2, 1)]
-    return bool(rows[0] == max(rows) and sum(first) > 2 * sum(rows[len(first) :]))
-
-
 def _names(like: Sequence[_Told]) -> str:
-    return _quoted([one.name for one in like])
+    return _quoted([one.profile.name for one in like])
 
 
 def _quoted(names: Sequence[str]) -> str:

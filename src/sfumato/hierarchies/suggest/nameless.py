@@ -5,6 +5,7 @@ import re
 import numpy as np
 
 from sfumato.hierarchies.suggest.contents import Content, ages_of, content_of, postcodes_of, spread_of
+from sfumato.hierarchies.suggest.pointing import are_measures
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.ranges import Spread
 
@@ -16,7 +17,7 @@ _HEIGHTS, _MIDDLE_HEIGHT, _HEIGHT_SPAN, _MIDDLE_HALF = (135, 215), (155, 185), 1
 _STATUTE = re.compile(r"(?:§+ ?|Art\.? ?|Sec\.? ?)\d+.*|[1-9]\d{2}\.\d{2,3}(?:\([0-9a-zA-Z]\))*")
 _MOST, _SOME_NUMBERS, _FEW_STATUTES = 0.9, 30, 3
 # Amounts: of several lengths, more small ones than large ones, and no small numbers.
-_LEAST_AMOUNT, _SKEW, _DECIMALS = 100, 1.05, 2
+_LEAST_AMOUNT, _SKEW = 100, 1.05
 
 
 def is_nameless(profile: Profile) -> bool:
@@ -41,7 +42,7 @@ def private_by_spread(profile: Profile) -> str | None:
     if profile.few and len(profile.counts) >= _FEW_STATUTES and profile.share_of(_STATUTE) >= _MOST:
         return "crime"
     spread, whole = spread_of(profile)
-    if spread is None or len(spread.numbers) < _SOME_NUMBERS or _has_many_decimals(profile):
+    if spread is None or len(spread.numbers) < _SOME_NUMBERS or not are_measures(profile):
         return None
     return "money" if _are_amounts(spread) else None if whole else "measure"
 
@@ -58,8 +59,3 @@ def _are_amounts(spread: Spread) -> bool:
     mean = float(np.average(spread.numbers, weights=spread.rows))
     lengths = len({len(str(int(abs(number)))) for number in spread.numbers})
     return middle >= _LEAST_AMOUNT and mean >= _SKEW * middle and lengths > 1 and spread.numbers[0] >= 0
-
-
-def _has_many_decimals(profile: Profile) -> bool:
-    """Whether numbers are as fine as those of places on a map, or of weights."""
-    return profile.share(lambda value: len(value.strip().partition(".")[2]) > _DECIMALS) > 1 - _MOST

@@ -1,0 +1,111 @@
+"""Numbers that may point to somebody or to a place, though nothing tells what they are: such are never published.
+
+Numbers of customers, houses, postcodes and telephones, days and places on a map look like measures to who only asks
+whether they are numbers. So a measure must show that it is one: fractions that no map and no code has, counts from 0 on
+that get rarer soon, or sums that people round.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.hierarchies.suggest.contents import spread_of
+from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.ranges import Spread
+from sfumato.hierarchies.types import numerals
+
+Numbers = npt.NDArray[np.float64]
+# Whole numbers that so many rows have for themselves; of one length are numbers of which so many are.
+_OWN, _ONE_LENGTH, _LONG = 1 / 3, 0.95, 4
+# Running numbers: so many at least, nearly all of them used, none far more often than the others.
+_RUNNING, _GAPS, _OFTENER = 30, 1.25, 4
+# Counts: so many of those that are not 0 are among the first few.
+_FIRST_COUNTS, _SOON = 3, 0.4
+# Sums that people round are of so many digits at least, and so many rows have round ones.
+_LEAST_SUM, _ROUND = 100, 0.5
+# Fractions: so many rows have some; those of codes are small, those of measures are not.
+_FRACTIONS, _LARGE_FRACTIONS = 0.2, 0.3
+# Degrees on a map, and what is too small to be some; years with parts of them.
+_DEGREES, _SMALL, _YEARS = 180, 5, (1850, 2100)
+_MANY_DECIMALS, _LONG_PLACE = 3, 5
+
+
+def are_measures(profile: Profile, named: bool = False) -> bool:
+    """Whether numbers measure or count something, and can be nothing by which somebody is found.
+
+    Args:
+        named: Whether the name says that something is counted.
+    """
+    spread, _ = spread_of(profile)
+    if spread is None or len(spread.numbers) <= 2:
+        return False
+    if float(spread.rows[spread.numbers != np.floor(spread.numbers)].sum()) >= _FRACTIONS * spread.rows.sum():
+        return not profile.few and not _has_fractions_of_codes(profile, spread, named)
+    if _are_numbers_of_something(profile, spread) or (not named and _are_running(spread)):
+        return False
+    return named or are_counts(spread) or _are_round_sums(profile, spread)
+
+
+def are_counts(spread: Spread) -> bool:
+    """Whether numbers from 0 on get rarer soon the larger they are, as counts of events do."""
+    numbers, rows = spread.numbers, spread.rows
+    if numbers[0] != 0 or numbers[-1] < _FIRST_COUNTS or rows[0] != rows.max():
+        return False
+    some = rows[1:].sum()
+    return float(rows[1:][numbers[1:] <= _FIRST_COUNTS].sum()) >= _SOON * float(some)
+
+
+def _are_numbers_of_something(profile: Profile, spread: Spread) -> bool:
+    """Whether whole numbers are those of customers, codes or days: nearly each its own, or of one length."""
+    numbers = spread.numbers
+    if len(numbers) > _OWN * profile.present:
+        return True
+    lengths = _digits(numbers)
+    one_length = _commonest(lengths, spread.rows) >= _ONE_LENGTH and np.median(lengths) >= _LONG
+    return bool(one_length)
+
+
+def _are_running(spread: Spread) -> bool:
+    """Whether whole numbers, or every second or tenth, are used one after the other, each about as often."""
+    numbers = spread.numbers
+    step = float(np.diff(numbers).min())
+    dense = numbers[-1] - numbers[0] <= _GAPS * step * len(numbers)
+    even = spread.rows.max() <= _OFTENER * spread.rows.mean()
+    return bool(len(numbers) >= _RUNNING and dense and even)
+
+
+def _are_round_sums(profile: Profile, spread: Spread) -> bool:
+    """Whether most numbers are round, and of several lengths."""
+    sums = spread.numbers >= _LEAST_SUM
+    rounded = sums & (spread.numbers % 10 == 0)
+    several = _commonest(_digits(spread.numbers), spread.rows) < _ONE_LENGTH
+    return bool(several and not profile.few and spread.rows[rounded].sum() >= _ROUND * spread.rows.sum())
+
+
+def _has_fractions_of_codes(profile: Profile, spread: Spread, named: bool) -> bool:
+    """Whether numbers with fractions may be places on a map, parts of years, points in large numbers, or codes."""
+    written = [value.strip().replace(",", ".") for value in profile.sample]
+    decimals = np.array([len(value.partition(".")[2].rstrip("0")) for value in written])
+    if decimals.max() > _MANY_DECIMALS or np.mean(decimals == _MANY_DECIMALS) >= 1 / 2:
+        return True
+    large = np.mod(np.abs(numerals(written)), 1)
+    if spread.share_within(*_YEARS) >= _ONE_LENGTH or np.nanmean(large >= 1 / 2) < _LARGE_FRACTIONS:
+        return True
+    lengths = _digits(spread.numbers)
+    if np.median(lengths) >= _LONG_PLACE and _commonest(lengths, spread.rows) >= _ONE_LENGTH:
+        return True
+    fine = np.mean(decimals >= 2) >= 1 / 2
+    return bool(not named and fine and _may_be_degrees(spread))
+
+
+def _may_be_degrees(spread: Spread) -> bool:
+    low, high = spread.quantile(0.02), spread.quantile(0.98)
+    return low >= -_DEGREES and high <= _DEGREES and not (low >= 0 and high <= _SMALL)
+
+
+def _digits(numbers: Numbers) -> npt.NDArray[np.int64]:
+    """How many digits numbers have before the point."""
+    return np.floor(np.log10(np.maximum(np.floor(np.abs(numbers)), 1))).astype(np.int64) + 1
+
+
+def _commonest(lengths: npt.NDArray[np.int64], rows: Numbers) -> float:
+    return float(np.bincount(lengths, weights=rows).max() / rows.sum())
