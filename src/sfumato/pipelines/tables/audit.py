@@ -8,11 +8,12 @@ from typing import Any
 from sfumato.errors import PlanError
 from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTable
 from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
-from sfumato.pipelines.tables.several import of_crossed
+from sfumato.pipelines.tables.several import chains_of, of_crossed
 from sfumato.pipelines.tables.table_source import columns_from, with_office_totals
 from sfumato.tables.attack.findings import Audit
 from sfumato.tables.build.joint import Sheet
 from sfumato.tables.cells.columns import Columns
+from sfumato.tables.nesting.determined_columns import Chain
 from sfumato.tables.perturbed.review import review_perturbed
 from sfumato.tables.plan.group_disclosure import GroupDisclosure
 from sfumato.tables.plan.plan import Attackers, Crossing, TablePlan, read_table_plan
@@ -48,7 +49,8 @@ def audit(
     """
     check_installed()
     if isinstance(table, ProtectedTables):
-        table, plan = [one.columns for one in table.tables.values()], plan or table.joint.plan
+        plan, linked = plan or table.joint.plan, (table.chains, table.recorded)
+        return _several([one.columns for one in table.tables.values()], plan, integer, own_contribution, linked)
     if isinstance(table, list | tuple):
         return _several(table, plan, integer, own_contribution)
     if isinstance(table, ProtectedTable | PerturbedTable):
@@ -74,15 +76,25 @@ def _plan_for(table: Any, plan: TablePlan) -> TablePlan:
     return plan if plan.table.microdata is None else of_crossed(plan)
 
 
-def _several(tables: Sequence[Any], plan: Any, integer: bool | None, own_contribution: bool | None) -> Audit:
-    """Attack several tables together; the plan has a table for each of them, or there is a plan for each."""
+def _several(
+    tables: Sequence[Any],
+    plan: Any,
+    integer: bool | None,
+    own_contribution: bool | None,
+    linked: tuple[tuple[Chain, ...], frozenset[str]] | None = None,
+) -> Audit:
+    """Attack several tables together; the plan has a table for each of them, or there is a plan for each.
+
+    What columns determine each other is `linked`, or told by the records of the one plan, where they are there.
+    """
     if plan is None:
         raise PlanError("the audit needs the plan.", "Name it: it says which cells add up.", "no-plan")
     listed = plan if isinstance(plan, list | tuple) else [plan]
     plans = [_attacked_by(with_office_totals(read_table_plan(one)), integer, own_contribution) for one in listed]
     _check_masked(plans)
+    chains, recorded = linked or _linked(plans)
     released = [
-        _released(table, own, crossing)
+        _released(table, own, crossing, chains, recorded)
         for table, (own, crossing) in zip(tables, _crossings(plans, tables), strict=True)
     ]
     responses: dict[tuple[str, str | None], list[ReleasedTable]] = {}
@@ -111,11 +123,25 @@ def _crossings(plans: Sequence[TablePlan], tables: Sequence[Any]) -> list[tuple[
     return own
 
 
-def _released(table: Any, plan: TablePlan, crossing: Crossing) -> ReleasedTable:
+def _linked(plans: Sequence[TablePlan]) -> tuple[tuple[Chain, ...], frozenset[str]]:
+    """The columns that determine each other in the records of a plan; nothing where they do not lie there."""
+    first = plans[0]
+    records = first.folder / (first.table.microdata or "")
+    if not first.tables or not records.is_file():
+        return (), frozenset()
+    placed = [{key: part.placed(first.folder) for key, part in own.dimensions.items()} for own in first.tables]
+    return chains_of(first, records, placed)
+
+
+def _released(
+    table: Any, plan: TablePlan, crossing: Crossing, chains: tuple[Chain, ...], recorded: frozenset[str]
+) -> ReleasedTable:
     """A table as it is published, read by its own dimensions: a file without a header does not name them."""
     columns = table if isinstance(table, Columns) else columns_from(table, _alone(plan, crossing), published=True)
     dimensions = {key: part.placed(plan.folder) for key, part in crossing.dimensions.items()}
-    return ReleasedTable(plan, Sheet(crossing.name, dimensions, columns), read_published(columns, plan))
+    return ReleasedTable(
+        plan, Sheet(crossing.name, dimensions, columns, chains, recorded), read_published(columns, plan)
+    )
 
 
 def _alone(plan: TablePlan, crossing: Crossing) -> TablePlan:

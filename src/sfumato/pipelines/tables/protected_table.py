@@ -12,6 +12,7 @@ from sfumato.tables.attack.findings import Audit
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.formats.release_files import masked_files
 from sfumato.tables.masking import Masked
+from sfumato.tables.nesting.determined_columns import Chain
 from sfumato.tables.protected import MaskedTable
 
 
@@ -44,7 +45,15 @@ class ProtectedTable(MaskedTable, TableRelease[Masked]):
 
 @dataclass(frozen=True, repr=False)
 class ProtectedTables(TablesRelease[ProtectedTable]):
-    """Several tables that were protected together."""
+    """Several tables that were protected together.
+
+    Attributes:
+        chains: The columns that determine each other, as the records tell.
+        recorded: The columns of which these tell.
+    """
+
+    chains: tuple[Chain, ...] = ()
+    recorded: frozenset[str] = frozenset()
 
     def __repr__(self) -> str:
         return f"ProtectedTables({', '.join(self.tables)}; {'holds' if self.holds else 'LEAKS'})"

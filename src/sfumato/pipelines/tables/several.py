@@ -70,7 +70,7 @@ def protect_several(
         crossing.name: ProtectedTable(plan_of(plan, place), section.columns, (section_of(masked, section),), seconds)
         for place, (crossing, section) in enumerate(zip(crossings, joint.sections, strict=False))
     }
-    return ProtectedTables(whole, tables)
+    return ProtectedTables(whole, tables, sheets[0].chains, sheets[0].recorded)
 
 
 def crossings_of(plan: TablePlan) -> tuple[Crossing, ...]:
@@ -86,27 +86,32 @@ def sheets_of(plan: TablePlan, table: Any = None, releases: Sequence[Release] = 
         table: The microdata or the columns of the one table, where the plan does not name the file.
         releases: What was published before of the same records: their columns may determine those of the plan.
     """
-    crossings, chains = crossings_of(plan), tuple[Chain, ...]()
+    crossings, chains, recorded = crossings_of(plan), tuple[Chain, ...](), frozenset[str]()
     placed = [{key: part.placed(plan.folder) for key, part in crossing.dimensions.items()} for crossing in crossings]
     if plan.table.microdata is not None or (table is not None and plan.tables):
         data = plan.folder / plan.table.microdata if plan.table.microdata else table
         columns = [_crossed(plan, crossing, data) for crossing in crossings]
-        chains = _chains(plan, data, [*placed, *(release.sheet.dimensions for release in releases)])
+        chains, recorded = chains_of(plan, data, [*placed, *(release.sheet.dimensions for release in releases)])
         plan = of_crossed(plan)
     else:
         columns = [_read(plan, crossing, table) for crossing in crossings]
     own = zip(crossings, placed, columns, strict=True)
-    return plan, [Sheet(crossing.name, dimensions, cells, chains) for crossing, dimensions, cells in own]
+    return plan, [Sheet(crossing.name, dimensions, cells, chains, recorded) for crossing, dimensions, cells in own]
 
 
-def _chains(plan: TablePlan, data: Any, tables: Sequence[Mapping[str, Dimension]]) -> tuple[Chain, ...]:
-    """The columns of tables that determine each other in the records; a table by itself ties its own."""
+def chains_of(
+    plan: TablePlan, data: Any, tables: Sequence[Mapping[str, Dimension]]
+) -> tuple[tuple[Chain, ...], frozenset[str]]:
+    """The columns of tables that determine each other in the records, and all that these have.
+
+    A table by itself ties its own.
+    """
     if len(tables) < 2:
-        return ()
+        return (), frozenset()
     own = set(columns_in(tables[: len(crossings_of(plan))]))
     names = [name for name in columns_in(tables) if name in own or _has_column(plan, data, name)]
     base = _base(plan, data, names)
-    return record_chains(tables, RecordCodes(base.codes, base.counts))
+    return record_chains(tables, RecordCodes(base.codes, base.counts)), frozenset(names)
 
 
 def _has_column(plan: TablePlan, data: Any, name: str) -> bool:

@@ -32,12 +32,21 @@ Identity = frozenset[tuple[str, tuple[str, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """One of several tables as it comes: its name, its dimensions, its columns, the chains that its records tell of."""
+    """One of several tables as it comes.
+
+    Attributes:
+        name: Its name.
+        dimensions: Its dimensions.
+        columns: Its columns.
+        chains: The columns that determine each other, as its records tell.
+        recorded: The columns of which these tell.
+    """
 
     name: str
     dimensions: Mapping[str, Dimension]
     columns: Columns
     chains: tuple[Chain, ...] = ()
+    recorded: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,11 @@ from sfumato.tables.attack.findings import Audit, Finding, Verdict
 from sfumato.tables.batch.presence import Presence
 from sfumato.tables.build.joint import Joint, Sheet, join, merged
 from sfumato.tables.build.joint_cross import with_cross
+from sfumato.tables.build.unlinked_columns import likely_links
 from sfumato.tables.cells.cells import Bounds, Mask, no_bounds
 from sfumato.tables.cells.parts import Part
 from sfumato.tables.cells.relations import check
+from sfumato.tables.nesting.odd_records import with_odd_records
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.promises.resolution import step_in
 from sfumato.tables.published.parts import part_of, published_relations
@@ -20,9 +22,17 @@ from sfumato.tables.published.reading import Reading
 from sfumato.tables.published.review import audit_part, audit_values
 from sfumato.tables.several import joint_part
 
+ODD_RECORDS = (
+    "sums of codes of other tables that hold but for a few wrong records, for without values nobody knows by how much "
+    "they are off. Correct these records."
+)
+
 
 def review_several(
-    plan: TablePlan, sheets: Sequence[Sheet], readings: Sequence[Reading], presences: Sequence[Presence] = ()
+    plan: TablePlan,
+    sheets: Sequence[Sheet],
+    readings: Sequence[Reading],
+    presences: Sequence[Presence] = (),
 ) -> Audit:
     """Attack several published tables together.
 
@@ -35,10 +45,13 @@ def review_several(
     Raises:
         DataError: Tables differ in a cell that they share, or published totals do not add up.
     """
+    recorded = frozenset().union(*(sheet.recorded for sheet in sheets))
     if all(reading.valued for reading in readings):
         part, joint = joint_part(plan, sheets)
         reading = _together(joint, readings, part.knowledge.step)
+        part = with_odd_records(part, joint.loose)
         part, unattacked = _crossed(part, joint, None, True, presences)
+        unattacked += _unlinked(joint, readings, part.knowledge.step, recorded)
         audit = replace(audit_values(part, _padded(reading, part)), unattacked=unattacked)
         return _with_shown(audit, joint, readings, reading)
     joint = join(sheets, plan.folder)
@@ -48,6 +61,7 @@ def review_several(
     check(shown, np.nan_to_num(reading.exact), plan.table.tolerance, step)
     part, unjudged = part_of(plan, joint.columns, reading.exact, joint.relations, joint.names)
     part, unattacked = _crossed(part, joint, reading.exact == 0, False, presences)
+    unattacked += _unlinked(joint, readings, step, recorded) + ((ODD_RECORDS,) if joint.loose else ())
     audit = audit_part(part, plan, _padded(reading, part))
     audit = replace(audit, unjudged=tuple(sorted(unjudged)), unattacked=unattacked)
     return _with_shown(audit, joint, readings, reading)
@@ -63,11 +77,25 @@ def _crossed(
         return part, (error.what,)
 
 
+def _unlinked(joint: Joint, readings: Sequence[Reading], step: float, recorded: frozenset[str]) -> tuple[str, ...]:
+    """What is said of columns that are attacked as if they had nothing in common, though their cells look like it."""
+    negative = any((reading.exact < 0).any() for reading in readings)
+    cells = []
+    for reading in readings:
+        masked = np.isnan(reading.exact)
+        none = Bounds(np.full(len(masked), -np.inf if negative else 0.0), np.full(len(masked), np.inf))
+        open_ = none.within(reading.ranges)
+        cells.append(Bounds(np.where(masked, open_.low, reading.exact), np.where(masked, open_.high, reading.exact)))
+    return tuple(link.what for link in likely_links(joint, cells, step, recorded))
+
+
 def _padded(reading: Reading, part: Part) -> Reading:
-    """The reading with nothing of the cells that no table shows."""
+    """The reading with nothing of the cells that no table shows, save what is known that sums are off."""
     more = len(part.table) - len(reading.exact)
     ends = (np.append(end, np.full(more, np.nan)) for end in (reading.ranges.low, reading.ranges.high))
-    exact = np.append(reading.exact, np.full(more, np.nan))
+    behind = slice(len(reading.exact), None)
+    hidden = np.zeros(more, bool) if part.unshown is None else part.unshown[behind]
+    exact = np.append(reading.exact, np.where(hidden, np.nan, part.table.values[behind]))
     return replace(reading, exact=exact, ranges=Bounds(*ends), case=(*reading.case, *([""] * more)))
 
 

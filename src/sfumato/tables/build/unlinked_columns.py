@@ -1,0 +1,149 @@
+"""Columns of tables that nothing links, though the codes of one look like sums of those of the other."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+
+from sfumato.tables.batch.coverage import variable_of
+from sfumato.tables.build.column_chains import BETWEEN, columns_of, path_of
+from sfumato.tables.build.joint import Joint, Section
+from sfumato.tables.cells.cells import Bounds
+from sfumato.tables.cells.dimensions import Code
+from sfumato.tables.cells.relations import Key
+from sfumato.tables.nesting.determined_columns import Chain
+from sfumato.tables.nesting.likely_parts import CodeCells, likely_parts
+
+# The codes of a cell in the dimensions that two tables share.
+Shared = frozenset[object]
+
+
+@dataclass(frozen=True, slots=True)
+class LikelyLink:
+    """Columns whose codes look like parts of those of other columns, the tables that have them, and the codes."""
+
+    fine: tuple[str, ...]
+    coarse: tuple[str, ...]
+    tables: tuple[str, str]
+    rows: frozenset[Code]
+
+    @property
+    def chain(self) -> Chain:
+        """The columns as if records told of them."""
+        return Chain((*self.coarse, *self.fine), self.rows)
+
+    @property
+    def what(self) -> str:
+        """What is said of them."""
+        fine, coarse = "/".join(self.fine), "/".join(self.coarse)
+        return (
+            f"what {coarse} in {self.tables[1]} tells of {fine} in {self.tables[0]}, and the other way round: the "
+            f"codes of {coarse} look like sums of those of {fine}, so both may be of the same records. Name both as "
+            "levels of one dimension, or in one hierarchy, or protect the tables by one plan with the records."
+        )
+
+
+def likely_links(
+    joint: Joint, cells: Sequence[Bounds], step: float, known: frozenset[str] = frozenset()
+) -> list[LikelyLink]:
+    """Columns that no table and no record links, and whose cells do.
+
+    Args:
+        joint: The tables.
+        cells: The least and the most that readers know of the rows of each table.
+        step: The smallest difference of two values.
+        known: Columns of records: of two of them these tell.
+    """
+    found: dict[frozenset[tuple[str, ...]], LikelyLink] = {}
+    crossed = [_variables(one) for one in joint.sections]
+    for (one, low), (two, high) in permutations(zip(joint.sections, cells, strict=True), 2):
+        for place, other in _pairs(one, two, crossed):
+            fine, coarse = columns_of(one.trees[place]), columns_of(two.trees[other])
+            if frozenset((fine, coarse)) in found or known.issuperset((*fine, *coarse)):
+                continue
+            rows = _rows(_Side(one, low, place), _Side(two, high, other), step)
+            if rows:
+                found[frozenset((fine, coarse))] = LikelyLink(fine, coarse, (one.name, two.name), rows)
+    return list(found.values())
+
+
+def _variables(section: Section) -> list[str]:
+    return [variable_of(axis.tree) for axis in section.axes]
+
+
+def _pairs(one: Section, two: Section, crossed: Sequence[Sequence[str]]) -> Iterator[tuple[int, int]]:
+    """Dimensions of two tables that the other does not have, and that no table crosses: one that does tells of both."""
+    first, second = _variables(one), _variables(two)
+    for place, name in enumerate(first):
+        for other, more in enumerate(second):
+            apart = name not in second and more not in first
+            series = one.trees[place].series or two.trees[other].series
+            if apart and not series and not any({name, more} <= set(own) for own in crossed):
+                yield place, other
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """A table, what is known of its rows, and one of its dimensions."""
+
+    section: Section
+    cells: Bounds
+    place: int
+
+    def codes(self) -> list[Code]:
+        """The finest codes of the dimension."""
+        tree = self.section.trees[self.place]
+        there, totals = {key[self.place] for key in self.section.keys}, set(tree.parents.values())
+        return [code for code in tree.parents if code in there and code not in totals]
+
+    def rows(self, shared: frozenset[str]) -> dict[tuple[Code, Shared], int]:
+        """The rows by the code of the dimension and what is shared, with totals of all else."""
+        kept = [place for place, name in enumerate(_variables(self.section)) if name in shared]
+        others = [place for place in range(len(self.section.trees)) if place not in kept and place != self.place]
+        roots = [tree.root for tree in self.section.trees]
+        return {
+            (key[self.place], self._shared(key, kept)): row
+            for row, key in enumerate(self.section.keys)
+            if all(key[place] == roots[place] for place in others)
+        }
+
+    def sums(self) -> Shared:
+        """The codes of all dimensions that are sums of others."""
+        own = zip(self.section.trees, self.section.axes, strict=True)
+        return frozenset(axis.names[code] for tree, axis in own for code in set(tree.parents.values()) - {tree.root})
+
+    def _shared(self, key: Key, kept: Sequence[int]) -> Shared:
+        trees, axes = self.section.trees, self.section.axes
+        return frozenset(axes[place].names[key[place]] for place in kept if key[place] != trees[place].root)
+
+    def cells_of(self, rows: dict[tuple[Code, Shared], int], positions: Sequence[Shared]) -> CodeCells:
+        """The cells of each code; one that the table does not have holds nothing."""
+        codes, tree = self.codes(), self.section.trees[self.place]
+        places = np.array([[rows.get((code, one), -1) for one in positions] for code in codes], np.int64)
+        low, high = (np.where(places < 0, 0.0, end[places]) for end in (self.cells.low, self.cells.high))
+        return CodeCells([BETWEEN.join(path_of(tree, code)) for code in codes], low, high)
+
+
+def _rows(one: _Side, two: _Side, step: float) -> frozenset[Code]:
+    """Which codes of a table lie in which of another, by their cells; none where nothing says so."""
+    masked = any((side.cells.low != side.cells.high).any() for side in (one, two))
+    if not masked or not len(two.codes()) <= len(one.codes()):
+        return frozenset()
+    shared = frozenset(_variables(one.section)) & frozenset(_variables(two.section))
+    first, second = one.rows(shared), two.rows(shared)
+    positions = sorted({own for _, own in first} & {own for _, own in second}, key=repr)
+    if not positions:
+        return frozenset()
+    deepest, sums = max(map(len, positions)), one.sums() | two.sums()
+    finest = np.array([len(own) == deepest and not own & sums for own in positions])
+    fine, coarse = one.cells_of(first, positions), two.cells_of(second, positions)
+    parts = likely_parts(fine, coarse, finest, step)
+    if parts is None:
+        return frozenset()
+    trees = (one.section.trees[one.place], two.section.trees[two.place])
+    inside, above = one.codes(), two.codes()
+    return frozenset(
+        (*path_of(trees[1], above[part]), *path_of(trees[0], code))
+        for code, part in zip(inside, parts.tolist(), strict=True)
+    )
