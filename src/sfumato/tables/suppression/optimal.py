@@ -25,7 +25,7 @@ MEDIUM = 30_000
 TAIL = 1e-3
 # Shares of the time left: for removing superfluous masks at first, for the first cuts, for removing superfluous masks
 # of the pattern that they lead to and of later ones, for one integer program, and for exchanges where it has no end.
-FIRST, ROOT, GUIDED, LATER, SLICE, EXCHANGED = 0.1, 0.45, 0.6, 0.1, 0.25, 0.9
+FIRST, ROOT, GUIDED, LATER, SLICE, EXCHANGED = 0.1, 0.45, 0.6, 0.1, 0.25, 0.4
 # From which share on a cell of the linear program's point is masked in the pattern that it leads to.
 ALMOST = 0.9
 # From this gap on exchanges promise more than further integer programs.
@@ -150,7 +150,7 @@ class _Search:
         return learnt > 0
 
     def _exchange_masks(self) -> None:
-        """Cheaper patterns by exchanges, most of the time where integer programs are far from an end."""
+        """Cheaper patterns by exchanges, for longer where integer programs are far from an end."""
         wide = self._cost - self._master.bound > WIDE * self._cost
         self._offer(self._exchange.improved(self._best, self._end.share(EXCHANGED if wide else LATER)))
         self._report()
