@@ -29,7 +29,7 @@ COMPOSED = (
     "Allow 7 rows to be suppressed, raise max_level, or ask for less7.",
 )
 # What is known of the sentences of other rooms; whoever translates more raises it.
-LEAST = {"tables": 164, "service": 32, "pipelines": 55, "policies": 1}
+LEAST = {"tables": 184, "service": 34, "pipelines": 166, "policies": 2}
 
 
 def told(node: ast.expr) -> str:
