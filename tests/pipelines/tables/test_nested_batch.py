@@ -15,13 +15,13 @@ TABLES = "".join(f'<SPECIFYTABLE> "{name}""size"|"<freq>"||\n<SAFETYRULE> FREQ(3
 WRITES = "".join(f'<WRITETABLE> ({number}, 3, AS+, "{number}.csv")\n' for number in (1, 2))
 
 
-def run(folder, counts, way):
+def run(folder, counts, way, tables=TABLES, writes=WRITES):
     lines = [f"{record};1" for record, count in counts.items() for _ in range(count)]
     (folder / "m.asc").write_text("\n".join(lines) + "\n")
     names = "".join(f'{name} 1\n<RECODEABLE>\n<TOTCODE> "T"\n' for name in ("kreis", "gem", "size"))
     (folder / "m.rda").write_text(f'<SEPARATOR> ";"\n{names}v 5\n<NUMERIC>\n')
     head = '<LOGBOOK> "log.txt"\n<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n'
-    (folder / "one.arb").write_text(f"{head}{TABLES}<READMICRODATA>\n{way}\n{WRITES}")
+    (folder / "one.arb").write_text(f"{head}{tables}<READMICRODATA>\n{way}\n{writes}")
     return run_batch(folder / "one.arb", folder / "out")
 
 
@@ -49,3 +49,17 @@ def test_a_wrong_record_is_told(tmp_path):
     done = run(tmp_path, COUNTS | {"1;e;t": 1}, "<SUPPRESS> GH(0)")
     assert not done.holds
     assert any("gem determines kreis in all but 1 of the records" in warning for warning in done.warnings)
+
+
+@pytest.mark.parametrize(
+    ("recoding", "holds"), [("", True), ("1: a,b\n2: c,d\n3: e\n4: f\n", True), ("1: a,c\n2: b,e\n3: d,f\n", False)]
+)
+def test_a_table_that_crosses_both_ties_them_unless_its_codes_are_coarser(tmp_path, recoding, holds):
+    (tmp_path / "g.grc").write_text(recoding)
+    crossing = '<SPECIFYTABLE> "gem""kreis"|"<freq>"||\n<SAFETYRULE> FREQ(3,10)\n'
+    way = ('<RECODE> 3,"gem","g.grc"\n' if recoding else "") + "<SUPPRESS> GH(0)"
+    writes = f'{WRITES}<WRITETABLE> (3, 3, AS+, "3.csv")\n'
+    done = run(tmp_path, COUNTS | {"3;e;s": 3, "3;f;s": 3}, way, TABLES + crossing, writes)
+    assert done.holds is holds
+    assert any("gem determines kreis" in warning for warning in done.warnings) is not holds
+    assert not holds or ("b", "s") in masked(tmp_path, 1) or ("1", "s") in masked(tmp_path, 2)

@@ -71,17 +71,53 @@ def in_finest_variables(tables: Sequence[OfficeTable]) -> list[OfficeTable]:
 
     Where a table has both, it ties them by itself.
     """
-    names = [frozenset(map(variable_of, table.trees)) for table in tables]
-    used, within = frozenset().union(*names), dict[str, Mapping[str, Parts]]()
-    for table in tables:
-        within |= table.within
+    names, within = _variables(tables), _within(tables)
     targets = {
-        name: finest[0]
-        for name in within
-        if (finest := sorted(own for own in within[name] if own in used and not used & within.get(own, {}).keys()))
-        and not any({name, finest[0]} <= own for own in names)
+        name: (own, within[name][own])
+        for name, own in _finest(names, within).items()
+        if not any({name, own} <= one for one in names)
     }
-    return [_renamed(table, {name: (own, within[name][own]) for name, own in targets.items()}) for table in tables]
+    return [_renamed(table, targets) for table in tables]
+
+
+def untied_variables(tables: Sequence[OfficeTable]) -> list[tuple[str, str]]:
+    """Variables that tables have apart, the finer one first, where those that have both do not tie them: their codes
+    are coarser than those that the one determines the other by.
+    """
+    names, within = _variables(tables), _within(tables)
+    untied = []
+    for name, own in _finest(names, within).items():
+        both = [table for table, one in zip(tables, names, strict=True) if {name, own} <= one]
+        apart = [len({name, own} & one) == 1 for one in names]
+        if both and any(apart) and not any(_ties(table, own, name, within[name][own]) for table in both):
+            untied.append((own, name))
+    return untied
+
+
+def _ties(table: OfficeTable, fine: str, coarse: str, parts: Parts) -> bool:
+    """Whether the cells of a table of two variables tell which codes of one lie in which of the other."""
+    origins = {name.lower(): codes for name, codes in table.origins.items()}
+    whole = (any(codes <= part for part in parts.values()) for codes in origins.get(fine, {}).values())
+    return coarse not in origins and all(whole)
+
+
+def _variables(tables: Iterable[OfficeTable]) -> list[frozenset[str]]:
+    return [frozenset(map(variable_of, table.trees)) for table in tables]
+
+
+def _within(tables: Iterable[OfficeTable]) -> Within:
+    return {name: finer for table in tables for name, finer in table.within.items()}
+
+
+def _finest(names: Sequence[frozenset[str]], within: Within) -> dict[str, str]:
+    """For each variable that others determine the finest of these that some table has."""
+    used = frozenset().union(*names)
+    finest = {
+        name: sorted(own for own in within[name] if own in used and not used & within.get(own, {}).keys())
+        for name in within
+        if name in used
+    }
+    return {name: own[0] for name, own in finest.items() if own}
 
 
 def _renamed(table: OfficeTable, targets: Mapping[str, tuple[str, Parts]]) -> OfficeTable:
