@@ -1,5 +1,7 @@
 """Columns of the same records of which one determines another, in tables that are protected together."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -115,3 +117,18 @@ def test_codes_that_are_unique_in_a_unit_only_determine_by_all_levels():
     (chain,) = determined_chains(records, [("Land", "number"), ("Kreis",)])
     assert set(chain.columns) == {"Kreis", "Land", "number"}
     assert not chain.odd
+
+
+def test_a_unit_that_is_mostly_one_of_its_parts_does_not_determine_it():
+    """Kreis 1 has a large and a small Gemeinde, the others one each: no record is wrong."""
+    gem = ["a"] * 96 + ["b"] * 4 + ["c"] * 100 + ["d"] * 100
+    codes = {"gem": gem, "kreis": [{"a": "1", "b": "1", "c": "2", "d": "3"}[code] for code in gem]}
+    chains = determined_chains(RecordCodes(codes, np.ones(300)), [("gem",), ("kreis",)])
+    assert [chain.odd for chain in chains] == [frozenset()]
+
+
+def test_a_hierarchy_lies_beside_a_plan_that_is_called_from_elsewhere(tmp_path, monkeypatch):
+    (tmp_path / "in").mkdir()
+    folder_of(tmp_path / "in", COUNTS)
+    monkeypatch.chdir(tmp_path)
+    assert protect(None, plan(Path("in"), TREE)).tables

@@ -120,14 +120,24 @@ def odd_rows(records: RecordCodes, fine: Names, name: str, trees: Iterable[Tree]
         name: The other column.
         trees: Hierarchies above the codes of the one fine column.
     """
-    odd, expected = _odd(records.numbers(fine), records.numbers((name,)), records.counts)
-    off = float(records.counts[odd].sum())
-    if expected >= LEAST and off <= OFF * expected:
+    odd, off, near = _off(records, fine, (name,))
+    if off and near:
+        # A Kreis of one large Gemeinde nearly tells it, but each Gemeinde tells its Kreis better.
+        _, back, nearer = _off(records, (name,), fine)
+        return None if back < off and (nearer or not back) else odd
+    if near:
         return odd
     if off:
         return None
     pairs = set(zip(records.codes[fine[0]], records.codes[name], strict=True))
     return odd if any(codes_within(tree, pairs) for tree in trees) else None
+
+
+def _off(records: RecordCodes, fine: Names, coarse: Names) -> tuple[Mask, float, bool]:
+    """The rows in which some columns do not determine others, how many records these are, and whether these are few."""
+    odd, expected = _odd(records.numbers(fine), records.numbers(coarse), records.counts)
+    off = float(records.counts[odd].sum())
+    return odd, off, expected >= LEAST and off <= OFF * expected
 
 
 def _odd(fine: Places, coarse: Places, counts: Numbers) -> tuple[Mask, float]:

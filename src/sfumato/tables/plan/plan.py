@@ -105,8 +105,8 @@ class Dimension:
             raise ValueError("a hierarchy goes with a column.")
 
     def placed(self, folder: Path) -> "Dimension":
-        """The same dimension, its hierarchy found from a folder."""
-        return self if self.hierarchy is None else replace(self, hierarchy=str(folder / self.hierarchy))
+        """The same dimension, its hierarchy found from a folder; placed twice it is found from the first."""
+        return self if self.hierarchy is None else replace(self, hierarchy=str(folder.absolute() / self.hierarchy))
 
 
 DIMENSION = record_of(Dimension)
