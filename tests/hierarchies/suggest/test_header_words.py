@@ -74,3 +74,20 @@ def test_a_key_called_one_of_persons_names_them_where_a_few_repeat():
     keys = Counter({f"{place}": 2 if place < 150 else 1 for place in range(1000)})
     assert suggest(Profile("HALTER_ID", keys, 1150)).role == "person"
     assert suggest(Profile("row_id", keys, 1150)).role == "identifier"
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "role"),
+    [
+        ("SUSP_HAIR", ("BLK", "BRO", "BLD"), "quasi-identifier"),
+        ("SUSP_BUILD", ("MED", "THN", "HVY"), "quasi-identifier"),
+        ("Marca y modelo", ("Seat Toledo", "Skoda Octavia", "Toyota Prius"), "quasi-identifier"),
+        ("Verletzter Körperteil", ("Zkq", "Wxv", "Bnm"), "sensitive"),
+        ("zkq", ("Hand", "Knie", "Kopf"), "sensitive"),
+        ("zkq", ("48,00 €", "96,00 €", "54,00 €"), "sensitive"),
+        ("zkq", ("CHF 120", "CHF 80", "CHF 95"), "sensitive"),
+        ("Berufsbildner/in", ("Hr. Böhm", "Fr. Engel", "Mme Masson"), "identifier"),
+    ],
+)
+def test_heads_joined_words_and_values_tell_what_a_column_is(name, values, role):
+    assert suggest(Profile(name, dict.fromkeys(values, 40), 40 * len(values))).role == role

@@ -19,6 +19,8 @@ MISSING_WORDS = (
     "k.A.",
     "k. A.",
     "unbekannt",
+    *("unknown", "Unknown", "UNKNOWN", "#N/A", "N/D", "n/d", "n.d.", "N/C", "n/c", "n.c.", "n.r.", "s/d", "S/D"),
+    *("keine Angabe", "not stated", "non renseigné", "sin datos"),
 )
 _CODE_WORD = "NA"
 

@@ -23,6 +23,8 @@ Integers = npt.NDArray[np.int64]
 # A column tells a quasi-identifier where so many guesses by it are right, it takes away so many of the wrong ones, and
 # that for so many of the rows.
 RIGHT, LESS_WRONG, ROWS_MORE = 0.75, 0.6, 0.1
+# Keys are counted in their places where these are at most so many times the keys.
+_DENSE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +91,7 @@ def _tell(
 
 def _together(label: Integers, value: Integers, raw: Integers, rows: Counts) -> tuple[Integers, ...]:
     sizes = int(value.max(initial=0)) + 1, int(raw.max(initial=0)) + 1
-    keys, owners = np.unique((label * sizes[0] + value) * sizes[1] + raw, return_inverse=True)
-    added = np.bincount(owners, weights=rows, minlength=len(keys)).astype(np.int64)
+    keys, added = _added((label * sizes[0] + value) * sizes[1] + raw, rows)
     rest, raw = np.divmod(keys, sizes[1])
     label, value = np.divmod(rest, sizes[0])
     return label, value, raw, added
@@ -130,6 +131,10 @@ def right_guesses(groups: Integers, values: Integers, rows: Counts) -> float:
 
 def _added(keys: Integers, rows: Counts) -> tuple[Integers, Counts]:
     """The distinct keys, ascending, and the rows of each."""
+    if int(keys.max(initial=0)) < _DENSE * len(keys):
+        # Numbers that lie close together are counted in their places, which sorts them on the way.
+        present = np.flatnonzero(np.bincount(keys))
+        return present, np.bincount(keys, weights=rows)[present].astype(np.int64)
     order = np.argsort(keys)
     ordered = keys[order]
     starts = _starts(ordered)

@@ -90,7 +90,7 @@ def _error(trials: Sequence[Trial]) -> SfumatoError:
     """Why there is no release: that a time was over, where one was; else why the first has none."""
     errors = [trial.error for trial in trials if trial.error is not None]
     late = next((error for error in errors if not isinstance(error, UnattainableError)), None)
-    return late or UnattainableError(str(errors[0]), "Ask for less, or allow more rows to be suppressed.", "auto")
+    return late or UnattainableError(errors[0].what, "Ask for less, or allow more rows to be suppressed.", "auto")
 
 
 def _methods(plan: Plan, method: Auto) -> list[Method]:

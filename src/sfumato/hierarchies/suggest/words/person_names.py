@@ -11,6 +11,22 @@ _SHARE_OF_MANY, _SHARE_OF_FEW = 0.25, 0.5
 _MANY_VALUES = 40
 # Who is called so is a person, whatever the name behind it.
 _CALLED = frozenset(("dr", "prof", "herr", "frau", "mr", "mrs", "ms", "miss", "mme", "sr", "sra", "dott", "dra"))
+_CALLED |= {
+    "herrn",
+    "hr",
+    "hrn",
+    "fr",
+    "mlle",
+    "monsieur",
+    "madame",
+    "senor",
+    "senora",
+    "sig",
+    "dhr",
+    "mevr",
+    "pan",
+    "pani",
+}
 _TITLES = _CALLED | {"master", "ra", "von", "van", "de", "der"}
 _MAX_WORDS = 6
 

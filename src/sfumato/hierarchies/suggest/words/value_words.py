@@ -22,6 +22,9 @@ _CODES = (
 _SHARE_OF_ICD = 0.9
 # Groups of ages: 35-39, 40 bis 49, <30, 80+.
 _AGE_GROUP = re.compile(r"(?:[1-9]?\d)\s?(?:-|–|to|bis|à|a)\s?(?:[1-9]\d|10\d)|[<>≥]=?\s?[1-9]\d|[1-9]\d\s?\+")
+# Sums of money, which have a currency.
+_CURRENCY = r"(?:[€$£]|EUR|Euro|USD|CHF|GBP|SEK|NOK|DKK|PLN|zł|Kč)"
+_SUM = re.compile(rf"{_CURRENCY} ?[+-]?\d[\d.,' ]*|[+-]?\d[\d.,' ]*?(?:,-)? ?{_CURRENCY}")
 _LEAST_GROUPS, _MOST_GROUPS = 3, 25
 # Parts of texts must be long to be no accident; of so few rows that say something, nothing is told.
 _LONG, _LEAST_TOLD = 5, 0.02
@@ -46,6 +49,8 @@ def concept_of_values(profile: Profile) -> tuple[Concept, float] | None:
         return BY_KEY["health"], codes
     if _LEAST_GROUPS <= len(profile.counts) <= _MOST_GROUPS and profile.share_of(_AGE_GROUP) >= _SHARE_OF_ICD:
         return BY_KEY["age"], profile.share_of(_AGE_GROUP)
+    if (sums := profile.share_of(_SUM)) >= _SHARE_OF_ICD:
+        return BY_KEY["money"], sums
     plain = {value: _plain(value) for value in profile.sample}
     negatives = negatives_of(profile.sample)
     for key, needed, words in _lists():

@@ -58,6 +58,9 @@ _NUMBERED = re.compile(r"([a-z]{3,})(nr|no|id|num|nummer)")
 _QUESTION = 5
 # What stands between a thing and whose or which it is.
 _OF = frozenset(("of", "for", "at", "der", "des", "bei", "de", "du", "del", "di", "della", "do", "da"))
+_AND = frozenset(("y", "e", "i", "o"))
+# Words for somebody that are those of courts.
+_WHOSE = frozenset(("suspect", "victim", "offender", "defendant", "accused", "beschuldigter", "opfer", "tater"))
 # Concepts that a name's last word decides, and those of things that have names, too.
 _HEADS = frozenset({"name", "sex", "age", "phone", "email", "address", "place", "nationality", "origin"})
 # Words for names that things have, too; the others are of persons alone.
@@ -125,10 +128,12 @@ def concepts_of(name: str) -> list[tuple[Concept, str]]:
     >>> [concepts_of(name)[0][0].key for name in ("number_of_children", "suspect_sex", "account_balance")]
     ['family', 'sex', 'money']
     """
-    words = _head_last(meanings_of(name))
+    words = _without_ands(_head_last(meanings_of(name)))
     asked = len(words) >= _QUESTION
     joint = _joint(words) | _joint(words_of(name))
     pairs = [*_units(name), *(pair for compound in (False, True) for pair in _matches(words, joint, compound))]
+    # A suspect's hair is hair: whose it is stands before it.
+    pairs = [pair for pair in pairs if pair[1] not in _WHOSE or pair[1] in words[-1:]]
     private = any(concept.role == "sensitive" and word in words[-1:] for concept, word in pairs)
 
     def place(pair: tuple[Concept, str]) -> int:
@@ -150,6 +155,16 @@ def concepts_of(name: str) -> list[tuple[Concept, str]]:
         return 2 if private and concept.role == "identifier" and not last else 1
 
     return sorted(pairs, key=place)
+
+
+def _without_ands(words: list[str]) -> list[str]:
+    """Words without a letter between others, which joins these; at an end it is what the column is.
+
+    >>> _without_ands(["marca", "y", "modelo"]), _without_ands(["target", "y"])
+    (['marca', 'modelo'], ['target', 'y'])
+    """
+    inner = range(1, len(words) - 1)
+    return [word for place, word in enumerate(words) if place not in inner or word not in _AND]
 
 
 def _joint(words: Sequence[str]) -> set[str]:
@@ -251,7 +266,7 @@ def _is_known(word: str) -> bool:
     """Whether a word is one of a list, or speaks of a concept: then it abbreviates nothing."""
     if any(word in WORDS[key] for key in ("persons", "staff", "events")):
         return True
-    return any(_speaks_of(word, concept, compound) for concept in CONCEPTS for compound in (False, True))
+    return word in _keys_of() or bool(_concepts_of_parts(word))
 
 
 def _units(name: str) -> Iterator[tuple[Concept, str]]:
@@ -298,8 +313,10 @@ def _concepts_of_parts(word: str) -> frozenset[str]:
 @cache
 def _keys_of() -> dict[str, tuple[str, ...]]:
     """The keys of the concepts that each word speaks of."""
-    words = {word for concept in CONCEPTS for word in concept.words}
-    return {word: tuple(concept.key for concept in CONCEPTS if word in concept.words) for word in words}
+    keys: dict[str, tuple[str, ...]] = {}
+    for concept in CONCEPTS:
+        keys |= {word: (*keys.get(word, ()), concept.key) for word in concept.words}
+    return keys
 
 
 def _is_a_thing(words: Sequence[str], concepts: Sequence[Concept], left_out: Collection[str] = ()) -> bool:
