@@ -109,6 +109,7 @@ POINTING = {
         dice.choice((1067, 4109, 8056, 10115, 20095, 50667, 80331)) + dice.randint(0, 40)
     ),
     "postcodes, unknown as 0": unknown_to_zero(lambda dice: 2130 + 7 * dice.randint(0, 40)),
+    "postcodes that end in 0": lambda dice: 10 * (dice.choice((100, 213, 651, 1000, 1910, 9411)) + dice.randint(0, 12)),
     "area codes": lambda dice: dice.choice(AREA_CODES),
     "parts of telephone numbers": lambda dice: dice.randint(20, 9999),
     "latitudes": lambda dice: f"{dice.gauss(51, 2):.2f}",

@@ -20,8 +20,9 @@ _OWN, _ONE_LENGTH, _LONG = 1 / 3, 0.95, 4
 _RUNNING, _GAPS, _OFTENER = 30, 1.25, 4
 # Counts: so many of those that are not 0 are among the first few.
 _FIRST_COUNTS, _SOON = 3, 0.4
-# Sums that people round are of so many digits at least, and so many rows have round ones.
-_LEAST_SUM, _ROUND = 100, 0.5
+# Sums that people round are so large at least, and so many rows have round ones; of these so many are rounder still,
+# which numbers that all end in 0 are not.
+_LEAST_SUM, _ROUND, _ROUNDER = 100, 0.5, 0.4
 # Fractions: so many rows have some; those of codes are small, those of measures are not.
 _FRACTIONS, _LARGE_FRACTIONS = 0.2, 0.3
 # Degrees on a map, and what is too small to be some; years with parts of them.
@@ -77,8 +78,10 @@ def _are_round_sums(profile: Profile, spread: Spread) -> bool:
     """Whether most numbers are round, and of several lengths."""
     sums = spread.numbers >= _LEAST_SUM
     rounded = sums & (spread.numbers % 10 == 0)
+    rows = float(spread.rows[rounded].sum())
+    rounder = float(spread.rows[rounded & (spread.numbers % 50 == 0)].sum()) >= _ROUNDER * rows
     several = _commonest(_digits(spread.numbers), spread.rows) < _ONE_LENGTH
-    return bool(several and not profile.few and spread.rows[rounded].sum() >= _ROUND * spread.rows.sum())
+    return several and rounder and not profile.few and rows >= _ROUND * float(spread.rows.sum())
 
 
 def _has_fractions_of_codes(profile: Profile, spread: Spread, named: bool) -> bool:
