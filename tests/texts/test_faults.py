@@ -142,3 +142,12 @@ def test_what_is_not_known_as_a_whole_stays_english() -> None:
 def test_the_grand_total_is_told_in_german() -> None:
     told_german = GERMAN.sentence("totals do not add up: the grand total (by 1.5).")
     assert told_german == "Summen gehen nicht auf: Die Gesamtsumme weicht um 1,5 ab."
+
+
+def test_who_attacks_a_table_is_told_in_german() -> None:
+    said = "an unsafe cell cannot be protected from the largest contributor of region A whatever else is masked."
+    told_german = "Eine unsichere Zelle lässt sich vor dem größten Beitragenden von region A nicht schützen"
+    assert GERMAN.sentence(said).startswith(told_german)
+    assert "vor dem Unternehmen H1 nicht" in GERMAN.sentence(
+        said.replace("the largest contributor of region A", "holding H1")
+    )
