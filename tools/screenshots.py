@@ -23,8 +23,8 @@ from playwright.sync_api import sync_playwright
 ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
 ARGUMENTS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
 SIZE = {"width": 1440, "height": 900}
-# Colors of a picture: enough for pages that are mostly paper, and a third of the bytes.
-COLORS = 96
+# Colors of a picture, of most points and of few: enough for pages that are mostly paper, and a third of the bytes.
+COLORS = 64
 PATIENCE_MS = 60_000
 
 
@@ -134,9 +134,13 @@ def _shrink(path: Path) -> None:
         return
     pictures = import_module("PIL.Image")
     with pictures.open(path) as picture:
-        # Colors that few points have are kept: a ring or an edge means something.
-        few = picture.convert("RGB").quantize(COLORS, method=pictures.Quantize.MAXCOVERAGE)
-        few.save(path, optimize=True)
+        picture = picture.convert("RGB")  # noqa: PLW2901
+        # Colors that few points have are kept beside those of most: a ring or an edge means something.
+        rare = picture.quantize(COLORS, method=pictures.Quantize.MAXCOVERAGE).getpalette()[: 3 * COLORS]
+        counted = sorted(picture.getcolors(picture.width * picture.height), reverse=True)
+        palette = pictures.new("P", (1, 1))
+        palette.putpalette([part for _, color in counted[:COLORS] for part in color] + rare)
+        picture.quantize(palette=palette, dither=pictures.Dither.NONE).save(path, optimize=True)
 
 
 def main(target: Path) -> None:

@@ -38,6 +38,7 @@ class OtherChoices:
         self.area, self.workspace, self.words = area, area.workspace, area.workspace.words
         self.run, self._start = run, start
         self._points: list[Point] = []
+        self._seen: Point | None = None
 
     def build(self) -> None:
         """A card for levels, where the method chooses some, and one for methods."""
@@ -80,8 +81,8 @@ class OtherChoices:
         best = {place: self._text(point) for place, point in enumerate(self._points) if point.best}
         with ui.element("div").classes("sf-labeled w-full"):
             ui.label(words["node_best"]).classes("sf-soft").props('aria-hidden="true"')
-            choice = ui.select(best, on_change=lambda event: self._look(self._points[event.value]))
-            choice.classes("w-full").props("dense outlined").props["aria-label"] = words["node_best"]
+            self._choice = ui.select(best, on_change=lambda event: self._chosen(event.value))
+            self._choice.classes("w-full").props("dense outlined").props["aria-label"] = words["node_best"]
         self._preview = ui.column().classes("w-full").props('role="status"')
         components.listen("sf_node", lambda event: self._look(self._points[int(event.args)]))
         self._draw("frontier")
@@ -116,9 +117,14 @@ class OtherChoices:
         kind = [point for point in self._points if point.best == (event.series_index == 1)]
         self._look(kind[event.data_index])
 
+    def _chosen(self, place: int | None) -> None:
+        if place is not None and self._points[place] is not self._seen:
+            self._look(self._points[place])
+
     def _look(self, point: Point) -> None:
         """Show what a point does to each column; a second click releases it."""
-        words = self.words
+        words, self._seen = self.words, point
+        self._choice.set_value(self._points.index(point) if point.best else None)
         self._preview.clear()
         with self._preview, ui.element("div").classes("sf-promise"):
             figures = {"lost": words.count(point.suppressed_rows), "loss": words.figure(f"{point.loss:.4g}")}

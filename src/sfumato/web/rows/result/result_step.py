@@ -29,7 +29,7 @@ class ResultStep:
         words, run = self.words, self.workspace.run
         with components.head(words["result"], self._number(run)):
             self._runs()
-            self._button = components.button(words["run_again" if run else "run"], self.start)
+            self._button = components.button(words["run_again" if run else "run"], self.start).classes("sf-start")
             if run:
                 self._button.props("outline")
             self.area.ways("goal", "release" if run else None)
