@@ -7,7 +7,8 @@ import numpy as np
 
 from sfumato.errors import UnattainableError
 from sfumato.tables.build.build import lines_of, resolved
-from sfumato.tables.build.joint import Joint, Section, Sheet, join, merged, settled
+from sfumato.tables.build.joint import Joint, Sheet, join, merged, settled
+from sfumato.tables.build.sections import Section
 from sfumato.tables.cells.cells import Places, Reach, Status, make_relations, make_table, no_bounds
 from sfumato.tables.cells.parts import Part, in_part
 from sfumato.tables.cells.relations import check

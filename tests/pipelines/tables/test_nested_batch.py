@@ -63,3 +63,14 @@ def test_a_table_that_crosses_both_ties_them_unless_its_codes_are_coarser(tmp_pa
     assert done.holds is holds
     assert any("gem determines kreis" in warning for warning in done.warnings) is not holds
     assert not holds or ("b", "s") in masked(tmp_path, 1) or ("1", "s") in masked(tmp_path, 2)
+
+
+def test_units_that_are_the_same_together_are_told(tmp_path):
+    # The columns are Kreis and Region here: 1 and 2 are a and b, 3 and 4 are c and d.
+    inside = {"1": "ab", "2": "ab", "3": "cd", "4": "cd"}
+    counts = {f"{kreis};{own};{size}": 5 for kreis, both in inside.items() for own in both for size in "st"}
+    done = run(tmp_path, counts, "<SUPPRESS> GH(0)")
+    assert not done.holds
+    assert any("same records as some of" in warning for warning in done.warnings)
+    mixed = {f"{kreis};{own};{size}": 5 for kreis in "1234" for own in "abcd" for size in "st"}
+    assert run(tmp_path, mixed, "<SUPPRESS> GH(0)").holds

@@ -132,3 +132,38 @@ def test_a_hierarchy_lies_beside_a_plan_that_is_called_from_elsewhere(tmp_path, 
     folder_of(tmp_path / "in", COUNTS)
     monkeypatch.chdir(tmp_path)
     assert protect(None, plan(Path("in"), TREE)).tables
+
+
+# Of each Gemeinde, which is in no table, the Kreis and the Region: 1 and 2 are p and q, 3 and 4 are r and u.
+UNITS = [("1", "p"), ("1", "q"), ("2", "p"), ("2", "q"), ("3", "r"), ("3", "u"), ("4", "r"), ("4", "u")]
+
+
+def region_plan(folder, tables):
+    lines = [
+        f"{kreis},{region},{size}"
+        for place, (kreis, region) in enumerate(UNITS)
+        for size in "st"
+        for _ in range(1 if (kreis, size) == ("1", "s") else 5 + place % 3)
+    ]
+    (folder / "c.csv").write_text("Kreis,Region,size\n" + "\n".join(lines) + "\n")
+    named = [{"name": " ".join(own), "dimensions": {name: {"column": name} for name in own}} for own in tables]
+    table = {"microdata": "c.csv", "value": "count"}
+    rules = {"primary": [{"rule": "frequency", "min": 3}], "method": "fast"}
+    return read_table_plan({"version": 1, "table": table, **rules, "tables": named}, folder)
+
+
+def test_units_of_a_third_column_do_not_tell_each_other(tmp_path):
+    done = protect(None, region_plan(tmp_path, [("Kreis", "size"), ("Region", "size")]))
+    masked = set()
+    for own in done.tables.values():
+        codes = [own.columns.text(name) for name in own.columns.texts if name in ("Kreis", "Region", "size")]
+        shown = own.columns.text("count_published")
+        masked |= {cell for cell, text in zip(zip(*codes, strict=True), shown, strict=True) if not text.isdigit()}
+    assert ("1", "s") in masked
+    # 1 + 2 is p + q.
+    assert masked & {("2", "s"), ("p", "s"), ("q", "s")}
+
+
+def test_a_table_that_crosses_both_is_attacked_by_the_cross(tmp_path):
+    plan = region_plan(tmp_path, [("Kreis", "size"), ("Region", "size"), ("Kreis", "Region")])
+    assert all(not sheet.chains for sheet in sheets_of(plan)[1])

@@ -21,7 +21,8 @@ def record_chains(tables: Sequence[Mapping[str, Dimension]], records: RecordCode
         records: The records, with as many of their columns as there are.
     """
     own = [one for dimensions in tables for one in dimensions.values() if records.codes.keys() >= set(_names(one))]
-    return determined_chains(records, map(_names, own), _hierarchies(own, records))
+    crossed = [frozenset(columns_in([dimensions])) for dimensions in tables]
+    return determined_chains(records, map(_names, own), _hierarchies(own, records), crossed)
 
 
 def _names(dimension: Dimension) -> Names:

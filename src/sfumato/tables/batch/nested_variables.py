@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import permutations
+from itertools import combinations, permutations
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,7 @@ from sfumato.tables.batch.coverage import variable_of
 from sfumato.tables.formats.cells_file import tree_of
 from sfumato.tables.formats.metadata import Metadata
 from sfumato.tables.formats.records_file import Records
-from sfumato.tables.nesting.determined_columns import RecordCodes, odd_rows
+from sfumato.tables.nesting.determined_columns import RecordCodes, have_unions, odd_rows
 from sfumato.tables.office.office_table import OfficeTable
 
 # The codes of a finer variable that lie in each code.
@@ -27,10 +27,12 @@ class NestedVariables:
     Attributes:
         within: Those that do in all records.
         odd: Those that do in nearly all, the finer one first, with how many records are off.
+        unions: Those of which neither does, but some codes together are the same records as some of the other.
     """
 
     within: Within = field(default_factory=dict)
     odd: tuple[tuple[str, str, int], ...] = ()
+    unions: tuple[tuple[str, str], ...] = ()
 
 
 def nested_variables(records: Records, metadata: Metadata, names: Iterable[str], folder: Path) -> NestedVariables:
@@ -56,7 +58,17 @@ def nested_variables(records: Records, metadata: Metadata, names: Iterable[str],
             odd.append((variables[fine].name, variables[coarse].name, int(off.sum())))
         else:
             within.setdefault(coarse, {})[fine] = _parts(texts[fine], texts[coarse])
-    return NestedVariables(within, tuple(odd))
+    near = {frozenset((one.lower(), two.lower())) for one, two, _ in odd}
+    near |= {frozenset((coarse, fine)) for coarse, finer in within.items() for fine in finer}
+    unions = [
+        (variables[one].name, variables[two].name)
+        for one, two in combinations(sorted(variables), 2)
+        if frozenset((one, two)) not in near
+        # Both are made of the codes of one that tables have.
+        and not within.get(one, {}).keys() & within.get(two, {}).keys()
+        and have_unions(codes, (one,), (two,))
+    ]
+    return NestedVariables(within, tuple(odd), tuple(unions))
 
 
 def _parts(fine: Iterable[str], coarse: Iterable[str]) -> Parts:

@@ -18,6 +18,8 @@ from sfumato.tables.batch.coverage import Cover, coverage_of, variable_of
 from sfumato.tables.batch.unshown_cells import Ties
 from sfumato.tables.build.build import dimensions_of, heights_of
 from sfumato.tables.build.common_codes import Axis, axes_of
+from sfumato.tables.build.common_sums import common_sums
+from sfumato.tables.build.sections import Section
 from sfumato.tables.cells.cells import Numbers, Places, Relations, make_relations
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.dimensions import Tree
@@ -47,18 +49,6 @@ class Sheet:
     columns: Columns
     chains: tuple[Chain, ...] = ()
     recorded: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """One of several tables in the joint one: `cells` are the joint cells of its rows, `axes` what its codes are."""
-
-    name: str
-    columns: Columns
-    trees: tuple[Tree, ...]
-    keys: tuple[Key, ...]
-    cells: Places
-    axes: tuple[Axis, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +97,7 @@ def join(sheets: Sequence[Sheet], folder: Path) -> Joint:
             for place in range(len(relations))
         ]
         sections.append(Section(sheet.name, sheet.columns, trees, tuple(keys), cells, own))
-    rows += _ties(sections) + _doubles(sections, places)
+    rows += _ties(sections) + _doubles(sections, places) + common_sums(_plain(sections))
     unique = _unique(rows)
     loose = tuple(row for key, row in _unique(_loose(sections)).items() if key not in unique)
     named = [names[cells[0]] for cells, _ in unique.values()]

@@ -11,7 +11,8 @@ from sfumato.tables.batch.cross_cells import Cross, TableCells, cross_of
 from sfumato.tables.batch.presence import Presence
 from sfumato.tables.batch.unshown_cells import UNSHOWN, possible_values
 from sfumato.tables.batch.variable_cycles import variable_cycles
-from sfumato.tables.build.joint import Joint, Section, coded_table
+from sfumato.tables.build.joint import Joint, coded_table
+from sfumato.tables.build.sections import Section
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Reach, Relations, Status, Table
 from sfumato.tables.cells.parts import Part
 from sfumato.tables.deadline import Deadline

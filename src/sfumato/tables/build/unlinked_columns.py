@@ -6,17 +6,13 @@ from itertools import permutations
 
 import numpy as np
 
-from sfumato.tables.batch.coverage import variable_of
 from sfumato.tables.build.column_chains import BETWEEN, columns_of, path_of
-from sfumato.tables.build.joint import Joint, Section
+from sfumato.tables.build.joint import Joint
+from sfumato.tables.build.sections import Section, Shared
 from sfumato.tables.cells.cells import Bounds
 from sfumato.tables.cells.dimensions import Code
-from sfumato.tables.cells.relations import Key
 from sfumato.tables.nesting.determined_columns import Chain
 from sfumato.tables.nesting.likely_parts import CodeCells, likely_parts
-
-# The codes of a cell in the dimensions that two tables share.
-Shared = frozenset[object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +52,7 @@ def likely_links(
         known: Columns of records: of two of them these tell.
     """
     found: dict[frozenset[tuple[str, ...]], LikelyLink] = {}
-    crossed = [_variables(one) for one in joint.sections]
+    crossed = [one.variables for one in joint.sections]
     for (one, low), (two, high) in permutations(zip(joint.sections, cells, strict=True), 2):
         for place, other in _pairs(one, two, crossed):
             fine, coarse = columns_of(one.trees[place]), columns_of(two.trees[other])
@@ -68,13 +64,9 @@ def likely_links(
     return list(found.values())
 
 
-def _variables(section: Section) -> list[str]:
-    return [variable_of(axis.tree) for axis in section.axes]
-
-
 def _pairs(one: Section, two: Section, crossed: Sequence[Sequence[str]]) -> Iterator[tuple[int, int]]:
     """Dimensions of two tables that the other does not have, and that no table crosses: one that does tells of both."""
-    first, second = _variables(one), _variables(two)
+    first, second = one.variables, two.variables
     for place, name in enumerate(first):
         for other, more in enumerate(second):
             apart = name not in second and more not in first
@@ -91,35 +83,14 @@ class _Side:
     cells: Bounds
     place: int
 
-    def codes(self) -> list[Code]:
-        """The finest codes of the dimension."""
-        tree = self.section.trees[self.place]
-        there, totals = {key[self.place] for key in self.section.keys}, set(tree.parents.values())
-        return [code for code in tree.parents if code in there and code not in totals]
-
-    def rows(self, shared: frozenset[str]) -> dict[tuple[Code, Shared], int]:
-        """The rows by the code of the dimension and what is shared, with totals of all else."""
-        kept = [place for place, name in enumerate(_variables(self.section)) if name in shared]
-        others = [place for place in range(len(self.section.trees)) if place not in kept and place != self.place]
-        roots = [tree.root for tree in self.section.trees]
-        return {
-            (key[self.place], self._shared(key, kept)): row
-            for row, key in enumerate(self.section.keys)
-            if all(key[place] == roots[place] for place in others)
-        }
-
     def sums(self) -> Shared:
         """The codes of all dimensions that are sums of others."""
         own = zip(self.section.trees, self.section.axes, strict=True)
         return frozenset(axis.names[code] for tree, axis in own for code in set(tree.parents.values()) - {tree.root})
 
-    def _shared(self, key: Key, kept: Sequence[int]) -> Shared:
-        trees, axes = self.section.trees, self.section.axes
-        return frozenset(axes[place].names[key[place]] for place in kept if key[place] != trees[place].root)
-
     def cells_of(self, rows: dict[tuple[Code, Shared], int], positions: Sequence[Shared]) -> CodeCells:
         """The cells of each code; one that the table does not have holds nothing."""
-        codes, tree = self.codes(), self.section.trees[self.place]
+        codes, tree = self.section.finest(self.place), self.section.trees[self.place]
         places = np.array([[rows.get((code, one), -1) for one in positions] for code in codes], np.int64)
         low, high = (np.where(places < 0, 0.0, end[places]) for end in (self.cells.low, self.cells.high))
         return CodeCells([BETWEEN.join(path_of(tree, code)) for code in codes], low, high)
@@ -128,10 +99,10 @@ class _Side:
 def _rows(one: _Side, two: _Side, step: float) -> frozenset[Code]:
     """Which codes of a table lie in which of another, by their cells; none where nothing says so."""
     masked = any((side.cells.low != side.cells.high).any() for side in (one, two))
-    if not masked or not len(two.codes()) <= len(one.codes()):
+    if not masked or not len(two.section.finest(two.place)) <= len(one.section.finest(one.place)):
         return frozenset()
-    shared = frozenset(_variables(one.section)) & frozenset(_variables(two.section))
-    first, second = one.rows(shared), two.rows(shared)
+    shared = frozenset(one.section.variables) & frozenset(two.section.variables)
+    first, second = one.section.rows_by(one.place, shared), two.section.rows_by(two.place, shared)
     positions = sorted({own for _, own in first} & {own for _, own in second}, key=repr)
     if not positions:
         return frozenset()
@@ -142,7 +113,7 @@ def _rows(one: _Side, two: _Side, step: float) -> frozenset[Code]:
     if parts is None:
         return frozenset()
     trees = (one.section.trees[one.place], two.section.trees[two.place])
-    inside, above = one.codes(), two.codes()
+    inside, above = one.section.finest(one.place), two.section.finest(two.place)
     return frozenset(
         (*path_of(trees[1], above[part]), *path_of(trees[0], code))
         for code, part in zip(inside, parts.tolist(), strict=True)

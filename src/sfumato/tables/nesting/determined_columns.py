@@ -6,6 +6,7 @@ of one column are sums of those of the other, and what the odd records hold is t
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 import numpy as np
 
@@ -18,6 +19,9 @@ Names = tuple[str, ...]
 # One column determines another where so few of the records are off that would be, had they nothing to do with each
 # other; and where at least one would be, for else it may be chance.
 OFF, LEAST = 0.1, 1.0
+# By so many bits it must be less likely that codes of one column and of another are the same records than there are
+# ways to choose such codes.
+BITS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +75,10 @@ class _Link:
 
 
 def determined_chains(
-    records: RecordCodes, dimensions: Iterable[Names], hierarchies: Iterable[tuple[str, Tree]] = ()
+    records: RecordCodes,
+    dimensions: Iterable[Names],
+    hierarchies: Iterable[tuple[str, Tree]] = (),
+    tables: Sequence[frozenset[str]] = (),
 ) -> tuple[Chain, ...]:
     """The columns that hang together, each set with all combinations of codes that records have.
 
@@ -79,6 +86,8 @@ def determined_chains(
         records: The records.
         dimensions: The columns of each dimension of the tables.
         hierarchies: Columns with a hierarchy above their codes.
+        tables: The columns of each table: of two that one crosses its cells tell, as far as neither determines the
+            other.
 
     >>> records = RecordCodes({"kreis": ("1", "1", "2", "2"), "land": ("N", "N", "S", "S")}, np.full(4, 5.0))
     >>> [sorted(chain.rows) for chain in determined_chains(records, [("kreis",), ("land",)])]
@@ -87,6 +96,7 @@ def determined_chains(
     distinct, trees = sorted(set(dimensions)), list(hierarchies)
     names = sorted({name for own in distinct for name in own})
     links = [link for fine in distinct for link in _links(records, fine, names, trees)]
+    links += _unions(records, distinct, [link.columns for link in links], tables)
     levels = [frozenset(own) for own in distinct if len(own) > 1]
     chains = []
     for group in connected([*(link.columns for link in links), *levels]):
@@ -109,6 +119,63 @@ def _links(
     trees = [tree for name, tree in hierarchies if (name,) == fine]
     found = {name: odd_rows(records, fine, name, trees) for name in names if name not in fine}
     return [_Link(frozenset((*fine, name)), odd) for name, odd in found.items() if odd is not None]
+
+
+def _unions(
+    records: RecordCodes,
+    dimensions: Sequence[Names],
+    linked: Sequence[frozenset[str]],
+    tables: Sequence[frozenset[str]],
+) -> list[_Link]:
+    """Columns of which neither determines the other, and some codes together are the same records as some of it."""
+    none, found = np.zeros(len(records.counts), bool), list[_Link]()
+    for one, two in combinations(dimensions, 2):
+        groups = connected([*linked, *(link.columns for link in found), *map(frozenset, dimensions)])
+        first, second = (next(group for group in groups if own[0] in group) for own in (one, two))
+        if first == second or any(first & own and second & own for own in tables):
+            continue
+        if have_unions(records, one, two):
+            found.append(_Link(frozenset((*one, *two)), none))
+    return found
+
+
+def have_unions(records: RecordCodes, one: Names, two: Names) -> bool:
+    """Whether codes of some columns together are the records of codes of others, and would not be by chance.
+
+    >>> kreis, region = ("1", "1", "2", "2", "3", "3", "4", "4"), ("p", "q", "p", "q", "r", "s", "r", "s")
+    >>> have_unions(RecordCodes({"kreis": kreis, "region": region}, np.full(8, 9.0)), ("kreis",), ("region",))
+    True
+    """
+    first, second = records.numbers(one), records.numbers(two)
+    units = _components(first, second)
+    if not units.any():
+        return False
+    sizes = np.bincount(units, records.counts).astype(np.float64)
+    bits = _ways(sizes)
+    for own in (first, second):
+        # The unit of each code.
+        _, place = np.unique(own, return_index=True)
+        bits -= _ways(np.bincount(units[place], minlength=len(sizes)).astype(np.float64))
+    return bool(bits.max() >= BITS)
+
+
+def _ways(sizes: Numbers) -> Numbers:
+    """For each of some units the bits of choosing so many out of all."""
+    from scipy.special import gammaln
+
+    whole = sizes.sum()
+    return np.asarray((gammaln(whole + 1) - gammaln(sizes + 1) - gammaln(whole - sizes + 1)) / np.log(2.0))
+
+
+def _components(one: Places, two: Places) -> Places:
+    """For each row the number of the codes that hang together with its own."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    size = int(one.max(initial=0)) + 1
+    nodes = size + int(two.max(initial=0)) + 1
+    graph = coo_matrix((np.ones(len(one)), (one, two + size)), (nodes, nodes))
+    return np.asarray(connected_components(graph, directed=False)[1][one], np.int64)
 
 
 def odd_rows(records: RecordCodes, fine: Names, name: str, trees: Iterable[Tree] = ()) -> Mask | None:

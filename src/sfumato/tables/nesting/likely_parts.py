@@ -16,7 +16,7 @@ from sfumato.tables.integer_programs import solve
 # By so many bits numbers must tell more than chance would.
 MARGIN = 8.0
 # The largest programs that are tried, for so long; so many beginnings of runs are kept.
-MOST_CHOICES, SECONDS, MOST_STARTS = 4_000, 3.0, 200
+MOST_CHOICES, SECONDS, MOST_STARTS = 4_000, 10.0, 200
 
 
 @dataclass(frozen=True, slots=True)

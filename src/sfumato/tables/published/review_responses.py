@@ -7,8 +7,9 @@ import numpy as np
 
 from sfumato.tables.attack.findings import Audit, joined
 from sfumato.tables.batch.presence import Presence
-from sfumato.tables.build.joint import Section, Sheet, join
+from sfumato.tables.build.joint import Sheet, join
 from sfumato.tables.build.joint_cross import presence_in
+from sfumato.tables.build.sections import Section
 from sfumato.tables.cells.cells import Mask
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.rules import Frequency, Range

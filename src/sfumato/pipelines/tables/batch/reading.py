@@ -77,6 +77,14 @@ def _within(state: BatchState, metadata: Metadata) -> Within:
                 f"Correct these records, or publish tables of {fine} or of {coarse} alone."
             )
             state.holds = False
+    for one, two in nested.unions:
+        if not any({one, two} <= own for own in tables):
+            state.warn(
+                f"{state.records.name}: some codes of {one} together are the same records as some of {two}, so that "
+                "tables of each tell of the other, but they are not protected together; nothing is promised of them. "
+                f"Publish tables of {one} or of {two} alone, or add the variable that determines both."
+            )
+            state.holds = False
     return nested.within
 
 

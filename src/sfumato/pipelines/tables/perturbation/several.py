@@ -10,8 +10,9 @@ import numpy as np
 from sfumato.pipelines.tables.perturbation.perturb import kept, method_of, seconds_for, secret_of
 from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTable, PerturbedTables
 from sfumato.pipelines.tables.several import plan_of, sheets_of
-from sfumato.tables.build.joint import Joint, Section
+from sfumato.tables.build.joint import Joint
 from sfumato.tables.build.joint_cross import is_cyclic
+from sfumato.tables.build.sections import Section
 from sfumato.tables.cells.cells import Numbers, make_table
 from sfumato.tables.cells.parts import Part
 from sfumato.tables.cells.relations import derive

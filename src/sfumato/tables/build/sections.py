@@ -1,0 +1,51 @@
+"""One of several tables, by what its codes are called in all of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sfumato.tables.batch.coverage import variable_of
+from sfumato.tables.build.common_codes import Axis
+from sfumato.tables.cells.cells import Places
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.cells.relations import Key
+
+# The codes of a cell in the dimensions that two tables share.
+Shared = frozenset[object]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One of several tables in the joint one: `cells` are the joint cells of its rows, `axes` what its codes are."""
+
+    name: str
+    columns: Columns
+    trees: tuple[Tree, ...]
+    keys: tuple[Key, ...]
+    cells: Places
+    axes: tuple[Axis, ...]
+
+    @property
+    def variables(self) -> list[str]:
+        """What its dimensions are called in all tables."""
+        return [variable_of(axis.tree) for axis in self.axes]
+
+    def finest(self, place: int) -> list[Code]:
+        """The finest codes of a dimension."""
+        tree = self.trees[place]
+        there, totals = {key[place] for key in self.keys}, set(tree.parents.values())
+        return [code for code in tree.parents if code in there and code not in totals]
+
+    def rows_by(self, place: int, shared: frozenset[str]) -> dict[tuple[Code, Shared], int]:
+        """The rows by the code of a dimension and those of some variables, with totals of all else."""
+        kept = [own for own, name in enumerate(self.variables) if name in shared]
+        others = [own for own in range(len(self.trees)) if own not in kept and own != place]
+        roots = [tree.root for tree in self.trees]
+        return {
+            (key[place], self._shared(key, kept)): row
+            for row, key in enumerate(self.keys)
+            if all(key[own] == roots[own] for own in others)
+        }
+
+    def _shared(self, key: Key, kept: Sequence[int]) -> Shared:
+        return frozenset(self.axes[own].names[key[own]] for own in kept if key[own] != self.trees[own].root)
