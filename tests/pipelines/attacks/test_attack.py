@@ -9,6 +9,8 @@ import pytest
 
 from sfumato import datasets
 from sfumato.errors import DataError, PlanError
+from sfumato.microdata.attacks.inference import infer
+from sfumato.microdata.attacks.rows import coded_rows
 from sfumato.microdata.attacks.shuffles import by_r
 from sfumato.pipelines.attacks.attack import attack
 from sfumato.pipelines.release import anonymize
@@ -436,3 +438,50 @@ def test_a_column_in_words_of_its_own_hides_no_order() -> None:
     report = attack(published, raw, control=control, sensitive=["ill"], attempts=100)
     assert "order" in found(report)
     assert "school" in report.remarks[0]
+
+
+def incomes(seed: int, rows: int = 600) -> pl.DataFrame:
+    """Incomes that the district tells, so that what is published of neighbors tells one's own."""
+    random = np.random.default_rng(seed)
+    district = random.integers(0, 60, rows)
+    income = 700 + 160.0 * district + random.uniform(-20, 20, rows)
+    return pl.DataFrame(
+        {
+            "district": [str(10_000 + number) for number in district],
+            "income": [f"{number:.2f}" for number in income],
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    "published",
+    [
+        {"round": 50},
+        {"round": 50, "bottom": 1000, "top": 9200},
+        {"round": 50, "top": 9200},
+        {"bin": 100, "bottom": 1000},
+    ],
+)
+def test_numbers_coded_at_their_ends_are_inferred_as_others_are(published) -> None:
+    rows = incomes(1)
+    hidden = {
+        "version": 1,
+        "columns": {
+            "district": {"role": "quasi-identifier", "hierarchy": {"type": "digits", "length": 5}},
+            "income": {"role": "sensitive", "publish": published},
+        },
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+        "method": {"name": "optimal", "suppression": 0.05},
+    }
+    report = attack(anonymize(rows, hidden), rows, control=incomes(2), attempts=300)
+    asked = next(one for one in report.attacks if one.variant == "income: nearest rows")
+    assert asked.attack.share > 0.9
+    assert not report.remarks
+
+
+def test_the_guesser_of_numbers_is_as_tolerant_as_the_attack() -> None:
+    """Who always says the same number is right about all that are near it, or beyond the same end."""
+    rows = {"income": [f"{1990 + place}.5" for place in range(40)], "group": ["a"] * 40}
+    coded = coded_rows({**rows, "income": ["2000"] * 40}, rows, rows, ["group"], ["income"])
+    asked = infer(coded, 40, np.random.default_rng(0), 5)[0]
+    assert asked.baseline.share == asked.attack.share == 1.0

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.microdata.attacks.labels import Floats
 from sfumato.microdata.attacks.learning import Trees, is_learnable
 from sfumato.microdata.attacks.neighbors import Ints, Votes, space_of
 from sfumato.microdata.attacks.outcome import SENSITIVE_KNOWN, Attack, Rate
@@ -24,6 +25,8 @@ from sfumato.microdata.attacks.rows import AttackColumn, AttackRows, Codes
 NAME = "inference"
 # A number is guessed rightly where it is off by no more than this share of itself.
 TOLERANCE = 0.05
+# Among so many numbers, spread over the control's, a guesser chooses the one he always says.
+GUESSES = 201
 Truths = npt.NDArray[np.bool_]
 
 
@@ -145,8 +148,7 @@ class _Hunt:
 
     def _outcome(self, target: AttackColumn, variant: str, guesses: Mapping[str, npt.NDArray[np.integer]]) -> Attack:
         rates = {which: Rate(int(self._right(target, which, said).sum()), len(said)) for which, said in guesses.items()}
-        common = np.bincount(target.control, minlength=len(target.values)).argmax() if len(target.control) else 0
-        naive = int((target.raw[self.persons["raw"]] == common).sum())
+        naive = int(_always_the_same(target, target.raw[self.persons["raw"]]).sum())
         return Attack(
             NAME,
             f"{target.name}: {variant}",
@@ -163,12 +165,43 @@ def _repeats(columns: Sequence[Codes]) -> Ints:
     return counts[places.ravel()].astype(np.int64)
 
 
+def _always_the_same(target: AttackColumn, truth: Codes) -> Truths:
+    """Whether the one guess that is right most often of the control is right: as a number, a label or a value."""
+    counts = np.bincount(target.control, minlength=len(target.values))
+    if target.numbers is not None:
+        values = target.numbers[1]
+        guess = _best_number(values[target.control])
+        return _near(guess, values[truth])
+    common = int(counts.argmax()) if len(target.control) else 0
+    told = [place for place, label in enumerate(target.labels) if label is not None and label.strip("*")]
+    right: Truths = truth == common
+    if target.is_large or not told:
+        return right
+    hits = target.covers[told] @ counts
+    if hits.max() > counts[common]:
+        right = target.covers[told[int(hits.argmax())]][truth]
+    return right
+
+
+def _best_number(numbers: Floats) -> float:
+    """The number to which most others are near."""
+    present = numbers[np.isfinite(numbers)]
+    if not len(present):
+        return float("nan")
+    guesses = np.unique(np.quantile(present, np.linspace(0, 1, GUESSES), method="nearest"))
+    return float(max(guesses, key=lambda guess: int(_near(guess, present).sum())))
+
+
+def _near(said: Floats | float, real: Floats) -> Truths:
+    near: Truths = np.abs(said - real) <= TOLERANCE * np.abs(real)
+    return near
+
+
 def _right(target: AttackColumn, guesses: npt.NDArray[np.integer], truth: Codes) -> Truths:
     """Whether published values are right about true ones: equal, covering them, or near them where both are numbers."""
     if target.numbers is not None:
         said, real = target.numbers[0][guesses], target.numbers[1][truth]
-        near: Truths = np.abs(said - real) <= TOLERANCE * np.abs(real)
-        return near
+        return _near(said, real)
     if target.is_large:
         same: Truths = target.label_places[truth] == guesses
         return same

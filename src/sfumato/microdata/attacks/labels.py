@@ -176,4 +176,23 @@ def numbers_in(texts: Sequence[Text]) -> Floats | None:
     return numbers if present.any() and np.isfinite(numbers[present]).all() else None
 
 
+def coded_numbers(labels: Sequence[Text], values: Floats) -> tuple[Floats, Floats] | None:
+    """Labels as numbers, where they are such or ends (<1000, >9200), and values with all beyond an end as one.
+
+    >>> [numbers.round(6).tolist() for numbers in coded_numbers(["200", ">300"], np.array([190.5, 300, 301, 999]))]
+    [[200.0, 300.0], [190.5, 300.0, 300.0, 300.0]]
+    """
+    numbers = _numbers(labels)
+    for place, label in enumerate(labels):
+        low, high = bounds_of(label)
+        if low is not None and high is None:
+            numbers[place] = beyond = np.nextafter(low, np.inf)
+            values = np.where(values > low, beyond, values)
+        elif high is not None and low is None:
+            numbers[place] = beyond = np.nextafter(high, -np.inf)
+            values = np.where(values < high, beyond, values)
+    told = np.array([label is not None for label in labels], bool)
+    return (numbers, values) if told.any() and np.isfinite(numbers[told]).all() else None
+
+
 Ladders = Mapping[str, Ladder]

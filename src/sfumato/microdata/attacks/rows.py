@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from sfumato.hierarchies.bounds import in_order
 from sfumato.hierarchies.ladder import Ladder
-from sfumato.microdata.attacks.labels import MOST_PAIRS, Floats, Meaning, Text, meaning_of, numbers_in
+from sfumato.microdata.attacks.labels import MOST_PAIRS, Floats, Meaning, Text, coded_numbers, meaning_of, numbers_in
 
 Codes = npt.NDArray[np.int32]
 Columns = Mapping[str, Sequence[Text]]
@@ -62,9 +62,15 @@ class AttackColumn:
 
     @cached_property
     def numbers(self) -> tuple[Floats, Floats] | None:
-        """Labels and values as numbers, where they all are."""
-        labels, values = numbers_in(self.labels), numbers_in(self.values)
-        return None if labels is None or values is None else (labels, values)
+        """Labels and values as numbers, where they all are; values beyond a coded end are one, as published.
+
+        A hierarchy says itself what its labels stand for.
+        """
+        values = numbers_in(self.values)
+        if self.ladder is not None or values is None:
+            labels = numbers_in(self.labels)
+            return None if labels is None or values is None else (labels, values)
+        return coded_numbers(self.labels, values)
 
     @cached_property
     def label_numbers(self) -> Floats:
