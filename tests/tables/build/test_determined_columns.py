@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sfumato.errors import UnattainableError
 from sfumato.pipelines.tables.protect import protect
 from sfumato.pipelines.tables.several import sheets_of
 from sfumato.tables.nesting.determined_columns import RecordCodes, determined_chains
@@ -167,3 +168,10 @@ def test_units_of_a_third_column_do_not_tell_each_other(tmp_path):
 def test_a_table_that_crosses_both_is_attacked_by_the_cross(tmp_path):
     plan = region_plan(tmp_path, [("Kreis", "size"), ("Region", "size"), ("Kreis", "Region")])
     assert all(not sheet.chains for sheet in sheets_of(plan)[1])
+
+
+def test_a_refusal_names_the_columns_of_wrong_records(tmp_path):
+    wrong = COUNTS | {"A,N,1,g5,u": 1}
+    with pytest.raises(UnattainableError) as refused:
+        protect(None, plan(folder_of(tmp_path, wrong), GEM, KREIS))
+    assert "Gem and Kreis (1 of their combinations)" in refused.value.do

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from sfumato.errors import PlanError, PromiseError
+from sfumato.errors import PlanError, PromiseError, UnattainableError
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
 from sfumato.pipelines.tables.record_chains import columns_in, record_chains
@@ -57,7 +57,10 @@ def protect_several(
     part, joint = joint_part(plan, sheets, releases)
     part = with_cross(with_odd_records(part, joint.loose), joint, deadline=deadline.share(0.5))
     built = time.perf_counter()
-    masked = shown_of(mask_part(part, plan.method, plan.output.language, deadline, progress), joint)
+    try:
+        masked = shown_of(mask_part(part, plan.method, plan.output.language, deadline, progress), joint)
+    except UnattainableError as error:
+        raise _with_odd(error, sheets[0].chains) from None
     seconds = {"check": built - start, "mask": time.perf_counter() - built}
     whole = ProtectedTable(plan, joint.columns, (masked,), seconds)
     if not whole.holds:
@@ -71,6 +74,22 @@ def protect_several(
         for place, (crossing, section) in enumerate(zip(crossings, joint.sections, strict=False))
     }
     return ProtectedTables(whole, tables, sheets[0].chains, sheets[0].recorded)
+
+
+def _with_odd(error: UnattainableError, chains: Sequence[Chain]) -> UnattainableError:
+    """The same error, naming the columns whose codes do not fit each other in a few records: these may be why."""
+    odd = [f"{' and '.join(chain.columns)} ({len(chain.odd)} of their combinations)" for chain in chains if chain.odd]
+    if not odd:
+        return error
+    return UnattainableError(
+        error.what,
+        f"{error.do} A few records have codes of {', '.join(odd)} that do not fit all others, which may be why: "
+        "correct them.",
+        error.code.partition(".")[2],
+        values=error.values,
+        column=error.column,
+        rows=error.rows,
+    )
 
 
 def crossings_of(plan: TablePlan) -> tuple[Crossing, ...]:
