@@ -43,7 +43,7 @@ class Axis:
 
     def code(self, code: Code) -> Code:
         """A code as the tree here has it."""
-        return _text(code) if self.finest else code
+        return one_text(code) if self.finest else code
 
 
 def axes_of(
@@ -93,7 +93,7 @@ def _pruned(tree: Tree, codes: set[Code]) -> Tree:
 
 
 def _distinct(trees: Sequence[Tree], axes: Sequence[Axis]) -> tuple[Axis, ...]:
-    """The dimensions of a table, where linked columns that it crosses with one another are variables of their own."""
+    """The dimensions of a table, where linked columns that it crosses with one another keep their codes."""
     count = Counter(axis.variable for axis in axes)
     return tuple(
         replace(axis, tree=_own_axis(tree).tree, finest={}) if axis.variable and count[axis.variable] > 1 else axis
@@ -111,13 +111,14 @@ def _axis(tree: Tree, linked: LinkedColumns | None, names: "_Names") -> Axis:
     if linked is None:
         return _own_axis(tree)
     covers, totals = covers_of(tree, linked), set(tree.parents.values())
-    parents = {_text(code): _text(parent) for code, parent in tree.parents.items()}
-    finest = {_text(code)[0]: cover for code, cover in covers.items() if code not in totals}
-    coded = Tree(linked.name, _text(tree.root), parents, series=tree.series)
+    parents = {one_text(code): one_text(parent) for code, parent in tree.parents.items()}
+    finest = {one_text(code)[0]: cover for code, cover in covers.items() if code not in totals}
+    coded = Tree(linked.name, one_text(tree.root), parents, series=tree.series)
     return Axis(coded, names.of(tree, covers), linked.name, covers, finest, linked.odd)
 
 
-def _text(code: Code) -> Code:
+def one_text(code: Code) -> Code:
+    """A code as one text."""
     return (BETWEEN.join(code),)
 
 

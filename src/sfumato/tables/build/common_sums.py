@@ -1,67 +1,111 @@
-"""Sums of codes of two tables that are the same records, though no code of one is made of codes of the other.
+"""What two tables both tell, though maybe neither shows it.
 
-Where the Kreise 1 and 2 have the same Gemeinden as the Regionen p and q, 1 + 2 is p + q, whatever is in both.
+Gemeinde by sector and Kreis by branch have the same sums of Kreis by sector.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
-from sfumato.tables.batch.variable_cycles import connected
-from sfumato.tables.build.sections import Section
-from sfumato.tables.cells.dimensions import Code
+from sfumato.tables.batch.coverage import Cover, Coverage, finest_codes, variable_of
+from sfumato.tables.batch.unshown_cells import Row
+from sfumato.tables.cells.cells import Places
+from sfumato.tables.office.office_table import OfficeTable
 
-Row = tuple[list[int], list[float]]
-# Codes of one table and of another that are the same records.
-Unit = tuple[list[Code], list[Code]]
+# The parts of each variable that a cell is in.
+Position = tuple[int, ...]
 
 
-def common_sums(sections: Sequence[Section]) -> list[Row]:
-    """What holds between tables of linked columns whose codes overlap.
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One of two tables: what its codes stand for, its joint cells, and the variables that both have."""
+
+    table: OfficeTable
+    cells: Places
+    covers: Mapping[str, Mapping[tuple[str, ...], Cover]]
+    leaves: Mapping[str, frozenset[Cover]]
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(map(variable_of, self.table.trees))
+
+    def is_whole(self, everything: Mapping[str, Cover], shared: frozenset[str]) -> bool:
+        """Whether its totals in other variables are totals of everything."""
+        roots = {variable_of(tree): tree.root for tree in self.table.trees}
+        return all(self.covers[name][root] == everything[name] for name, root in roots.items() if name not in shared)
+
+    def sums(self, parts: Mapping[str, Sequence[Cover]]) -> dict[Position, list[int]]:
+        """For each crossing of parts the cell that is just that, or else its finest cells there."""
+        exact, inside = dict[Position, list[int]](), dict[Position, list[int]]()
+        places = [self._places(place, parts) for place in range(len(self.table.trees))]
+        for cell, key in zip(self.cells.tolist(), self.table.keys, strict=True):
+            own = [codes.get(code, (-1, -1)) for codes, code in zip(places, key, strict=True)]
+            for found, position in zip((exact, inside), zip(*own, strict=True), strict=True):
+                if -1 not in position:
+                    found.setdefault(position, []).append(cell)
+        return {**inside, **{position: cells[:1] for position, cells in exact.items()}}
+
+    def _places(self, place: int, parts: Mapping[str, Sequence[Cover]]) -> dict[tuple[str, ...], tuple[int, int]]:
+        """For each code of a dimension the part that it is, and the one that it is one of the finest codes of."""
+        tree = self.table.trees[place]
+        name = variable_of(tree)
+        if name not in parts:
+            return {tree.root: (0, 0)}
+        whole = {part: number for number, part in enumerate(parts[name])}
+        unit = {code: number for part, number in whole.items() for code in part}
+        finest = finest_codes(self.table, tree)
+        return {
+            code: (whole.get(cover, -1), unit.get(next(iter(cover), ""), -1) if code in finest else -1)
+            for code, cover in self.covers[name].items()
+        }
+
+
+def common_sums(coverage: Coverage, tables: Sequence[tuple[OfficeTable, Places]]) -> list[Row]:
+    """What holds between each two tables with linked columns: both have the same sums, wherever both can be summed up.
 
     Args:
-        sections: The tables.
+        coverage: What codes stand for.
+        tables: The tables, with their joint cells.
     """
-    rows: list[Row] = []
-    for one, two in combinations(sections, 2):
-        shared = frozenset(one.variables) & frozenset(two.variables)
-        for place, other in _linked(one, two):
-            units = list(_units(one, place, two, other))
-            if units:
-                rows += _rows((one, place), (two, other), units, shared - {one.variables[place]})
-    return rows
+    sides = [
+        _Side(table, cells, covers, leaves)
+        for (table, cells), covers, leaves in zip(tables, coverage.covers, coverage.leaves, strict=True)
+    ]
+    return [row for one, two in combinations(sides, 2) for row in _between(one, two, coverage.everything)]
 
 
-def _linked(one: Section, two: Section) -> Iterator[tuple[int, int]]:
-    for place, axis in enumerate(one.axes):
-        for other, more in enumerate(two.axes):
-            if axis.finest and more.finest and axis.variable == more.variable:
-                yield place, other
+def _between(one: _Side, two: _Side, everything: Mapping[str, Cover]) -> list[Row]:
+    shared = one.names & two.names
+    differing = {name for name in shared if one.leaves[name] != two.leaves[name]}
+    linked = {name.lower() for side in (one, two) for name in side.table.origins}
+    if not differing & linked or not all(side.is_whole(everything, shared) for side in (one, two)):
+        return []
+    parts = {name: _parts(one.leaves[name], two.leaves[name]) for name in shared}
+    first, second = one.sums(parts), two.sums(parts)
+    rows = []
+    for position in first.keys() & second.keys():
+        above, below = sorted((first[position], second[position]), key=len)
+        if len(below) > 1:
+            rows.append(([*above, *below], [-1.0] * len(above) + [1.0] * len(below)))
+    return sorted(rows)
 
 
-def _units(one: Section, place: int, two: Section, other: int) -> Iterator[Unit]:
-    """Codes that hang together by what they stand for, where there are several in both tables."""
-    first, second = one.axes[place].covers, two.axes[other].covers
-    groups = connected([*(first[code] for code in one.finest(place)), *(second[code] for code in two.finest(other))])
-    # Of all together the total tells.
-    for group in groups if len(groups) > 1 else ():
-        unit = (
-            [code for code in one.finest(place) if first[code] & group],
-            [code for code in two.finest(other) if second[code] & group],
-        )
-        if min(map(len, unit)) > 1:
-            yield unit
+def _parts(one: Iterable[Cover], two: Iterable[Cover]) -> list[Cover]:
+    """The finest parts that the codes of both tables can be summed up to; none of which one table has less."""
+    above: dict[str, str] = {}
 
+    def top(code: str) -> str:
+        while above.setdefault(code, code) != code:
+            above[code] = above[above[code]]
+            code = above[code]
+        return code
 
-def _rows(
-    one: tuple[Section, int], two: tuple[Section, int], units: Sequence[Unit], shared: frozenset[str]
-) -> Iterator[Row]:
-    sides = [(section, section.rows_by(place, shared)) for section, place in (one, two)]
-    positions = sorted({own for _, own in sides[0][1]} & {own for _, own in sides[1][1]}, key=repr)
-    for unit in units:
-        for position in positions:
-            cells, coefs = list[int](), list[float]()
-            for (section, rows), codes, sign in zip(sides, unit, (1.0, -1.0), strict=True):
-                own = [rows[code, position] for code in codes if (code, position) in rows]
-                cells += section.cells[own].tolist()
-                coefs += [sign] * len(own)
-            yield cells, coefs
+    for cover in (*one, *two):
+        codes = sorted(cover)
+        for code in codes:
+            above[top(code)] = top(codes[0])
+    groups: dict[str, set[str]] = {}
+    for code in list(above):
+        groups.setdefault(top(code), set()).add(code)
+    both = frozenset().union(*one) & frozenset().union(*two)
+    return sorted((frozenset(group) for group in groups.values() if group <= both), key=sorted)

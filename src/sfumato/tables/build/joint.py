@@ -19,6 +19,7 @@ from sfumato.tables.batch.unshown_cells import Ties
 from sfumato.tables.build.build import dimensions_of, heights_of
 from sfumato.tables.build.common_codes import Axis, axes_of
 from sfumato.tables.build.common_sums import common_sums
+from sfumato.tables.build.crossed_columns import uncrossed
 from sfumato.tables.build.sections import Section
 from sfumato.tables.cells.cells import Numbers, Places, Relations, make_relations
 from sfumato.tables.cells.columns import Columns
@@ -62,6 +63,7 @@ class Joint:
         names: A name for each joint cell.
         heights: How many levels above the finest each joint cell stands.
         loose: Relations that hold but for the few records whose codes do not fit the others.
+        sums: Sums of cells that are the same in two tables, though neither shows them.
     """
 
     sections: tuple[Section, ...]
@@ -70,6 +72,7 @@ class Joint:
     names: tuple[str, ...]
     heights: Numbers
     loose: tuple[Row, ...] = ()
+    sums: tuple[Row, ...] = ()
 
 
 def join(sheets: Sequence[Sheet], folder: Path) -> Joint:
@@ -97,17 +100,19 @@ def join(sheets: Sequence[Sheet], folder: Path) -> Joint:
             for place in range(len(relations))
         ]
         sections.append(Section(sheet.name, sheet.columns, trees, tuple(keys), cells, own))
-    rows += _ties(sections) + _doubles(sections, places) + common_sums(_plain(sections))
-    unique = _unique(rows)
-    loose = tuple(row for key, row in _unique(_loose(sections)).items() if key not in unique)
-    named = [names[cells[0]] for cells, _ in unique.values()]
+    rows += _ties(sections) + _doubles(sections, places)
+    every = _unique(rows)
+    unique, sums = _apart(every.values())
+    loose = tuple(row for key, row in _unique(_loose(sections)).items() if key not in every)
+    named = [names[cells[0]] for cells, _ in unique]
     return Joint(
         tuple(sections),
         _columns(sections, len(places)),
-        make_relations(unique.values(), named),
+        make_relations(unique, named),
         tuple(names),
         np.array(heights),
         loose,
+        tuple(sums),
     )
 
 
@@ -118,8 +123,17 @@ def settled(joint: Joint, values: Numbers, step: float) -> Joint:
     if not holding:
         return joint
     loose = tuple(row for row, off in zip(joint.loose, sums, strict=True) if off >= step / 2)
-    relations = joint.relations.with_rows(holding, "codes within others")
-    return replace(joint, relations=relations, loose=loose)
+    totals, both = _apart(holding)
+    relations = joint.relations.with_rows(totals, "codes within others")
+    return replace(joint, relations=relations, loose=loose, sums=(*joint.sums, *both))
+
+
+def _apart(rows: Iterable[Row]) -> tuple[list[Row], list[Row]]:
+    """Relations of one total, or of two cells that are the same, and those of sums on both sides."""
+    plain, sums = list[Row](), list[Row]()
+    for row in rows:
+        (plain if sum(coef < 0 for coef in row[1]) == 1 else sums).append(row)
+    return plain, sums
 
 
 def _unique(rows: Iterable[Row]) -> dict[frozenset[tuple[int, float]], Row]:
@@ -149,7 +163,7 @@ def _ties(sections: Sequence[Section]) -> list[Row]:
 
 
 def _plain(sections: Sequence[Section]) -> list[Section]:
-    return [one for one in sections if not any(tree.series for tree in one.trees)]
+    return [uncrossed(one) for one in sections if not any(tree.series for tree in one.trees)]
 
 
 def _loose(sections: Sequence[Section]) -> list[Row]:
@@ -189,7 +203,7 @@ def _tied(tables: Sequence[tuple[OfficeTable, Places]], nested: frozenset[str] =
                 rows.append(([first, cell], [-1.0, 1.0]))
     ties = Ties(coverage, coded, places, grows=False, nested=nested)
     ties.tie(range(len(coded)))
-    return rows + ties.rows
+    return rows + ties.rows + common_sums(coverage, tables)
 
 
 def _nested(sections: Sequence[Section]) -> frozenset[str]:

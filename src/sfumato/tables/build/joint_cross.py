@@ -11,12 +11,16 @@ from sfumato.tables.batch.cross_cells import Cross, TableCells, cross_of
 from sfumato.tables.batch.presence import Presence
 from sfumato.tables.batch.unshown_cells import UNSHOWN, possible_values
 from sfumato.tables.batch.variable_cycles import variable_cycles
+from sfumato.tables.build.crossed_columns import uncrossed
 from sfumato.tables.build.joint import Joint, coded_table
 from sfumato.tables.build.sections import Section
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Reach, Relations, Status, Table
 from sfumato.tables.cells.parts import Part
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.promises.own_cells import with_own_cells
+
+# What relations between sums of two tables are called.
+SUMS = "sums that two tables have in common"
 
 
 def with_cross(
@@ -40,9 +44,12 @@ def with_cross(
     Raises:
         UnattainableError: There are too many, or none that fit the tables.
     """
+    if joint.sums:
+        table = part.table
+        part = replace(part, table=table.with_columns(relations=table.relations.with_rows(joint.sums, SUMS)))
     if not is_cyclic(joint) and not presences:
         return part
-    sections = [TableCells(coded_table(own), own.cells) for own in joint.sections]
+    sections = [TableCells(coded_table(own), own.cells) for own in map(uncrossed, joint.sections)]
     if empty is None:
         empty = (part.table.values == 0) & (part.table.status == Status.PUBLISH)
     # Among values of both signs a sum of 0 is not nothing.
@@ -60,7 +67,8 @@ def with_cross(
 
 def presence_in(section: Section, filled: Mask) -> Presence:
     """What a table of something else tells of where there are records."""
-    return Presence(coded_table(section), filled)
+    own = uncrossed(replace(section, cells=np.arange(len(section.keys))))
+    return Presence(coded_table(own), filled[own.cells])
 
 
 def is_cyclic(joint: Joint) -> bool:
@@ -69,7 +77,7 @@ def is_cyclic(joint: Joint) -> bool:
 
 
 def _variables(section: Section) -> frozenset[str]:
-    return frozenset(variable_of(axis.tree) for axis in section.axes)
+    return frozenset(variable_of(axis.tree) for axis in uncrossed(section).axes)
 
 
 def _behind(part: Part, cross: Cross, valued: bool, deadline: Deadline) -> Part:

@@ -1,0 +1,91 @@
+"""Tables that cross linked columns with one another: Land by Kreis by size, where another table has the Gemeinden.
+
+Beside that table both are one dimension, whose codes are the pairs of codes, and stand for what both codes stand for.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from sfumato.tables.batch.coverage import Cover
+from sfumato.tables.build.common_codes import Axis, one_text
+from sfumato.tables.build.sections import Section
+from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.cells.relations import Key
+
+# The dimensions of a table by their places: those of the same linked columns are one.
+Places = tuple[int, ...]
+
+
+def uncrossed(section: Section) -> Section:
+    """A table whose dimensions of the same linked columns are one; of the cells of these the finest, and totals."""
+    groups = _crossed_places(section.axes)
+    if len(groups) == len(section.axes):
+        return section
+    axes = tuple(_crossed_axis(section.axes, section.trees, section.keys, places) for places in groups)
+    roots = [_joined([section.trees[place].root for place in places]) for places in groups]
+    keys = [tuple(_joined([key[place] for place in places]) for places in groups) for key in section.keys]
+    kept = [
+        row
+        for row, key in enumerate(keys)
+        if all(
+            len(places) == 1 or code == root or code in axis.covers
+            for places, code, root, axis in zip(groups, key, roots, axes, strict=True)
+        )
+    ]
+    trees = tuple(
+        axis.tree if len(places) > 1 else section.trees[places[0]] for places, axis in zip(groups, axes, strict=True)
+    )
+    return replace(section, axes=axes, trees=trees, keys=tuple(keys[row] for row in kept), cells=section.cells[kept])
+
+
+def _crossed_places(axes: Sequence[Axis]) -> list[Places]:
+    """Which dimensions of a table are one; each by itself where it crosses no linked columns."""
+    count = Counter(axis.variable for axis in axes if axis.variable)
+    groups: dict[str, list[int]] = {}
+    for place, axis in enumerate(axes):
+        groups.setdefault(axis.variable if count[axis.variable] > 1 else f"\0{place}", []).append(place)
+    return [tuple(own) for own in groups.values()]
+
+
+def _crossed_axis(axes: Sequence[Axis], trees: Sequence[Tree], keys: Sequence[Key], places: Places) -> Axis:
+    """Several dimensions of the same linked columns as one, of the finest codes of all of them and their total.
+
+    Args:
+        axes: The dimensions of a table.
+        trees: Their codes.
+        keys: The codes of its cells.
+        places: The dimensions that are one.
+    """
+    if len(places) == 1:
+        return axes[places[0]]
+    finest = [_finest(trees[place], {key[place] for key in keys}) for place in places]
+    covers: dict[Code, Cover] = {}
+    for key in keys:
+        own = tuple(key[place] for place in places)
+        if all(code in codes for code, codes in zip(own, finest, strict=True)):
+            covers[_joined(own)] = _cover([axes[place].covers for place in places], own)
+    covers = {code: cover for code, cover in covers.items() if cover}
+    root = _joined([trees[place].root for place in places])
+    first = axes[places[0]]
+    tree = Tree(first.variable, one_text(root), {one_text(code): one_text(root) for code in covers})
+    names = {code: (first.variable, code) for code in covers}
+    return Axis(
+        tree, names, first.variable, covers, {one_text(code)[0]: own for code, own in covers.items()}, first.odd
+    )
+
+
+def _joined(codes: Sequence[Code]) -> Code:
+    """The codes of several dimensions as one."""
+    return tuple(text for code in codes for text in code)
+
+
+def _finest(tree: Tree, codes: set[Code]) -> set[Code]:
+    there = codes - {tree.root}
+    return there - {tree.parents[code] for code in there}
+
+
+def _cover(covers: Sequence[Mapping[Code, Cover]], codes: Sequence[Code]) -> Cover:
+    """What all of the codes stand for."""
+    own = [covers[place].get(code, frozenset()) for place, code in enumerate(codes)]
+    return frozenset.intersection(*own)
