@@ -9,6 +9,9 @@ from sfumato.texts.words import words_in
 # Looks like a success alone, yet is none among many attacks.
 BY_CHANCE = Attack("inference", "nearest rows", Rate(39, 64), Rate(16, 64), Rate(0, 16))
 BY_OWN_ROW = Attack("inference", "nearest rows", Rate(60, 64), Rate(16, 64), Rate(0, 16), without_own_row=Rate(15, 64))
+FEW = Attack("singling-out", "one column", Rate(0, 3), Rate(0, 3), Rate(0, 3))
+NEVER = Attack("singling-out", "one column", Rate(0, 1000), Rate(0, 1000), Rate(0, 1000))
+NOTHING = Attack("linking", "with a register", Rate(0, 0), Rate(0, 0))
 PLAIN = Attack("linking", "two groups of columns", Rate(1, 64), Rate(1, 64), Rate(0, 64))
 
 
@@ -17,6 +20,8 @@ PLAIN = Attack("linking", "two groups of columns", Rate(1, 64), Rate(1, 64), Rat
     [
         (BY_CHANCE, "with 64 attempts and so many attacks at once it may be chance", "kann es Zufall sein"),
         (BY_OWN_ROW, "without the person's own row it succeeds for 23.4 %", "Ohne die eigene Zeile der Person"),
+        (FEW, "too few attempts to tell: 3", "zu wenige Versuche für ein Urteil: 3"),
+        (NEVER, "attack failed, no evidence", "Angriff gescheitert, kein Anhaltspunkt"),
         (PLAIN, "attack failed, no evidence", "Angriff gescheitert, kein Anhaltspunkt"),
     ],
 )
@@ -27,6 +32,13 @@ def test_a_row_that_looks_like_a_success_says_why_it_is_none(attack, english, ge
     assert german in attack_words(judged, words_in("de"))[-1]
     figures = {"rows": {"published": 64, "raw": 64, "control": 16}, "attacks": [judged], "not_run": [], "remarks": []}
     assert english in text(figures | {"found": 0, "familywise_error": 0.01})
+
+
+def test_what_had_nothing_to_try_is_no_attack() -> None:
+    judged = [attack.to_dict() for attack in judged_together((PLAIN, NOTHING))]
+    figures = {"attacks": judged, "not_run": [], "found": 0, "highest_risk": 0.0, "familywise_error": 0.01}
+    assert summary(figures)["tries"] == 1
+    assert "1 attacks" in outside(figures, words_in())
 
 
 BESIDE = Attack("inference", "nearest rows", Rate(60, 64), Rate(4, 64), Rate(0, 16), counted=False)

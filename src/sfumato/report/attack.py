@@ -6,11 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from sfumato.microdata.attacks.outcome import is_too_few
 from sfumato.report.page.html_parts import listing, page, paragraph, table
 from sfumato.report.page.html_parts import section as headed
 from sfumato.texts.words import Words, words_in
 
 # Where a report tells of attacks; there even where none was run, so that they can be told of later.
+HEAD = ("attack", "reached", "control", "baseline", "risk", "verdict")
 BEGIN, END = "<!-- attack -->", "<!-- end of attack -->"
 PLACE = re.compile(f"{BEGIN}.*?{END}", re.DOTALL)
 
@@ -31,9 +33,8 @@ def text(figures: Mapping[str, Any]) -> str:
 def _line(attack: Mapping[str, Any]) -> str:
     if not _comparable(attack):
         return f"nothing    {attack['attack']} ({attack['variant']}): not comparable: there was nothing to try"
-    mark = (
-        "REACHED  " if attack["evidence"] and attack["counted"] else "reached  " if attack["evidence"] else "failed   "
-    )
+    mark = ("REACHED  " if attack["counted"] else "reached  ") if attack["evidence"] else "failed   "
+    mark = "unclear  " if not attack["evidence"] and is_too_few(attack["interval"]) else mark
     control = "" if attack["control"] is None else f", control {attack['control']['rate']:.1%}"
     certain = f", {attack['certain']} persons for certain" if attack["certain"] else ""
     low, high = attack["risk_interval"]
@@ -48,7 +49,11 @@ def _failure(attack: Mapping[str, Any], words: Words) -> str:
     """That an attack is no evidence; where its figures look as if it were, why not."""
     rivals = [rival for rival in (attack["baseline"], attack["control"]) if rival is not None]
     others = attack.get("without_own_row")
-    if any(attack["interval"][0] <= rival["rate"] for rival in rivals):
+    if is_too_few(attack["interval"]):
+        return words["attack.few"].format(attempts=words.count(attack["attempts"]))
+    if any(attack["rate"] <= rival["rate"] for rival in rivals) or any(
+        attack["interval"][0] <= rival["rate"] for rival in rivals
+    ):
         return words["attack.failed"]
     if others is not None and any(others["interval"][0] <= rival["rate"] for rival in rivals):
         return words["attack.own_row"].format(share=words.percent(others["rate"]))
@@ -86,13 +91,12 @@ def _beside(risks: Sequence[float], words: Words) -> str:
 def section(figures: Mapping[str, Any], words: Words | None = None) -> str:
     """What an attacker reached, as a section of a report."""
     words = words or words_in()
-    keys = ("attack", "reached", "control", "baseline", "risk", "verdict")
     rows = [attack_words(attack, words) for attack in figures["attacks"]]
     return headed(
         words["attack.title"],
         paragraph(verdict(figures, words)),
         paragraph(words["attack.evidence"], soft=True),
-        table([words[f"attack.{key}"] for key in keys], rows, words),
+        table([words[f"attack.{key}"] for key in HEAD], rows, words),
         *([paragraph(words["attack.not_run"])] if figures["not_run"] else []),
         listing(why_words(absence, words) for absence in figures["not_run"]),
         *(paragraph(words.sentence(remark), soft=True) for remark in figures["remarks"]),
@@ -121,11 +125,15 @@ def verdict_head(words: Words, succeeded: bool) -> str:
 
 
 def summary(figures: Mapping[str, Any]) -> dict[str, Any]:
-    """What may be handed out: which attacks were run and how many succeeded, not on whom and by what."""
+    """What may be handed out: which attacks were run and how many succeeded, not on whom and by what.
+
+    Attacks that had nothing to try are none.
+    """
+    tried = [attack for attack in figures["attacks"] if _comparable(attack)]
     return {
-        "attacks": sorted({attack["attack"] for attack in figures["attacks"]}),
+        "attacks": sorted({attack["attack"] for attack in tried}),
         "not_run": sorted({absence["attack"] for absence in figures["not_run"]}),
-        "tries": len(figures["attacks"]),
+        "tries": len(tried),
         "found": figures["found"],
         "beside": len(beside(figures)),
         "risk_at_most": math.ceil(100 * figures["highest_risk"]) / 100,

@@ -2,16 +2,21 @@
 
 import json
 import re
+from contextlib import closing
 from datetime import date
 from hashlib import sha256
 
+import numpy as np
 import polars as pl
 import pytest
 
 from sfumato.microdata.methods.full_domain.alternatives import alternatives
 from sfumato.microdata.plan.read import read_plan
+from sfumato.pipelines.attacks.attack import attack
+from sfumato.pipelines.attacks.evidence import add_to_folder
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.report_folder import read_dossier
+from sfumato.report.attack import verdict
 from sfumato.report.release.annex import markdown
 from sfumato.report.release.annex_document import document
 from sfumato.report.release.dossier import Dossier
@@ -271,3 +276,39 @@ def test_labels_are_told_to_the_letter_and_what_they_stand_for_with_commas(tmp_p
     assert label == "[1.55, 1.65)"
     assert meaning == "alle Werte von 1,55 bis unter 1,65"
     assert {value for value, _ in evidence.columns["Größe"].examples} <= {"1,57", "1,61", "1,72", "1,74"}
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_the_annex_tells_of_attacks_and_refers_to_nothing_outside_it(language, tmp_path) -> None:
+    random = np.random.default_rng(1)
+    rows = pl.DataFrame(
+        {
+            "age": [str(age) for age in random.integers(20, 60, 200)],
+            "Diagnose <ICD>": [f"*{kind}*" for kind in random.integers(0, 4, 200)],
+        }
+    )
+    plan = {
+        "version": 1,
+        "columns": {
+            "age": {"role": "quasi-identifier", "hierarchy": {"type": "intervals", "start": 20, "widths": [10, 20]}},
+            "Diagnose <ICD>": {"role": "sensitive"},
+        },
+        "privacy": [{"model": "k-anonymity", "k": 5}],
+        "method": {"name": "local"},
+        "language": language,
+    }
+    words = words_in(language)
+    with closing(anonymize(rows, plan)) as release:
+        folder = release.save(tmp_path / "out")
+    assert words["annex.no_attack"] in markdown(read_dossier(folder))
+    report = attack(folder, rows, attempts=50)
+    add_to_folder(folder, report)
+    dossier = read_dossier(folder)
+    text = markdown(dossier)
+    assert verdict(report.to_dict(), words) in text
+    assert "Diagnose \\<ICD\\>: " in text and "Diagnose <ICD>" not in text
+    assert all(one.variant.partition(":")[0].replace("<ICD>", "\\<ICD\\>") in text for one in report.attacks[-2:-1])
+    assert not re.search(
+        r"steht oben\.|stands above\.|dieses Berichts|this report", text.split(words["annex.measures"])[0]
+    )
+    assert document(dossier).tables

@@ -11,7 +11,7 @@ An attack that does no better than its control or its baseline is said to have f
 of safety.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 from typing import Any
@@ -20,6 +20,9 @@ CONFIDENCE = 0.95
 # So often may a sound release be accused by any of all attacks together.
 FAMILYWISE_ERROR = 0.01
 FAILED = "attack failed, no evidence"
+TOO_FEW = "no evidence: too few attempts to tell"
+# A rate known no better than this says neither that an attack fails nor that it succeeds.
+WIDEST = 0.25
 NOTHING_TRIED = "not comparable: there was nothing to try"
 # Why an attack by who knows sensitive values, too, does not accuse a release.
 SENSITIVE_KNOWN = (
@@ -114,7 +117,9 @@ class Attack:
     def verdict(self) -> str:
         if not self.comparable:
             return NOTHING_TRIED
-        return SUCCEEDED if self.evidence else FAILED
+        if self.evidence:
+            return SUCCEEDED
+        return TOO_FEW if is_too_few(self.attack.interval()) else FAILED
 
     def judged(self, tests: int) -> "Attack":
         """The attack with its evidence, where so many attacks are judged together."""
@@ -142,6 +147,15 @@ class Attack:
             "details": dict(self.details),
             "remark": self.remark,
         }
+
+
+def is_too_few(interval: Sequence[float]) -> bool:
+    """Whether a rate is known so roughly that its attempts are too few to tell anything.
+
+    >>> is_too_few(Rate(0, 3).interval()), is_too_few(Rate(0, 1000).interval())
+    (True, False)
+    """
+    return interval[1] - interval[0] > WIDEST
 
 
 def _risk(attack: float, control: float) -> float:

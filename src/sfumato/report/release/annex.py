@@ -1,9 +1,12 @@
 """The annex for a data protection impact assessment: the facts of a release in an order that an officer can paste."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sfumato.microdata.plan.model import Plan
+from sfumato.report.attack import HEAD, attack_words, verdict, why_words
 from sfumato.report.release import sentences
 from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.sign_off import (
@@ -13,6 +16,9 @@ from sfumato.report.release.sign_off import (
     document_rows,
     residual_sentences,
 )
+
+# What Markdown takes for a mark; an underscore inside a word is none.
+_MARKS = re.compile(r"[\\`*<>\[\]|&~]|(?<!\w)_|_(?!\w)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +52,22 @@ def parts(dossier: Dossier) -> list[Part]:
                 *sentences.limits(words, models, dossier.plan),
             ],
         ),
-        Part(words["annex.evidence"], tables=[[[words["annex.file"], "SHA-256"], *_seals(dossier)]]),
+        _evidence(dossier),
         Part(words["annex.sign"], [words["annex.sign_hint"]], tables=[signers]),
     ]
+
+
+def _evidence(dossier: Dossier) -> Part:
+    """What attackers reached, where any were tried, and the hashes of the files."""
+    words = dossier.words
+    seals = [[words["annex.file"], "SHA-256"], *_seals(dossier)]
+    figures: Mapping[str, Any] | None = dossier.report.details.get("attack")
+    if figures is None:
+        return Part(words["annex.evidence"], [words["annex.no_attack"]], tables=[seals])
+    attacks = [[words[f"attack.{key}"] for key in HEAD], *(attack_words(one, words) for one in figures["attacks"])]
+    absences = [f"{words['attack.not_run']} {why_words(absence, words)}" for absence in figures["not_run"]]
+    told = [verdict(figures, words), words["attack.evidence"]]
+    return Part(words["annex.evidence"], told, absences, [attacks, seals])
 
 
 def _necessity(dossier: Dossier) -> str:
@@ -79,12 +98,21 @@ def markdown(dossier: Dossier) -> str:
     """The annex as Markdown."""
     blocks = [f"# {dossier.words['annex.title']}"]
     for part in parts(dossier):
-        blocks += [f"## {part.title}", *part.paragraphs]
-        blocks += ["\n".join(f"- {point}" for point in part.points)] if part.points else []
+        blocks += [f"## {part.title}", *map(_plain, part.paragraphs)]
+        blocks += ["\n".join(f"- {_plain(point)}" for point in part.points)] if part.points else []
         blocks += [_markdown_table(rows) for rows in part.tables]
     return "\n\n".join(blocks) + "\n"
 
 
+def _plain(text: str) -> str:
+    r"""A text that Markdown shows as it is, on one line.
+
+    >>> print(_plain("Diagnose <ICD> | *"), _plain("date_of_birth"))
+    Diagnose \<ICD\> \| \* date_of_birth
+    """
+    return _MARKS.sub(lambda mark: "\\" + mark[0], " ".join(text.splitlines()))
+
+
 def _markdown_table(rows: Sequence[Sequence[str]]) -> str:
-    lines = ["| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in row) + " |" for row in rows]
+    lines = ["| " + " | ".join(_plain(cell) for cell in row) + " |" for row in rows]
     return "\n".join([lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]])

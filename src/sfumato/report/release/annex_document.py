@@ -9,7 +9,7 @@ from sfumato.report.release.dossier import Dossier
 
 # A4 with its margins, and the widths of columns, in millimeters.
 PAPER, MARGIN = (210, 297), 20
-WIDTHS = {2: (52, 118), 3: (42, 58, 70), 4: (44, 40, 40, 46)}
+WIDTHS = {2: (52, 118), 3: (42, 58, 70), 4: (44, 40, 40, 46), 6: (50, 24, 18, 18, 30, 30)}
 LOCALES = {"de": "de-DE", "en": "en-US"}
 HASH_LENGTH = 64
 

@@ -68,7 +68,7 @@ def promised(
         asked=words.figure(f"{promise.asked:g}"),
         reached=words.figure(_figure(promise.reached)),
         column=name,
-        limited=_limited(words, promise, plan, name),
+        limited=_limited(words, promise, plan, name, outside),
         **{name: words.figure(str(promise.parameters.get(name, f"{promise.asked:g}"))) for name in ("k", "lower")},
     )
     subsets = promise.parameters.get("subsets")
@@ -230,12 +230,13 @@ def _single_tells(words: Words, report: Report) -> list[str]:
     ]
 
 
-def _limited(words: Words, promise: Promise, plan: Plan | None, name: str) -> str:
-    """Which values of its column a promise limits: all of them, unless the plan names some."""
+def _limited(words: Words, promise: Promise, plan: Plan | None, name: str, outside: bool) -> str:
+    """Which values of its column a promise limits: all of them, unless the plan names some, said in the house alone."""
     asked = (promise.model, promise.column, promise.asked)
     alike = [] if plan is None else [one for one in plan.privacy if (one.name, one.column, one.asked) == asked]
-    kind = "by_plan" if plan is None else "named" if any(named(model) for model in alike) else "all"
-    return words[f"promise.limited_{kind}"].format(column=name)
+    values = [str(value) for model in alike for value in named(model)]
+    kind = "by_plan" if plan is None else "all" if not values else "named" if outside else "values"
+    return words[f"promise.limited_{kind}"].format(column=name, values=", ".join(dict.fromkeys(values)))
 
 
 def _figure(value: float) -> str:

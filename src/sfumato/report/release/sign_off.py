@@ -100,15 +100,22 @@ def decision_rows(dossier: Dossier) -> list[tuple[str, str, str]]:
         for kind, names in columns_by_decision(plan).items()
         if names
     ]
-    why = "sign.method.why.optimal" if dossier.report.proved_optimal else "sign.method.why.other"
     missing, order = plan.data.on_missing, plan.output.order
     return [
         *roles,
-        (words["report.method"], dossier.report.method, words[why]),
+        (words["report.method"], dossier.report.method, _why_method(dossier)),
         *_budget(dossier, words),
         (words["sign.missing"], words[f"sign.missing.{missing}"], words["sign.missing.why"]),
         (words["sign.order"], words[f"sign.order.{order}"], words[f"sign.order.{order}.why"]),
     ]
+
+
+def _why_method(dossier: Dossier) -> str:
+    """Why the method was taken: it loses least, or what it loses."""
+    words, mean = dossier.words, dossier.report.mean_loss
+    if dossier.report.proved_optimal or mean is None:
+        return words["sign.method.why.optimal" if dossier.report.proved_optimal else "sign.method.why.unmeasured"]
+    return words["sign.method.why.other"].format(loss=words.percent(mean))
 
 
 def columns_by_decision(plan: Plan) -> dict[str, tuple[str, ...]]:

@@ -8,7 +8,7 @@ from typing import Any
 from nicegui import events, ui
 
 from sfumato.errors import SfumatoError
-from sfumato.report.attack import attack_words, beside, verdict, why_words
+from sfumato.report.attack import HEAD, attack_words, beside, verdict, why_words
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.worker import pack
 from sfumato.service.workers.frames import CrashedError
@@ -17,7 +17,6 @@ from sfumato.web.projects.loaded_data import KINDS
 from sfumato.web.projects.workspace import Run, Workspace
 
 RESULT = "attack.json"
-HEAD = ("attack", "reached", "control", "baseline", "risk", "verdict")
 Figures = dict[str, Any]
 
 
