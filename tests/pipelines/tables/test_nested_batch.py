@@ -15,10 +15,10 @@ TABLES = "".join(f'<SPECIFYTABLE> "{name}""size"|"<freq>"||\n<SAFETYRULE> FREQ(3
 WRITES = "".join(f'<WRITETABLE> ({number}, 3, AS+, "{number}.csv")\n' for number in (1, 2))
 
 
-def run(folder, counts, way, tables=TABLES, writes=WRITES):
+def run(folder, counts, way, tables=TABLES, writes=WRITES, columns=("kreis", "gem", "size")):
     lines = [f"{record};1" for record, count in counts.items() for _ in range(count)]
     (folder / "m.asc").write_text("\n".join(lines) + "\n")
-    names = "".join(f'{name} 1\n<RECODEABLE>\n<TOTCODE> "T"\n' for name in ("kreis", "gem", "size"))
+    names = "".join(f'{name} 1\n<RECODEABLE>\n<TOTCODE> "T"\n' for name in columns)
     (folder / "m.rda").write_text(f'<SEPARATOR> ";"\n{names}v 5\n<NUMERIC>\n')
     head = '<LOGBOOK> "log.txt"\n<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n'
     (folder / "one.arb").write_text(f"{head}{tables}<READMICRODATA>\n{way}\n{writes}")
@@ -74,3 +74,36 @@ def test_units_that_are_the_same_together_are_told(tmp_path):
     assert any("same records as some of" in warning for warning in done.warnings)
     mixed = {f"{kreis};{own};{size}": 5 for kreis in "1234" for own in "abcd" for size in "st"}
     assert run(tmp_path, mixed, "<SUPPRESS> GH(0)").holds
+
+
+def crossed(*names):
+    quoted = "".join(f'"{name}"' for name in names)
+    return f'<SPECIFYTABLE> {quoted}|"<freq>"||\n<SAFETYRULE> FREQ(3,10)\n'
+
+
+# The Land of each Kreis, and the type of each Gemeinde.
+LAND, TYPE = {"1": "N", "2": "N", "3": "S"}, dict(zip("abcdef", "uuruur", strict=True))
+
+
+@pytest.mark.parametrize(
+    ("others", "fine", "coarse"),
+    [
+        ([("land", "kreis", "size")], "gem", "kreis"),
+        ([("kreis", "typ", "size")], "gem", "typ"),
+        ([("plz", "size"), ("kreis", "size")], "plz", "kreis"),
+    ],
+)
+@pytest.mark.parametrize("way", ["MOD(0)", "GH(0)"])
+def test_variables_that_could_not_be_linked_are_told(tmp_path, others, fine, coarse, way):
+    counts = {}
+    for record, count in COUNTS.items():
+        kreis, gem, size = record.split(";")
+        # Half of the records of a Gemeinde have another postcode, which those of others of its Kreis have as well.
+        for plz, part in (("opq"[int(kreis) - 1], count // 2), ("xyz"[int(kreis) - 1], count - count // 2)):
+            counts[";".join((kreis, gem, size, LAND[kreis], TYPE[gem], plz))] = part
+    tables = "".join(crossed(*names) for names in [("gem", "size"), *others])
+    writes = "".join(f'<WRITETABLE> ({number}, 3, AS+, "{number}.csv")\n' for number in range(1, len(others) + 2))
+    columns = ("kreis", "gem", "size", "land", "typ", "plz")
+    done = run(tmp_path, counts, f"<SUPPRESS> {way}", tables, writes, columns)
+    assert not done.holds
+    assert any(f"{fine} determines {coarse} in the records, but" in warning for warning in done.warnings)

@@ -83,27 +83,41 @@ def in_finest_variables(tables: Sequence[OfficeTable]) -> list[OfficeTable]:
 
     Where a table has both, it ties them by itself.
     """
-    names, within = _variables(tables), _within(tables)
-    targets = {
-        name: (own, within[name][own])
-        for name, own in _finest(names, within).items()
-        if not any({name, own} <= one for one in names)
-    }
+    within = _within(tables)
+    targets = {name: (own, within[name][own]) for name, own in _targets(_variables(tables), within).items()}
     return [_renamed(table, targets) for table in tables]
 
 
+def _targets(names: Sequence[frozenset[str]], within: Within) -> dict[str, str]:
+    """The variables that are recodings of others: those that no table has beside these."""
+    finest = {name: own[0] for name, own in _finest(names, within).items()}
+    return {name: own for name, own in finest.items() if not any({name, own} <= one for one in names)}
+
+
 def untied_variables(tables: Sequence[OfficeTable]) -> list[tuple[str, str]]:
-    """Variables that tables have apart, the finer one first, where those that have both do not tie them: their codes
-    are coarser than those that the one determines the other by.
+    """Variables that tables have apart, the finer one first, where nothing ties them.
+
+    Those that have both may do so by codes that are coarser than those that the one determines the other by; where none
+    has both, the coarser one may be a recoding of a third, or stand beside another recoding of the same.
     """
     names, within = _variables(tables), _within(tables)
+    targets = _targets(names, within)
+    recoded = {name for one in names for name in _beside(one, targets)}
     untied = []
-    for name, own in _finest(names, within).items():
-        both = [table for table, one in zip(tables, names, strict=True) if {name, own} <= one]
-        apart = [len({name, own} & one) == 1 for one in names]
-        if both and any(apart) and not any(_ties(table, own, name, within[name][own]) for table in both):
-            untied.append((own, name))
+    for name, finest in _finest(names, within).items():
+        for own in finest:
+            both = [table for table, one in zip(tables, names, strict=True) if {name, own} <= one]
+            apart = any(len({name, own} & one) == 1 for one in names)
+            tied = any(_ties(table, own, name, within[name][own]) for table in both)
+            if apart and not tied and (both or targets.get(name) != own or name in recoded):
+                untied.append((own, name))
     return untied
+
+
+def _beside(names: frozenset[str], targets: Mapping[str, str]) -> list[str]:
+    """The variables of a table that it keeps, though they are recodings: two of them are recodings of the same one."""
+    own = [targets[name] for name in names if name in targets]
+    return [name for name in names if name in targets and len(set(own)) < len(own)]
 
 
 def _ties(table: OfficeTable, fine: str, coarse: str, parts: Parts) -> bool:
@@ -121,20 +135,20 @@ def _within(tables: Iterable[OfficeTable]) -> Within:
     return {name: finer for table in tables for name, finer in table.within.items()}
 
 
-def _finest(names: Sequence[frozenset[str]], within: Within) -> dict[str, str]:
-    """For each variable that others determine the finest of these that some table has."""
+def _finest(names: Sequence[frozenset[str]], within: Within) -> dict[str, list[str]]:
+    """For each variable that others determine the finest of these that tables have."""
     used = frozenset().union(*names)
     finest = {
         name: sorted(own for own in within[name] if own in used and not used & within.get(own, {}).keys())
         for name in within
         if name in used
     }
-    return {name: own[0] for name, own in finest.items() if own}
+    return {name: own for name, own in finest.items() if own}
 
 
 def _renamed(table: OfficeTable, targets: Mapping[str, tuple[str, Parts]]) -> OfficeTable:
     own = {tree.name: targets[variable_of(tree)] for tree in table.trees if variable_of(tree) in targets}
-    if not own or len({name for name, _ in own.values()}) < len(own):
+    if not own or _beside(frozenset(map(str.lower, own)), {name: target for name, (target, _) in targets.items()}):
         return table
     trees = tuple(replace(tree, name=own[tree.name][0]) if tree.name in own else tree for tree in table.trees)
     origins = {name: codes for name, codes in table.origins.items() if name not in own}

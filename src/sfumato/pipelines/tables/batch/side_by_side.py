@@ -26,9 +26,10 @@ UNATTACKED = (
     "publish fewer."
 )
 UNTIED = (
-    "{fine} determines {coarse} in the records, but of these tables those that cross both do so by coarser codes, so "
-    "that tables of each were not attacked together, and nothing is promised of them. Cross both by the codes of the "
-    "records, or not at all."
+    "{fine} determines {coarse} in the records, but tables of each were not attacked together, and nothing is promised "
+    "of them: tables cross both by coarser codes, or {coarse} with another variable that {fine} determines, or another "
+    "one determines {coarse}, too. Cross both by the codes of the records in one table, leave one of these variables "
+    "out, or protect the tables by one plan."
 )
 REMEDY = (
     "<SUPPRESS> MOD(0) or GH(0) protects tables of one file together; of several files, or of tables that were changed "
