@@ -11,8 +11,9 @@ from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTa
 from sfumato.pipelines.tables.record_chains import columns_in, record_chains
 from sfumato.tables.build.joint import Sheet
 from sfumato.tables.build.joint_cross import with_cross
-from sfumato.tables.cells.columns import Columns, read_columns
+from sfumato.tables.cells.columns import Columns
 from sfumato.tables.deadline import never, within
+from sfumato.tables.formats.delimited_cells import read_delimited_cells
 from sfumato.tables.masking import mask_part
 from sfumato.tables.nesting.determined_columns import Chain, RecordCodes
 from sfumato.tables.nesting.odd_records import with_odd_records
@@ -159,7 +160,7 @@ def _read(plan: TablePlan, crossing: Crossing, table: Any) -> Columns:
         raise PlanError(
             f"table {crossing.name} has no source.", "Name the file with its cells, or table.microdata.", "no-source"
         )
-    return read_columns(plan.folder / crossing.source, plan.table.dialect)
+    return read_delimited_cells(plan.folder / crossing.source, plan.table)
 
 
 def _crossed(plan: TablePlan, crossing: Crossing, data: Any) -> Columns:

@@ -10,6 +10,7 @@ from sfumato.delimited.opening import first_record, open_text
 from sfumato.tables.build.build import read_source
 from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.formats.crosstab_file import as_cells
+from sfumato.tables.formats.delimited_cells import read_delimited_cells
 from sfumato.tables.formats.headerless_file import cells_without_header, with_statuses
 from sfumato.tables.formats.metadata import Metadata, read_metadata
 from sfumato.tables.formats.office_columns import office_columns, refuse_others, with_masks, with_names
@@ -125,7 +126,7 @@ def _as_published(plan: TablePlan, path: Path) -> TablePlan:
     with open_text(path, encoding) as stream:
         head = first_record(stream)
     separator = source.separator if source.separator and source.separator in head else None
-    decimal: DecimalMark = "." if (separator or likely_separator(head)) == "," else source.decimal
+    decimal: DecimalMark | None = "." if (separator or likely_separator(head)) == "," else source.decimal
     return replace(plan, table=replace(source, separator=separator, decimal=decimal, encoding=encoding))
 
 
@@ -134,5 +135,7 @@ def _plain_columns(path: Path, plan: TablePlan, published: bool) -> Columns:
     names = [name for one in plan.dimensions.values() for name in (one.levels or (one.column or "",))]
     # What is to be protected needs a header, which says what is what; what others published may have none.
     cells = cells_without_header(path, names, plan.table.value, plan.table.dialect) if published and names else None
-    columns = with_masks(read_columns(path, plan.table.dialect), path.name) if cells is None else cells
-    return with_statuses(as_cells(with_names(columns, plan.table), plan), plan.table.value, published)
+    if cells is None:
+        read = read_columns(path, plan.table.dialect) if published else read_delimited_cells(path, plan.table)
+        cells = with_masks(read, path.name)
+    return with_statuses(as_cells(with_names(cells, plan.table), plan), plan.table.value, published)

@@ -11,10 +11,11 @@ from sfumato.tables.build.groups import check_groups
 from sfumato.tables.build.instance_file import instance_part
 from sfumato.tables.build.trees import tree_of
 from sfumato.tables.cells.cells import Numbers, Places, Status, Statuses, make_table, no_bounds
-from sfumato.tables.cells.columns import Columns, read_columns
+from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.dimensions import Code, Tree, level_codes
 from sfumato.tables.cells.parts import Part, in_group, in_part
 from sfumato.tables.cells.relations import Key, check, derive, describe
+from sfumato.tables.formats.delimited_cells import read_delimited_cells
 from sfumato.tables.formats.office_columns import office_columns
 from sfumato.tables.plan.facts import Facts
 from sfumato.tables.plan.plan import Dimension, TablePlan
@@ -50,7 +51,7 @@ def read_source(plan: TablePlan) -> Columns:
     office = office_columns(
         plan.folder / name, plan.table.value, described, False, plan.table.encoding, plan.table.tolerance
     )
-    return read_columns(plan.folder / name, plan.table.dialect) if office is None else office
+    return read_delimited_cells(plan.folder / name, plan.table) if office is None else office
 
 
 def build(plan: TablePlan, columns: Columns) -> list[Part]:

@@ -39,6 +39,7 @@ Positive = Annotated[float | None, Note(minimum=0)]
 # Names that lead out of no folder.
 _PLAIN = re.compile(r"(?!\.)[\w .()+×-]{1,100}(?<![ .])")
 _STEP = "smallest difference of two values; the last decimal by default"
+_DECIMAL = "the decimal mark of its files, a point unless given; to be given where counts may have it between thousands"
 _ENCODING = "of its files, hierarchies too; UTF-8 unless given, for office files and hierarchies else Windows-1252"
 _HOLDING = "column of the microdata: which holding, or whoever attacks as one, a record belongs to"
 
@@ -51,7 +52,7 @@ class TableSource:
     value: Annotated[str, Note("column with the values")] = "value"
     group_by: Annotated[Texts, Note("columns whose values each make a table of their own")] = ()
     separator: Annotated[str | None, Note("of its files; found out unless given")] = None
-    decimal: Annotated[DecimalMark, Note("the decimal mark of its files; what is read has a point")] = "."
+    decimal: Annotated[DecimalMark | None, Note(_DECIMAL)] = None
     encoding: Annotated[str | None, Note(_ENCODING)] = None
     frequency: Annotated[str | None, Note("column with the number of respondents")] = None
     contributions: Annotated[Texts, Note("columns with the largest contributions, largest first")] = ()
@@ -79,7 +80,7 @@ class TableSource:
     @property
     def dialect(self) -> Dialect:
         """How its files are written."""
-        return Dialect(self.separator, decimal=self.decimal, encoding=self.encoding or Dialect().encoding)
+        return Dialect(self.separator, decimal=self.decimal or ".", encoding=self.encoding or Dialect().encoding)
 
     @property
     def counts(self) -> bool:

@@ -2,12 +2,30 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from sfumato.delimited.decimal_marks import thousands_mark
 from sfumato.delimited.lines import parse_lines
 from sfumato.errors import DataError
+from sfumato.texts.words import Words
 from sfumato.web.forms import is_number
 from sfumato.web.projects.loaded_data import MARKS
 from sfumato.web.tables.crosstab import TOTALS
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Numbers that may be thousands or fractions: one of them, its mark, and the decimal mark that is proposed."""
+
+    example: str
+    mark: str
+    proposed: str | None
+
+    @property
+    def thousands(self) -> str:
+        """The example where its mark stands between thousands."""
+        return self.example.replace(self.mark, "")
+
 
 # Numbers that are read with a decimal comma, and such that are not.
 COMMA, POINT = re.compile(r"-?\d{1,3}(\.\d{3})*,\d+|-?\d+,\d+"), re.compile(r"-?\d+\.(\d{1,2}|\d{4,})")
@@ -53,6 +71,32 @@ def writes_commas(lines: Sequence[Sequence[str]]) -> bool:
     """
     cells = [cell for line in lines for cell in line]
     return any(COMMA.fullmatch(cell) for cell in cells) and not any(POINT.fullmatch(cell) for cell in cells)
+
+
+def decimal_mark(lines: Sequence[Sequence[str]], doubt: Doubt | None) -> str | None:
+    """The decimal mark of a table's numbers; where they are in doubt, as the language writes them or else unknown.
+
+    >>> decimal_mark([["a", "1,5"]], None), decimal_mark([["a", "1.204"]], Doubt("1.204", ".", None))
+    (',', None)
+    """
+    if doubt is not None:
+        return doubt.proposed
+    return "," if writes_commas(lines) else "."
+
+
+def doubt_about(texts: Sequence[str], words: Words) -> Doubt | None:
+    """Whether numbers are in doubt: their mark may stand between thousands, or before fractions.
+
+    >>> from sfumato.texts.words import words_in
+    >>> doubt_about(["1.204", "3"], words_in("de")).proposed, doubt_about(["1.204", "3"], words_in()).proposed
+    (',', None)
+    """
+    mark = thousands_mark(texts)
+    if mark is None:
+        return None
+    return Doubt(
+        next(text for text in texts if mark in text), mark, words["decimal"] if mark == words["thousands"] else None
+    )
 
 
 def own_total(codes: set[str], said: str) -> str:

@@ -11,7 +11,7 @@ from sfumato.errors import DataError
 from sfumato.web import components
 from sfumato.web.forms import Values, is_number
 from sfumato.web.projects.workspace import Workspace
-from sfumato.web.tables.first_look import own_total
+from sfumato.web.tables.first_look import Doubt, doubt_about, own_total
 from sfumato.web.tables.masking_rules import FACTS, MaskingRules
 from sfumato.web.tables.releases import Releases
 
@@ -34,6 +34,7 @@ class LinkedTables:
         self._columns: dict[str, list[str]] = {}
         self._numbers: dict[str, set[str]] = {}
         self._codes: dict[str, dict[str, set[str]]] = {}
+        self._doubts: dict[str, dict[str, Doubt]] = {}
         self._paths: dict[str, Path] = {}
 
     @property
@@ -76,11 +77,14 @@ class LinkedTables:
             return
         head, rows = (lines[0], lines[1:]) if lines else ([], [])
         self._paths[path.name], self._columns[path.name] = path, head
+        columns = {name: [row[place] for row in rows] for place, name in enumerate(head)}
+        doubts = {name: doubt_about(texts, self._words) for name, texts in columns.items()}
+        self._doubts[path.name] = {name: doubt for name, doubt in doubts.items() if doubt is not None}
         self._numbers[path.name] = {
-            name for place, name in enumerate(head) if rows and all(is_number(row[place]) for row in rows)
+            name for name, texts in columns.items() if rows and all(is_number(_bare(text)) for text in texts)
         }
-        categories = [(place, name) for place, name in enumerate(head) if name not in self._numbers[path.name]]
-        self._codes[path.name] = {name: {row[place] for row in rows} for place, name in categories}
+        categories = [name for name in head if name not in self._numbers[path.name]]
+        self._codes[path.name] = {name: set(columns[name]) for name in categories}
         self._offer()
 
     def _offer(self) -> None:
@@ -116,7 +120,7 @@ class LinkedTables:
 
     def _remove(self, name: str) -> None:
         self._paths.pop(name).unlink(missing_ok=True)
-        del self._columns[name], self._numbers[name], self._codes[name]
+        del self._columns[name], self._numbers[name], self._codes[name], self._doubts[name]
         self._offer()
 
     def files(self) -> dict[str, Path]:
@@ -156,7 +160,15 @@ class LinkedTables:
             }
             for name, columns in self._columns.items()
         ]
-        return {"value": self._value.value or "", **facts}, tables
+        doubt = self.doubt()
+        decimal = {"decimal": doubt.proposed} if doubt and doubt.proposed else {}
+        return {"value": self._value.value or "", **decimal, **facts}, tables
+
+    def doubt(self) -> Doubt | None:
+        """Whether the values of a file may be thousands or fractions."""
+        if self._kind.value == ROWS:
+            return None
+        return next((own[self._value.value] for own in self._doubts.values() if self._value.value in own), None)
 
     def _of_rows(self) -> tuple[Values, list[Values]]:
         chosen = {"holding": self._holding.value, "weight": self._weight.value}
@@ -171,3 +183,8 @@ class LinkedTables:
         said = str(self._total.value or "")
         totals = {name: own_total((codes or {}).get(name, set()), said) for name in names}
         return {name: {"column": name, **({"total": total} if total else {})} for name, total in totals.items()}
+
+
+def _bare(text: str) -> str:
+    """A number without marks."""
+    return text.replace(".", "").replace(",", "")

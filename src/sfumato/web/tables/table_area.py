@@ -16,7 +16,16 @@ from sfumato.web.shared_room import SharedRoom
 from sfumato.web.shell import Shell
 from sfumato.web.tables import ways_view
 from sfumato.web.tables.crosstab import MOST_CATEGORIES, count_table, unfolded
-from sfumato.web.tables.first_look import decoded, guessed, lines_of, own_total, total_of, writes_commas
+from sfumato.web.tables.first_look import (
+    Doubt,
+    decimal_mark,
+    decoded,
+    doubt_about,
+    guessed,
+    lines_of,
+    own_total,
+    total_of,
+)
 from sfumato.web.tables.linked_tables import LinkedTables
 from sfumato.web.tables.masking_rules import FACTS, MaskingRules
 from sfumato.web.tables.outcome import show_outcome
@@ -94,6 +103,7 @@ class TableArea:
                 self._decimal = ui.select(
                     marks, label=words["decimal_mark"], value=".", on_change=lambda _: self._check()
                 )
+            self._doubt = ui.row().classes("items-center w-full").props('role="status"')
             self._linked.build()
 
     def _select(self, name: str, multiple: bool = False) -> ui.select:
@@ -150,9 +160,13 @@ class TableArea:
             fitting = [name for name in known[key] if name in names] if several else known[key]
             field.set_options(names, value=fitting if several or fitting in names else None)
         self._total.value = said.get("total", total_of(lines[1:]))
-        self._decimal.value = said.get("decimal", "," if writes_commas(lines[1:]) else ".")
+        self._decimal.value = said.get("decimal", decimal_mark(lines[1:], self._doubted()))
         self._offer_unfolding(lines)
         self._filling = False
+
+    def _doubted(self) -> Doubt | None:
+        """Whether the values may be thousands or fractions."""
+        return doubt_about(self._texts(str(self._value.value or "")), self.words)
 
     def _columns(self) -> dict[ui.select, str]:
         """The fields that name columns, with the keys under which they are remembered."""
@@ -182,7 +196,7 @@ class TableArea:
     def _plan(self) -> dict[str, Any]:
         groups = list(self._groups.value or [])
         facts = {name: self._rules.facts[name] for name in FACTS if self._rules.facts.get(name)}
-        decimal = {"decimal": ","} if self._decimal.value == "," else {}
+        decimal = {"decimal": self._decimal.value} if self._decimal.value else {}
         table = {"source": CELLS, "value": self._value.value or "", "separator": self._separator()} | decimal | facts
         if groups:
             table["group_by"] = groups
@@ -209,9 +223,13 @@ class TableArea:
 
     def _codes(self, name: str) -> set[str]:
         """The codes of a column of the table at hand."""
+        return set(self._texts(name))
+
+    def _texts(self, name: str) -> list[str]:
+        """A column of the table at hand."""
         head, *lines = self._lines or [[]]
         place = head.index(name) if name in head else len(head)
-        return {line[place] for line in lines if place < len(line)}
+        return [line[place] for line in lines if place < len(line)]
 
     def _check(self) -> None:
         """Say at once whether the plan can be run, and if not, why."""
@@ -220,12 +238,28 @@ class TableArea:
         self.workspace.touch()
         self._remember()
         faults = [self.words["missing_value"].format(field=name) for name in self._rules.missing()]
+        faults += self._tell_doubt()
         plan = self._linked.plan if self._linked.tables else self._plan
         faults = faults or components.refusals(lambda: read_table_plan(plan()), self.words)
         self._verdict.clear()
         with self._verdict:
             for fault in faults:
                 components.notice(fault, good=False)
+
+    def _tell_doubt(self) -> list[str]:
+        """Say how numbers are read that may be thousands or fractions; a fault where nobody has decided it."""
+        doubt = self._linked.doubt() if self._linked.tables else self._doubted()
+        self._doubt.clear()
+        if doubt is None:
+            return []
+        decimal = doubt.proposed if self._linked.tables else self._decimal.value
+        key = "asked" if decimal is None else "fraction" if decimal == doubt.mark else "whole"
+        text = self.words[f"thousands.{key}"].format(example=doubt.example, whole=doubt.thousands)
+        if key == "asked":
+            return [text]
+        with self._doubt:
+            components.notice(text, good=None)
+        return []
 
     def _cells(self) -> dict[str, Path]:
         """The cells that were pasted, as a file."""

@@ -1,0 +1,55 @@
+"""Cells of a delimited file; a mark in counts that may stand between thousands is not guessed at."""
+
+from pathlib import Path
+
+from sfumato.delimited.decimal_marks import thousands_mark
+from sfumato.errors import DataError
+from sfumato.tables.cells.columns import Columns, read_columns
+from sfumato.tables.plan.plan import TableSource
+
+
+def read_delimited_cells(path: Path, table: TableSource) -> Columns:
+    """The columns of a file with cells.
+
+    Raises:
+        DataError: It cannot be read, or the plan does not say which of two numbers its counts are.
+    """
+    columns = read_columns(path, table.dialect)
+    if table.decimal is None:
+        _refuse_doubt(columns, table)
+    elif table.decimal == ".":
+        return _without_commas(columns, table)
+    return columns
+
+
+def _refuse_doubt(columns: Columns, table: TableSource) -> None:
+    """Refuse counts that are thousands or fractions: `1.204` is 1204 persons in Germany."""
+    counts = _numbers(columns, table) if table.counts else [table.frequency]
+    texts = [text for name in counts for text in columns.texts.get(name or "", ())]
+    mark = thousands_mark(texts)
+    if mark is not None:
+        example = next(text for text in texts if mark in text)
+        whole = example.replace(mark, "")
+        raise DataError(
+            f'counts may have marks between thousands: is "{example}" {whole}, or a fraction?',
+            f"Say table.decimal: '{'.' if mark == ',' else ','}' where it is {whole}, "
+            f"table.decimal: '{mark}' where it is a fraction.",
+            "thousands",
+            values=[example],
+        )
+
+
+def _without_commas(columns: Columns, table: TableSource) -> Columns:
+    """The columns, numbers without the commas between their thousands: what is said to have points has no others."""
+    plain = {
+        name: tuple(text.replace(",", "") for text in columns.texts[name])
+        for name in _numbers(columns, table)
+        if thousands_mark(columns.texts[name]) == ","
+    }
+    return Columns({**columns.texts, **plain})
+
+
+def _numbers(columns: Columns, table: TableSource) -> list[str]:
+    """The columns with numbers; of a crosstab, all but the first."""
+    names = [table.value, table.frequency, table.shadow, table.holdings, *table.contributions, *table.respondents]
+    return [name for name in names if name and name in columns] if table.value in columns else list(columns.texts)[1:]
