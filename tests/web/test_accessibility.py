@@ -4,8 +4,13 @@ Nothing English is left on the German ones, no number has a decimal point there,
 """
 
 import re
+from contextlib import closing
 
+import polars as pl
 import pytest
+
+from sfumato.datasets import patients
+from sfumato.pipelines.release import anonymize
 
 RUN = """async () => (await axe.run(document, {resultTypes: ['violations']})).violations
   .filter((found) => ['critical', 'serious'].includes(found.impact))
@@ -88,3 +93,37 @@ def test_no_screen_has_a_serious_fault(base, open_page, axe, locale, scheme, wid
     assert {name: found for name, found in faults.items() if found} == {}
     assert {name: found for name, found in strange.items() if found} == {}
     assert {name: found for name, found in cut.items() if found} == {}
+
+
+LONG = "Krankenhausaufenthaltsdauer_insgesamt_in_Tagen_seit_der_Einweisung_ohne_Urlaub"
+# Texts that reach beyond the card they stand in.
+BEYOND = """() => [...document.querySelectorAll('.verdict li, .verdict p, .card h3')].filter((one) => {
+  const range = document.createRange();
+  range.selectNodeContents(one);
+  return range.getBoundingClientRect().right > one.closest('.verdict, .card').getBoundingClientRect().right;
+}).map((one) => one.innerText)"""
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory):
+    """A release with a long name, whose reports speak German."""
+    place = tmp_path_factory.mktemp("reports")
+    rows = patients().to_polars()
+    rows = rows.with_columns(pl.Series(LONG, [str(1 + 7 * row % 40) for row in range(len(rows))]))
+    plan = patients().plan("patients.csv", 4) | {"language": "de"}
+    plan["columns"] |= {LONG: {"role": "quasi-identifier", "hierarchy": {"type": "any"}}}
+    plan.pop("data")
+    with closing(anonymize(rows, plan)) as release:
+        yield release.save(place / "out")
+
+
+@pytest.mark.parametrize("width", [1100, 390])
+@pytest.mark.parametrize("name", ["report", "report-external"])
+def test_no_report_has_a_serious_fault(open_page, reports, axe, name, width) -> None:
+    page = open_page((reports / f"{name}.html").as_uri(), width=width)
+    page.evaluate(axe)
+    assert page.evaluate(RUN) == []
+    assert page.evaluate(BEYOND) == []
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= width + 1
+    page.emulate_media(media="print")
+    assert page.evaluate(BEYOND) == []

@@ -1,12 +1,14 @@
 """The page that every HTML report is set on: one file, no script, no network, light and dark, prints well."""
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import cache
-from html import escape
+from html import escape, unescape
 from pathlib import Path
 
 from sfumato.texts.words import Words, words_in
 
+_TAG = re.compile(r"<[^>]*>")
 _SOFT = ' class="soft"'
 
 
@@ -76,8 +78,11 @@ def raw_table(head: Sequence[str], rows: Iterable[Sequence[str]], numeric: Seque
     marks = [' class="number"' if number else "" for number in numeric] or [""] * len(head)
     first = "".join(f'<th scope="col"{mark}>{escape(name)}</th>' for name, mark in zip(head, marks, strict=True))
     top = f"<thead><tr>{first}</tr></thead>" if any(head) else ""
-    lines = "".join(f"<tr>{''.join(row)}</tr>\n" for row in rows)
-    return f'<div class="wide"><table>{top}\n<tbody>{lines}</tbody></table></div>'
+    cells = [tuple(row) for row in rows]
+    lines = "".join(f"<tr>{''.join(row)}</tr>\n" for row in cells)
+    name = ", ".join(filter(None, head)) or (unescape(_TAG.sub(" ", cells[0][0])).strip() if cells else "")
+    reached = f'tabindex="0" role="region" aria-label="{escape(name)}"'
+    return f'<div class="wide" {reached}><table>{top}\n<tbody>{lines}</tbody></table></div>'
 
 
 def _are_numbers(values: Sequence[object]) -> bool:

@@ -1,11 +1,13 @@
 """What the result step shows is what the release folder holds."""
 
 import csv
+import re
 
 import pytest
 
 from sfumato.datasets import patients
 from sfumato.pipelines.release import anonymize
+from sfumato.texts.words import words_in
 from sfumato.web.projects.loaded_data import class_sizes, load
 from sfumato.web.rows.result import result_figures
 
@@ -154,7 +156,12 @@ def test_a_lost_column_kept_what_its_sentence_leaves(tmp_path) -> None:
     kept = {column.name: column for column in result_figures.kept_columns(report)}
     assert report["suppressed_rows"]
     assert report["lost_columns"]
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    mean = words_in().amount(report["mean_loss"])
+    assert re.search(rf"<td>loss-metric</td><td[^>]*>{re.escape(mean)}<", page)
     for lost in report["lost_columns"]:
         column = kept[lost["column"]]
+        said = f"{lost['share_lost']:.1%}".removesuffix("%")
+        assert page.count(said) >= 2, "the verdict and the chart say the same"
         assert column.share == pytest.approx(1 - lost["share_lost"])
         assert (column.before, column.after) == (lost["values"], lost["labels"])

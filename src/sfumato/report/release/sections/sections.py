@@ -3,14 +3,16 @@
 from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
+from typing import Any
 
-from sfumato.microdata.outcome import Report
+from sfumato.microdata.outcome import COMPARED, Report
 from sfumato.microdata.plan.methods import FullDomain
 from sfumato.report.attack import verdict_head
 from sfumato.report.page.html_parts import listing, paragraph, raw_table, section, table, tiles
 from sfumato.report.page.plots import Pair, histogram, legend, meters, short_names
 from sfumato.report.release import optimality, sentences
 from sfumato.report.release.dossier import Dossier
+from sfumato.report.release.lost_shares import lost_shares
 from sfumato.report.release.sections import measures
 from sfumato.report.release.sections.before_after import ColumnEvidence
 from sfumato.report.release.sections.trade_off import trade_off_sentences
@@ -204,8 +206,26 @@ def _risk(words: Words, name: str, figure: object) -> object:
 def utility(dossier: Dossier) -> str:
     """What the rows lost: per column, their distributions, and whatever else was measured."""
     words = dossier.words
-    parts = [*_losses(dossier), *_distributions(dossier), *measures.utility(words, dossier.report.utility)]
+    measured = measures.utility(words, {**dossier.report.utility, "losses": _all_losses(dossier.report)})
+    parts = [*_losses(dossier), *_distributions(dossier), *measured]
     return section(words["report.utility"], *parts) if parts else ""
+
+
+def _all_losses(report: Report) -> dict[str, Any]:
+    """All losses that were measured; what the method counted itself stands for its own, so that each is told once."""
+    measured, own = report.utility.get("losses") or {}, report.loss
+    if own.name not in measured or not own.per_column:
+        return dict(measured)
+    return {**measured, own.name: {"value": sum(own.per_column.values()), "per_column": own.per_column}}
+
+
+def _shares(report: Report) -> tuple[str, dict[str, float]]:
+    """What is said before the losses of the columns, and these: of the loss metric as the verdict says it."""
+    losses = report.loss.per_column
+    if report.loss.name != COMPARED:
+        return "report.losses", dict(losses)
+    hidden, lost = report.suppressed_rows, report.details.get("lost_columns") or ()
+    return "report.losses_published", lost_shares(losses, report.rows - hidden, hidden, lost)
 
 
 def _losses(dossier: Dossier) -> Iterator[str]:
@@ -218,8 +238,9 @@ def _losses(dossier: Dossier) -> Iterator[str]:
         rows = [(name, entry["before"], entry["after"], words.percent(entry["share"])) for name, entry in left.items()]
         yield paragraph(words["report.values_left"]) + table(head, rows, words)
     if loss.name in SHARES and all(0 <= share <= 1 for share in loss.per_column.values()):
-        yield paragraph(words["report.losses"].format(name=loss.name))
-        yield meters(words, [Pair(name, None, share) for name, share in loss.per_column.items()])
+        key, shares = _shares(dossier.report)
+        yield paragraph(words[key].format(name=loss.name))
+        yield meters(words, [Pair(name, None, max(share, 0.0)) for name, share in shares.items()])
     else:
         head = [words["report.column"], words["report.loss_of"].format(name=loss.name)]
         yield table(head, loss.per_column.items(), words)
@@ -306,4 +327,6 @@ def _plan(dossier: Dossier) -> Iterator[str]:
     from sfumato.microdata.plan.write import plan_text
 
     assert dossier.plan is not None
-    yield f"<h3>{escape(dossier.words['report.plan'])}</h3><pre>{escape(plan_text(dossier.plan))}</pre>"
+    title = escape(dossier.words["report.plan"])
+    reached = f'tabindex="0" role="region" aria-label="{title}"'
+    yield f"<h3>{title}</h3><pre {reached}>{escape(plan_text(dossier.plan))}</pre>"

@@ -14,6 +14,7 @@ from sfumato.microdata.recoding.recoding_file import read_recoding
 from sfumato.pipelines.report_folder import read_dossier
 from sfumato.report.page.plots import Pair
 from sfumato.report.release.dossier import Dossier
+from sfumato.report.release.lost_shares import lost_shares
 from sfumato.shapes.records import record_of
 from sfumato.shapes.shapes import read
 from sfumato.texts.words import Words
@@ -58,20 +59,15 @@ def kept_columns(report: Mapping[str, Any]) -> list[KeptColumn]:
     """
     loss, utility = report["loss"], report["utility"]
     shares = loss if loss["name"] == "loss-metric" else (utility.get("losses") or {}).get("loss-metric", loss)
-    losses, left = _of_published(shares.get("per_column") or {}, report), utility.get("values_left") or {}
-    losses |= {entry["column"]: entry["share_lost"] for entry in report.get("lost_columns") or ()}
+    hidden, left = report["suppressed_rows"], utility.get("values_left") or {}
+    losses = lost_shares(
+        shares.get("per_column") or {}, report["rows"] - hidden, hidden, report.get("lost_columns") or ()
+    )
     kept = [
         _kept(name, entry, losses.get(name), left.get(name, {}))
         for name, entry in (report.get("columns") or {}).items()
     ]
     return sorted(kept, key=lambda column: (not column.lost, column.share if column.share is not None else 1.0))
-
-
-def _of_published(losses: Mapping[str, float], report: Mapping[str, Any]) -> dict[str, float]:
-    """What published rows lose on average, where a withheld row counts 1 in the mean of all."""
-    hidden = report["suppressed_rows"]
-    published = report["rows"] - report["dropped_rows"] - hidden
-    return {name: (loss * (published + hidden) - hidden) / max(published, 1) for name, loss in losses.items()}
 
 
 def _kept(name: str, entry: Mapping[str, Any], loss: float | None, left: Mapping[str, Any]) -> KeptColumn:
