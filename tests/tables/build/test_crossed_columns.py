@@ -89,3 +89,10 @@ def test_nor_do_releases_one_after_another(tmp_path, case):
     folders = [f"before/{name}" for name in before.tables] if len(before.tables) > 1 else ["before"]
     after = protect(None, plan(tmp_path, tables[:1], previous=folders))
     assert not told(names, counts, [own.columns for done in (before, after) for own in done.tables.values()])
+
+
+def test_a_wrong_record_that_a_table_shows_by_itself_is_not_taken_for_known(tmp_path):
+    written(tmp_path, PLACES, CHAIN | {"N,2,u,a,t": 1})
+    tables = [GEM | KREIS | SIZE, KREIS | SIZE, LAND | SIZE]
+    done = protect(None, plan(tmp_path, tables))
+    assert not told(PLACES, CHAIN | {"N,2,u,a,t": 1}, [own.columns for own in done.tables.values()])

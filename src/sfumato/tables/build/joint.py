@@ -169,10 +169,30 @@ def _plain(sections: Sequence[Section]) -> list[Section]:
 def _loose(sections: Sequence[Section]) -> list[Row]:
     """What would hold between tables if there were no records whose codes do not fit the others."""
     plain = _plain(sections)
-    if len(plain) < 2 or not any(axis.odd for one in plain for axis in one.axes):
+    odd = [one for one in plain if any(axis.odd for axis in one.axes)]
+    if len(plain) < 2 or not odd or any(all(_is_made_of(two, one) for two in odd) for one in odd):
         return []
     fitting = [replace(one, **_fitting(one)) for one in plain]
     return _tied([(coded_table(one), one.cells) for one in fitting])
+
+
+def _is_made_of(section: Section, finest: Section) -> bool:
+    """Whether all cells of a table are sums of cells of another, so that these tell of odd records as of all others."""
+    places = {name: place for place, name in enumerate(finest.variables)}
+    if not places.keys() >= set(section.variables):
+        return False
+    for place, (name, axis) in enumerate(zip(section.variables, section.axes, strict=True)):
+        own = finest.axes[places[name]]
+        if axis.variable and not _are_made_of(axis.finest.values(), own.finest.values()):
+            return False
+        if not axis.variable and not set(section.finest(place)) <= set(finest.finest(places[name])):
+            return False
+    return True
+
+
+def _are_made_of(covers: Iterable[Cover], parts: Iterable[Cover]) -> bool:
+    inside = {code: place for place, cover in enumerate(covers) for code in cover}
+    return all(len({inside.get(code) for code in part}) == 1 for part in parts)
 
 
 def _fitting(section: Section) -> dict[str, Any]:
