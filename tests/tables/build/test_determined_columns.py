@@ -175,3 +175,16 @@ def test_a_refusal_names_the_columns_of_wrong_records(tmp_path):
     with pytest.raises(UnattainableError) as refused:
         protect(None, plan(folder_of(tmp_path, wrong), GEM, KREIS))
     assert "Gem and Kreis (1 of their combinations)" in refused.value.do
+
+
+def test_columns_that_a_third_determines_need_not_determine_each_other():
+    """The Gemeinden of Kreis 1 are of two types: nearly every Kreis tells the type, and no record is wrong."""
+    gem = ["a"] * 50 + ["b"] * 2 + ["c"] * 100 + ["d"] * 100
+    types = {"a": "town", "b": "village", "c": "town", "d": "village"}
+    codes = {
+        "gem": gem,
+        "kreis": [{"a": "1", "b": "1", "c": "2", "d": "3"}[code] for code in gem],
+        "type": [types[code] for code in gem],
+    }
+    chains = determined_chains(RecordCodes(codes, np.ones(252)), [("gem",), ("kreis",), ("type",)])
+    assert [chain.odd for chain in chains] == [frozenset()]

@@ -59,6 +59,8 @@ def nested_variables(records: Records, metadata: Metadata, names: Iterable[str],
         else:
             within.setdefault(coarse, {})[fine] = _parts(texts[fine], texts[coarse])
     near = {frozenset((one.lower(), two.lower())) for one, two, _ in odd}
+    # Where a third determines both in all records, none of these is wrong.
+    odd = [own for own in odd if not within.get(own[0].lower(), {}).keys() & within.get(own[1].lower(), {}).keys()]
     near |= {frozenset((coarse, fine)) for coarse, finer in within.items() for fine in finer}
     unions = [
         (variables[one].name, variables[two].name)

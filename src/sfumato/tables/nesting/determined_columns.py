@@ -72,6 +72,7 @@ class _Link:
 
     columns: frozenset[str]
     odd: Mask
+    fine: Names = ()
 
 
 def determined_chains(
@@ -95,7 +96,7 @@ def determined_chains(
     """
     distinct, trees = sorted(set(dimensions)), list(hierarchies)
     names = sorted({name for own in distinct for name in own})
-    links = [link for fine in distinct for link in _links(records, fine, names, trees)]
+    links = _unexplained([link for fine in distinct for link in _links(records, fine, names, trees)])
     links += _unions(records, distinct, [link.columns for link in links], tables)
     levels = [frozenset(own) for own in distinct if len(own) > 1]
     chains = []
@@ -118,7 +119,19 @@ def _links(
     """The columns that some others determine."""
     trees = [tree for name, tree in hierarchies if (name,) == fine]
     found = {name: odd_rows(records, fine, name, trees) for name in names if name not in fine}
-    return [_Link(frozenset((*fine, name)), odd) for name, odd in found.items() if odd is not None]
+    return [_Link(frozenset((*fine, name)), odd, fine) for name, odd in found.items() if odd is not None]
+
+
+def _unexplained(links: Sequence[_Link]) -> list[_Link]:
+    """The links without those of nearly all records between columns that a third determines in all of them.
+
+    A Kreis whose Gemeinden are nearly all towns does not tell what a Gemeinde is, and no record is wrong.
+    """
+    below: dict[Names, set[str]] = {}
+    for link in links:
+        if not link.odd.any():
+            below.setdefault(link.fine, set()).update(link.columns)
+    return [link for link in links if not link.odd.any() or not any(link.columns <= own for own in below.values())]
 
 
 def _unions(
