@@ -86,6 +86,8 @@ def test_with_a_named_seed_every_byte_is_that_of_the_command_line(base, open_pag
     with zipfile.ZipFile(downloaded(page, "Everything (ZIP)", tmp_path / "all.zip")) as archive:
         for name in ("data.csv", "recoding.json"):
             assert archive.read(name) == (tmp_path / "out" / name).read_bytes(), name
+        assert archive.read("annex.md").startswith(b"# Annex to the data protection impact assessment")
+        assert archive.testzip() is None
 
 
 def test_another_node_is_looked_at_and_released_from_frontier_and_lattice(base, open_page, tmp_path) -> None:

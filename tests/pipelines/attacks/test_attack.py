@@ -10,6 +10,7 @@ import pytest
 from sfumato import datasets
 from sfumato.errors import DataError, PlanError
 from sfumato.microdata.attacks.inference import infer
+from sfumato.microdata.attacks.outcome import NOTHING_TRIED, Attack, Rate, judged_together
 from sfumato.microdata.attacks.rows import coded_rows
 from sfumato.microdata.attacks.shuffles import by_r
 from sfumato.pipelines.attacks.attack import attack
@@ -485,3 +486,30 @@ def test_the_guesser_of_numbers_is_as_tolerant_as_the_attack() -> None:
     coded = coded_rows({**rows, "income": ["2000"] * 40}, rows, rows, ["group"], ["income"])
     asked = infer(coded, 40, np.random.default_rng(0), 5)[0]
     assert asked.baseline.share == asked.attack.share == 1.0
+
+
+def test_ranges_of_too_many_numbers_for_a_table_are_inferred_too(monkeypatch) -> None:
+    """Whether a table of labels by values is made decides how they are compared, not whether."""
+    monkeypatch.setattr("sfumato.microdata.attacks.rows.MOST_PAIRS", 100)
+    random = np.random.default_rng(0)
+    group = random.integers(0, 20, 400)
+    income = 1000 * group + random.uniform(0, 999, 400)
+    rows = {"group": [str(one) for one in group], "income": [f"{one:.2f}" for one in income]}
+    bins = [f"[{one}000, {one + 1}000)" if one else "<1000" for one in group.tolist()]
+    asked = infer(coded_rows({**rows, "income": bins}, rows, rows, ["group"], ["income"]), 100, random, 5)[0]
+    assert asked.attack.share == 1.0
+    assert 0.02 < asked.baseline.share < 0.15
+
+
+def test_a_sensitive_column_in_words_of_its_own_is_not_comparable_and_not_counted() -> None:
+    rows = {"group": [str(place % 8) for place in range(80)], "ill": [f"code {place % 4}" for place in range(80)]}
+    named = ["a word" if place % 4 else "another" for place in range(80)]
+    coded = coded_rows({**rows, "ill": named}, rows, rows, ["group"], ["ill"])
+    attacks = judged_together(infer(coded, 40, np.random.default_rng(0), 5))
+    assert attacks and not any(one.comparable for one in attacks)
+    assert {one.verdict for one in attacks} == {NOTHING_TRIED}
+    assert judged_together((*attacks * 50, ALMOST))[-1].evidence == judged_together((ALMOST,))[0].evidence is True
+
+
+# Evidence by itself, and none among fifty others.
+ALMOST = Attack("inference", "nearest rows", Rate(40, 100), Rate(18, 100), Rate(18, 100))

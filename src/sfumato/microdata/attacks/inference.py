@@ -27,6 +27,8 @@ NAME = "inference"
 TOLERANCE = 0.05
 # Among so many numbers, spread over the control's, a guesser chooses the one he always says.
 GUESSES = 201
+# Of a column whose labels stand for no value, nothing can be tried.
+NONE = Rate(0, 0)
 Truths = npt.NDArray[np.bool_]
 
 
@@ -46,7 +48,7 @@ def infer(rows: AttackRows, attempts: int, random: np.random.Generator, least: i
     for target, said in zip(targets, votes, strict=True):
         attacks.append(hunt.asking(target, said))
         knowledge = hunt.knowledge(target)
-        if knowledge and is_learnable(target):
+        if knowledge and is_learnable(target) and not target.is_strange:
             attacks.append(hunt.learning(target, knowledge, said["raw"], random))
     return (*attacks, *hunt.knowing_more())
 
@@ -86,6 +88,8 @@ class _Hunt:
     def asking(self, target: AttackColumn, votes: Mapping[str, Votes]) -> Attack:
         """The nearest rows are asked."""
         outcome = self._outcome(target, "nearest rows", {which: one.labels for which, one in votes.items()})
+        if not outcome.comparable:
+            return outcome
         raw, (own, alike) = votes["raw"], self._own_rows(target)
         others = np.where(self._is_hidden(raw, own), raw.without(alike), raw.labels)
         right = self._right(target, "raw", raw.labels) & (others >= 0)
@@ -147,6 +151,8 @@ class _Hunt:
         return _right(target, guesses, getattr(target, which)[self.persons[which]])
 
     def _outcome(self, target: AttackColumn, variant: str, guesses: Mapping[str, npt.NDArray[np.integer]]) -> Attack:
+        if target.is_strange:
+            return Attack(NAME, f"{target.name}: {variant}", NONE, NONE, NONE, details={"column": target.name})
         rates = {which: Rate(int(self._right(target, which, said).sum()), len(said)) for which, said in guesses.items()}
         naive = int(_always_the_same(target, target.raw[self.persons["raw"]]).sum())
         return Attack(
@@ -175,12 +181,12 @@ def _always_the_same(target: AttackColumn, truth: Codes) -> Truths:
     common = int(counts.argmax()) if len(target.control) else 0
     told = [place for place, label in enumerate(target.labels) if label is not None and label.strip("*")]
     right: Truths = truth == common
-    if target.is_large or not told:
+    if (target.is_large and target.ranges is None) or not told:
         return right
-    hits = target.covers[told] @ counts
-    if hits.max() > counts[common]:
-        right = target.covers[told[int(hits.argmax())]][truth]
-    return right
+    places = np.flatnonzero(counts).astype(np.int32)
+    hits = [int(counts[places][_right(target, np.full(len(places), label), places)].sum()) for label in told]
+    best = told[int(np.argmax(hits))]
+    return _right(target, np.full(len(truth), best), truth) if max(hits) > counts[common] else right
 
 
 def _best_number(numbers: Floats) -> float:
@@ -202,6 +208,10 @@ def _right(target: AttackColumn, guesses: npt.NDArray[np.integer], truth: Codes)
     if target.numbers is not None:
         said, real = target.numbers[0][guesses], target.numbers[1][truth]
         return _near(said, real)
+    if target.ranges is not None:
+        low, high, values = target.ranges
+        inside: Truths = (values[truth] >= low[guesses]) & (values[truth] <= high[guesses])
+        return inside
     if target.is_large:
         same: Truths = target.label_places[truth] == guesses
         return same

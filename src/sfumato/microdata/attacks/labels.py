@@ -20,6 +20,8 @@ Floats = npt.NDArray[np.float64]
 Text = str | None
 # Larger tables of labels by values are not made: such columns are compared by equality, or as numbers.
 MOST_PAIRS = 4_000_000
+# More ranges than these are not looked at one by one.
+MOST_RANGES = 5_000
 _STARS = re.compile(r"\*+")
 _PREFIX = re.compile(r"([^*]+)\*+")
 _SUFFIX = re.compile(r"\*+([^*]+)")
@@ -98,6 +100,17 @@ def _ends(labels: Sequence[Text]) -> tuple[Floats, Floats]:
 
 def _is_code(label: Text) -> bool:
     return label is not None and bool(_CODE.fullmatch(label))
+
+
+def ranges_of(labels: Sequence[Text], values: Sequence[Text]) -> tuple[Floats, Floats, Floats] | None:
+    """The least and the greatest number of each label, and values as numbers; None where some label has no limit."""
+    numbers, (low, high) = numbers_in(values), _ends(labels)
+    bounded = np.isfinite(low) | np.isfinite(high)
+    told = np.array([label is not None and bool(label.strip("*")) for label in labels], bool)
+    coded = any(map(_is_code, labels))
+    if numbers is None or coded or not bounded[told].all() or len(labels) > MOST_RANGES:
+        return None
+    return np.where(bounded, low, np.nan), np.where(bounded, high, np.nan), numbers
 
 
 def _bounds(label: Text) -> tuple[float, float]:

@@ -175,5 +175,5 @@ class Absence:
 
 def judged_together(attacks: tuple[Attack, ...]) -> tuple[Attack, ...]:
     """Attacks with their evidence: all of them together accuse a sound release once in a hundred times."""
-    tests = sum(attack.counted for attack in attacks)
+    tests = sum(attack.counted and attack.comparable for attack in attacks)
     return tuple(attack.judged(tests) for attack in attacks)

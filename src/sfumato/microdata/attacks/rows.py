@@ -9,7 +9,16 @@ import numpy.typing as npt
 
 from sfumato.hierarchies.bounds import in_order
 from sfumato.hierarchies.ladder import Ladder
-from sfumato.microdata.attacks.labels import MOST_PAIRS, Floats, Meaning, Text, coded_numbers, meaning_of, numbers_in
+from sfumato.microdata.attacks.labels import (
+    MOST_PAIRS,
+    Floats,
+    Meaning,
+    Text,
+    coded_numbers,
+    meaning_of,
+    numbers_in,
+    ranges_of,
+)
 
 Codes = npt.NDArray[np.int32]
 Columns = Mapping[str, Sequence[Text]]
@@ -73,6 +82,11 @@ class AttackColumn:
         return coded_numbers(self.labels, values)
 
     @cached_property
+    def ranges(self) -> tuple[Floats, Floats, Floats] | None:
+        """The ends of labels and the values as numbers, where they are ranges of numbers, too many for a table."""
+        return ranges_of(self.labels, self.values) if self.is_large and self.numbers is None else None
+
+    @cached_property
     def label_numbers(self) -> Floats:
         """Labels in the order of the values they stand for, so that trees can divide them."""
         if self.numbers is not None:
@@ -96,6 +110,10 @@ class AttackColumn:
         """For each label, whether it stands for no value: by its word it can be compared with nothing."""
         if not self.is_large:
             return ~np.asarray(self.covers.any(axis=1))
+        if self.ranges is not None:
+            low, high, values = self.ranges
+            ordered = np.sort(values[np.isfinite(values)])
+            return np.searchsorted(ordered, low) >= np.searchsorted(ordered, high, "right")
         strange = np.ones(len(self.labels), bool)
         strange[self.label_places[self.label_places >= 0]] = False
         return strange

@@ -1,6 +1,8 @@
 """The step of the release: what may leave the house and what stays, who releases for what, and the same as code."""
 
 import asyncio
+import shutil
+import zipfile
 from collections.abc import Callable
 from importlib.util import find_spec
 from io import BytesIO
@@ -22,6 +24,7 @@ PYTHON = """import sfumato as sf
 
 release = sf.anonymize(None, "plan.yaml")
 release.save("release")"""
+ANNEX = "annex.md"
 ABOUT = ("by", "purpose", "recipient", "basis")
 
 
@@ -68,7 +71,7 @@ class ReleaseStep:
                 if find_spec("docx"):
                     self._button("download_annex_word", lambda: self._annex_word(run)).props("outline")
                 self._button("download_plan", lambda: self._plan_file(run)).props("outline")
-                self._file("download_all", run.folder.parent / "result.zip", "outline")
+                self._button("download_all", lambda: self._everything(run)).props("outline")
                 for name, path in self.workspace.files(run.plan).items():
                     if name in self.workspace.extra:
                         components.button(name, lambda path=path: ui.download.file(path)).props("outline")
@@ -83,7 +86,13 @@ class ReleaseStep:
         ui.download.content(written(run.plan), "plan.yaml")
 
     def _annex(self, run: Run) -> None:
-        ui.download.content(markdown(result_figures.dossier(run.folder, self.words)), "annex.md")
+        ui.download.content(markdown(result_figures.dossier(run.folder, self.words)), ANNEX)
+
+    async def _everything(self, run: Run) -> None:
+        """All files of the release, and the annex made of them, which is no part of its folder."""
+        annex = markdown(result_figures.dossier(run.folder, self.words))
+        packed = await asyncio.to_thread(with_annex, run.folder.parent / "result.zip", annex)
+        ui.download.file(packed)
 
     async def _annex_word(self, run: Run) -> None:
         made = await asyncio.to_thread(document, result_figures.dossier(run.folder, self.words))
@@ -142,3 +151,12 @@ class ReleaseStep:
             ui.label(words["same_python"]).classes("sf-title")
             components.code(PYTHON, words)
             components.code(written(run.plan), words)
+
+
+def with_annex(archive: Path, annex: str) -> Path:
+    """A copy of an archive with the annex in it, beside the archive."""
+    copy = archive.with_name("everything.zip")
+    shutil.copyfile(archive, copy)
+    with zipfile.ZipFile(copy, "a", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr(ANNEX, annex)
+    return copy
