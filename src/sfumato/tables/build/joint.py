@@ -129,10 +129,10 @@ def settled(joint: Joint, values: Numbers, step: float) -> Joint:
 
 
 def _apart(rows: Iterable[Row]) -> tuple[list[Row], list[Row]]:
-    """Relations of one total, or of two cells that are the same, and those of sums on both sides."""
+    """Relations of one total at most, or of two cells that are the same, and those of sums on both sides."""
     plain, sums = list[Row](), list[Row]()
     for row in rows:
-        (plain if sum(coef < 0 for coef in row[1]) == 1 else sums).append(row)
+        (plain if sum(coef < 0 for coef in row[1]) < 2 else sums).append(row)
     return plain, sums
 
 
