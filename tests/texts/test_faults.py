@@ -144,6 +144,14 @@ def test_the_grand_total_is_told_in_german() -> None:
     assert told_german == "Summen gehen nicht auf: Die Gesamtsumme weicht um 1,5 ab."
 
 
+def test_totals_that_do_not_add_up_or_are_missing_are_told_in_german() -> None:
+    said = "totals do not add up: sex m (by 1.998); the grand total (by 1200000) and 3 more."
+    told_german = "Summen gehen nicht auf: sex m (um 1,998); die Gesamtsumme (um 1200000) und 3 weitere."
+    assert GERMAN.sentence(said) == told_german
+    said = "the parent of row 3 (Landkreis total) is missing."
+    assert GERMAN.sentence(said) == "Die Summe über Zeile 3 (Summe von Landkreis) fehlt."
+
+
 def test_who_attacks_a_table_is_told_in_german() -> None:
     said = "an unsafe cell cannot be protected from the largest contributor of region A whatever else is masked."
     told_german = "Eine unsichere Zelle lässt sich vor dem größten Beitragenden von region A nicht schützen"

@@ -23,6 +23,9 @@ _FIGURE = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?: ?%)?")
 _WITHIN, _WHOLE = r"(?:(?![.?] (?-i:[A-Z])).)", ("example", "reason")
 # Where a sentence ends and another begins; the place in a plan that a fault is told of.
 _ENDS, _PLACE = re.compile(r'(?<=[.?]) (?=[A-Z"])'), re.compile(r"([a-z_]+(?:\[\d+\])?(?:\.[^:]+)?: )(.+)")
+# Totals that do not add up, as an error names them: by how much, and how many more there are.
+_TOTAL = re.compile(r"^(?!the grand)(.+) total$")
+_OFF, _MORE = re.compile(r"\(by ([^()]+)\)"), re.compile(r" and (\d+) more$")
 _DECIMAL = re.compile(r"[+-]?\d+\.\d+(?:[eE][+-]?\d+)?", re.ASCII)
 # Placeholders for what is called by its own name: columns, files, values.
 _LISTED = ("asked", "reached")
@@ -129,9 +132,18 @@ class Words(Mapping[str, str]):
         """What a sentence was filled with: names stay as they are, numbers are written as the language does."""
         if placeholder in _NAMED:
             return english.replace('" and "', f'" {self["and"]} "')
+        if placeholder == "sums":
+            return self._sums(english)
         if placeholder in _LISTED:
             return self.figure(english.replace(" and ", f" {self['and']} "))
         return self.figure(english) if _FIGURE.fullmatch(english) else self.sentence(english)
+
+    def _sums(self, english: str) -> str:
+        """Totals that do not add up, or are missing."""
+        told = _TOTAL.sub(lambda match: self["totals.of"].format(name=match[1]), english)
+        told = told.replace("the grand total", self["totals.grand"])
+        told = _MORE.sub(lambda match: self["totals.more"].format(count=match[1]), told)
+        return _OFF.sub(lambda match: self["totals.off"].format(number=self.figure(match[1])), told)
 
 
 @lru_cache(MOST_KEPT)

@@ -76,7 +76,7 @@ class EntryList:
     def told(self) -> None:
         """Say anew what is chosen in each entry."""
         for entry, card in self._cards:
-            card.chosen.text = summary(self.kind, entry)
+            card.chosen.text = summary(self.kind, entry, self.words)
 
     def _tell(self) -> None:
         """The last entry cannot be taken away."""
@@ -109,7 +109,7 @@ class EntryList:
         title, about = self.words[key], self.words[f"{key}.says"]
         with room:
             card = components.entry(title, about, lambda: self._remove(entry), self.words, opened)
-        card.chosen.text = summary(self.kind, entry)
+        card.chosen.text = summary(self.kind, entry, self.words)
         self._cards.append((entry, card))
 
         def fill() -> None:
@@ -125,11 +125,15 @@ def _once(details: Any, fill: Callable[[], None]) -> None:
     details.on("toggle", lambda: waiting.pop()() if waiting else None)
 
 
-def summary(kind: str, entry: Values) -> str:
+def summary(kind: str, entry: Values, words: Words) -> str:
     """What is chosen in an entry, in a few signs.
 
-    >>> summary("model", {"model": "alpha-k-anonymity", "alpha": 0.8, "k": 5, "column": "illness", "values": ["flu"]})
-    'illness · α 0.8 · k 5 · flu'
+    >>> from sfumato.texts.words import words_in
+    >>> alpha = {"model": "alpha-k-anonymity", "alpha": 0.8, "k": 5, "column": "illness", "values": ["flu"]}
+    >>> summary("model", alpha, words_in("de"))
+    'illness · α 0,8 · k 5 · flu'
+    >>> summary("model", {"model": "l-diversity", "l": 3, "variant": "distinct", "column": "pay"}, words_in("de"))
+    'pay · l 3 · l verschiedene Werte'
     """
     parts = [str(entry["column"])] if "column" in entry else []
     for key, value in entry.items():
@@ -138,5 +142,13 @@ def summary(kind: str, entry: Values) -> str:
         if isinstance(value, list):
             parts.append(", ".join(map(str, value[:MOST_NAMED])) + (", …" if len(value) > MOST_NAMED else ""))
         else:
-            parts.append(str(value) if isinstance(value, str) else f"{SIGNS.get(key, key)} {value}")
+            parts.append(_chosen(key, value, words))
     return " · ".join(parts)
+
+
+def _chosen(key: str, value: object, words: Words) -> str:
+    """What is chosen for a key: a choice by what it means, a number with its sign."""
+    if isinstance(value, str):
+        told = words.get(f"{key}.{value}", value)
+        return told.removeprefix(f"{value}: ")
+    return f"{SIGNS.get(key, key)} {words.value(str(value))}"

@@ -6,6 +6,7 @@ from functools import cache
 from html import escape, unescape
 from pathlib import Path
 
+from sfumato.texts.numbers import amount
 from sfumato.texts.words import Words, words_in
 
 _TAG = re.compile(r"<[^>]*>")
@@ -102,7 +103,7 @@ def _cell(value: object, words: Words) -> str:
     if isinstance(value, bool):
         return f"<td>{words['report.yes' if value else 'report.no']}</td>"
     if isinstance(value, int | float):
-        shown = f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+        shown = f"{value:,}" if isinstance(value, int) else amount(value)
         return f'<td class="number">{words.figure(shown)}</td>'
     mark = ' class="number"' if _is_figure(value) else ""
     return f"<td{mark}>{escape(str(value))}</td>"

@@ -101,4 +101,4 @@ def check(relations: Relations, values: Numbers, tolerance: float = 0.0, step: f
 
 def _missing(relations: Relations, place: int, difference: float) -> str:
     name = relations.names[place] if relations.names else f"relation {place + 1}"
-    return f"{name} (by {difference:g})"
+    return f"{name} (by {difference:.12g})"

@@ -38,6 +38,8 @@ MOST_RECORDS, MOST_BYTES, SHOWN_RECORDS = 10_000, 20_000_000, 6
 AREA = "attributes"
 ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 ISO_TIME = re.compile(ISO_DATE.pattern + r"[T ]\d\d:\d\d:\d\d.*", re.ASCII)
+# Names of columns with postcodes.
+POSTCODE = re.compile(r"plz|postleitzahl|zip|post_?code|postal", re.IGNORECASE)
 Records = list[dict[str, Any]]
 
 
@@ -246,11 +248,12 @@ def shown(value: Any, words: Words) -> str:
 
     >>> from sfumato.texts.words import words_in
     >>> shown({"min": 1.5, "max": 2.0}, words_in("de")), shown(None, words_in())
-    ('1,5 – 2,0', '')
+    ('1,5 – 2', '')
     """
     if isinstance(value, dict) and {*value} == {"min", "max"}:
         return f"{shown(value['min'], words)} – {shown(value['max'], words)}"
-    return "" if value is None else words.value(str(value))
+    text = f"{value:.12g}" if isinstance(value, float) else str(value)  # sums of fractions are off in the last digits
+    return "" if value is None else words.value(text)
 
 
 def guessed(name: str, records: Records) -> dict[str, str]:
@@ -260,12 +263,25 @@ def guessed(name: str, records: Records) -> dict[str, str]:
     ({'anonymisationType': 'Generalization', 'dataType': 'Numeric'}, 'Date')
     """
     values = [record[name] for record in records if record.get(name) not in (None, "")]
-    if values and all(is_number(value) for value in values):
+    if values and all(is_number(value) for value in values) and not _are_codes(name, values):
         return {"anonymisationType": "Generalization", "dataType": "Numeric"}
     for data_type, pattern in (("Date", ISO_DATE), ("DateTime", ISO_TIME)):
         if values and all(pattern.fullmatch(str(value)) for value in values):
             return {"anonymisationType": "Generalization", "dataType": data_type}
     return {"anonymisationType": "Masking", "dataType": "String"}
+
+
+def _are_codes(name: str, values: Sequence[Any]) -> bool:
+    """Whether whole numbers are codes, which have no middle: with a zero before them, or postcodes by their name.
+
+    >>> _are_codes("town", ["01067", "99084"]), _are_codes("PLZ", ["15105"]), _are_codes("pay", ["0", "2500"])
+    (True, True, False)
+    """
+    texts = [str(value) for value in values]
+    if not all(map(str.isdecimal, texts)):
+        return False
+    zeros = any(text.startswith("0") and len(text) > 1 for text in texts)
+    return zeros or (POSTCODE.search(name) is not None and len({len(text) for text in texts}) == 1)
 
 
 def _field(label: str, value: Any, changed: Any) -> ui.textarea:

@@ -124,10 +124,15 @@ class TableArea:
 
             async def take() -> None:
                 if chosen.value:
-                    lines = await self.workspace.aside(count_table, loaded.path, loaded.read, list(chosen.value)[:3])
+                    asked = (list(chosen.value)[:3], words, self._missing())
+                    lines = await self.workspace.aside(count_table, loaded.path, loaded.read, *asked)
                     self._text.value = delimited_text(lines)
 
             components.button(words["crosstab_take"], take).props("outline dense")
+
+    def _missing(self) -> list[str]:
+        """Texts that mean "missing" in the project at hand."""
+        return [str(text) for text in self.workspace.plan.get("data", {}).get("missing", ())]
 
     def _separator(self) -> str:
         return likely_separator(str(self._text.value or "").partition("\n")[0])

@@ -63,7 +63,7 @@ def _classification(words: Words, figures: Mapping[str, Any]) -> Iterator[str]:
 
 def _losses(words: Words, losses: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     if losses:
-        rows = [(name, _mean(loss), loss["value"]) for name, loss in losses.items()]
+        rows = [(words.get(f"loss.{name}", name), _mean(loss), loss["value"]) for name, loss in losses.items()]
         head = [words[key] for key in ("measure.loss_name", "measure.loss_mean", "measure.loss_total")]
         about = paragraph(words["measure.all_losses.says"], True)
         yield _head(words, "measure.all_losses") + about + table(head, rows, words)

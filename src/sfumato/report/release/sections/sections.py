@@ -233,16 +233,17 @@ def _losses(dossier: Dossier) -> Iterator[str]:
     if not loss.per_column:
         return
     left = dossier.report.utility.get("values_left", {})
+    called = words.get(f"loss.{loss.name}", loss.name).partition(":")[0]
     if left:
         head = [words[f"report.{key}"] for key in ("column", "values_before", "values_after", "share")]
         rows = [(name, entry["before"], entry["after"], words.percent(entry["share"])) for name, entry in left.items()]
         yield paragraph(words["report.values_left"]) + table(head, rows, words)
     if loss.name in SHARES and all(0 <= share <= 1 for share in loss.per_column.values()):
         key, shares = _shares(dossier.report)
-        yield paragraph(words[key].format(name=loss.name))
+        yield paragraph(words[key].format(name=called))
         yield meters(words, [Pair(name, None, max(share, 0.0)) for name, share in shares.items()])
     else:
-        head = [words["report.column"], words["report.loss_of"].format(name=loss.name)]
+        head = [words["report.column"], words["report.loss_of"].format(name=called)]
         yield table(head, loss.per_column.items(), words)
 
 
