@@ -27,6 +27,10 @@ class Doubt:
         return self.example.replace(self.mark, "")
 
 
+# Fewer lines may be a table that is being typed.
+LEAST_ROWS = 20
+# Names of columns that number persons.
+NUMBERING = re.compile(r"(^|[_ -])(id|nr|no|key|pid)$|nummer$|number$|[a-z]ID$", re.IGNORECASE)
 # Numbers that are read with a decimal comma, and such that are not.
 COMMA, POINT = re.compile(r"-?\d{1,3}(\.\d{3})*,\d+|-?\d+,\d+"), re.compile(r"-?\d+\.(\d{1,2}|\d{4,})")
 
@@ -116,6 +120,28 @@ def total_of(lines: Sequence[Sequence[str]]) -> str:
     """
     codes = {cell for line in lines for cell in line}
     return next((code for code in TOTALS if code in codes), TOTALS[0])
+
+
+def looks_like_rows(names: Sequence[str], lines: Sequence[Sequence[str]]) -> bool:
+    """Whether a table has one line a person instead of one a cell.
+
+    It has no total, and many lines have the same codes, or a column numbers them.
+
+    >>> looks_like_rows(["area", "sex", "pay"], [["a", "m", str(pay)] for pay in range(30)])
+    True
+    >>> looks_like_rows(["area", "pay"], [["Total", "435"], *([str(area) + "a", "29"] for area in range(15))])
+    False
+    """
+    if len(lines) < LEAST_ROWS or any(cell in TOTALS[:-1] for line in lines for cell in line):
+        return False
+    whole = [line for line in lines if len(line) == len(names)]
+    _, dimensions = guessed(names, whole)
+    places = [names.index(name) for name in dimensions]
+    codes = {tuple(line[place] for place in places) for line in whole}
+    numbered = [place for place, name in enumerate(names) if NUMBERING.search(name)]
+    return 2 * len(codes) <= len(whole) or (
+        len(names) > 2 and any(len({line[place] for line in whole}) == len(whole) for place in numbered)
+    )
 
 
 def lines_of(text: str) -> list[list[str]]:

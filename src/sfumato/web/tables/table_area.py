@@ -23,6 +23,7 @@ from sfumato.web.tables.first_look import (
     doubt_about,
     guessed,
     lines_of,
+    looks_like_rows,
     own_total,
     total_of,
 )
@@ -188,6 +189,10 @@ class TableArea:
         """Of a crosstab, all columns of numbers are cells: offer to write it as one line a cell."""
         cells = unfolded(lines, self.words["crosstab_heads"])
         self._crosstab.clear()
+        if looks_like_rows(self._names, lines[1:]):
+            with self._crosstab:
+                components.notice(self.words["rows_seen"], good=None)
+            return
         if cells is None:
             return
 
