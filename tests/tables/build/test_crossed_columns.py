@@ -34,6 +34,12 @@ CASES = {
     "levels of both": (FIELDS, BRANCHES, [{"g": ["land", "gem"]} | SECTOR, KREIS | {"b": ["sector", "branch"]}]),
     "a third that is coarse": (FIELDS, BRANCHES, [GEM | SECTOR, KREIS | BRANCH, LAND | SECTOR]),
 }
+YEARS = {f"2024,{record}": count for record, count in BRANCHES.items()}
+ORDERS = {
+    "another order": (PLACES, GEOGRAPHY, [GEM | SIZE, SIZE | KREIS]),
+    "another order of both": (FIELDS, BRANCHES, [GEM | SECTOR, BRANCH | KREIS]),
+    "one more variable": (("year", *FIELDS), YEARS, [GEM | {"y": ["year"]} | SECTOR, KREIS | BRANCH]),
+}
 
 
 def plan(folder, tables, **more):
@@ -72,9 +78,9 @@ def told(names, counts, tables):
     return [cell for cell, (low, high) in zip(unsafe, ends, strict=True) if high - low < 1e-6]
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", CASES | ORDERS)
 def test_tables_together_tell_no_unsafe_cell(tmp_path, case):
-    names, counts, tables = CASES[case]
+    names, counts, tables = (CASES | ORDERS)[case]
     written(tmp_path, names, counts)
     done = protect(None, plan(tmp_path, tables))
     assert not told(names, counts, [own.columns for own in done.tables.values()])

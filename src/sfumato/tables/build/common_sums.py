@@ -12,7 +12,7 @@ from sfumato.tables.batch.unshown_cells import Row
 from sfumato.tables.cells.cells import Places
 from sfumato.tables.office.office_table import OfficeTable
 
-# The parts of each variable that a cell is in.
+# The parts that a cell is in of each variable that both tables have, in the order of their names.
 Position = tuple[int, ...]
 
 
@@ -38,11 +38,13 @@ class _Side:
         """For each crossing of parts the cell that is just that, or else its finest cells there."""
         exact, inside = dict[Position, list[int]](), dict[Position, list[int]]()
         places = [self._places(place, parts) for place in range(len(self.table.trees))]
+        names = [variable_of(tree) for tree in self.table.trees]
+        order = [names.index(name) for name in sorted(parts)]
         for cell, key in zip(self.cells.tolist(), self.table.keys, strict=True):
             own = [codes.get(code, (-1, -1)) for codes, code in zip(places, key, strict=True)]
             for found, position in zip((exact, inside), zip(*own, strict=True), strict=True):
                 if -1 not in position:
-                    found.setdefault(position, []).append(cell)
+                    found.setdefault(tuple(position[place] for place in order), []).append(cell)
         return {**inside, **{position: cells[:1] for position, cells in exact.items()}}
 
     def _places(self, place: int, parts: Mapping[str, Sequence[Cover]]) -> dict[tuple[str, ...], tuple[int, int]]:
