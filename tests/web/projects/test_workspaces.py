@@ -47,7 +47,7 @@ def read_into(workspace):
     workspace.take(loaded, loaded.suggested)
 
 
-def test_a_file_that_is_read_for_longer_than_a_session_becomes_a_project(spaces, clock, monkeypatch):
+def test_a_file_that_is_read_for_longer_than_a_session_becomes_a_project(spaces, clock, monkeypatch, complete):
     workspace = spaces.of(KEY)
     target = workspace.waiting_place("people.csv")
     target.write_text("zip,illness\n" + "town,flu\n" * 20)
@@ -69,7 +69,7 @@ def test_a_file_that_is_read_for_longer_than_a_session_becomes_a_project(spaces,
         ended.set()
         await going
 
-    asyncio.run(both())
+    complete(both())
     assert spaces.of(KEY) is workspace
     assert workspace.loaded is not None
     clock[0] += SECONDS
@@ -78,7 +78,7 @@ def test_a_file_that_is_read_for_longer_than_a_session_becomes_a_project(spaces,
     assert spaces.of(KEY).loaded is not None
 
 
-def test_what_runs_aside_keeps_its_visitor_awake(spaces, clock, monkeypatch):
+def test_what_runs_aside_keeps_its_visitor_awake(spaces, clock, monkeypatch, complete):
     workspace = spaces.of(KEY)
     read_into(workspace)
 
@@ -88,11 +88,11 @@ def test_what_runs_aside_keeps_its_visitor_awake(spaces, clock, monkeypatch):
         return workspace.loaded is not None
 
     monkeypatch.setattr(module, "run_once", long)
-    assert asyncio.run(workspace.aside(load))
+    assert complete(workspace.aside(load))
     assert not workspace.asleep
 
 
-def test_an_upload_keeps_its_visitor_awake(spaces, clock):
+def test_an_upload_keeps_its_visitor_awake(spaces, clock, complete):
     workspace = spaces.of(KEY)
 
     async def application(*_):
@@ -100,7 +100,7 @@ def test_an_upload_keeps_its_visitor_awake(spaces, clock):
         spaces.seal_idle(SECONDS)
 
     scope = {"type": "http", "method": "POST", "state": {"browser_key": KEY}}
-    asyncio.run(Receiving(application, spaces)(scope, None, None))
+    complete(Receiving(application, spaces)(scope, None, None))
     assert not workspace.asleep
     assert spaces.of(KEY) is workspace
 

@@ -158,7 +158,7 @@ def test_a_lost_column_kept_what_its_sentence_leaves(tmp_path) -> None:
     assert report["lost_columns"]
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     mean = words_in().amount(report["mean_loss"])
-    assert re.search(rf"<td>loss-metric</td><td[^>]*>{re.escape(mean)}<", page)
+    assert re.search(rf"<td>loss metric[^<]*</td><td[^>]*>{re.escape(mean)}<", page)
     for lost in report["lost_columns"]:
         column = kept[lost["column"]]
         said = f"{lost['share_lost']:.1%}".removesuffix("%")
