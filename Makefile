@@ -100,8 +100,14 @@ $(READY): pyproject.toml constraints.txt | $(VENV)
 	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	@touch $(READY) $(CORE)
 
+# What the loops are built with comes first, once: then they are built, and the package linked, while the rest is
+# installed. Of installed files only those that are imported are compiled, when they are.
+PIP_CORE := $(BIN)/pip install --quiet --no-compile --constraint constraints.txt
 $(CORE): pyproject.toml constraints.txt | $(VENV)
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable .
+	@$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"], sep="\n")' > $(VENV)/core.txt
+	$(PIP_CORE) hatchling editables numpy
+	$(PIP_CORE) --no-build-isolation --no-deps --editable . & \
+	$(PIP_CORE) --requirement $(VENV)/core.txt && wait $$!
 	@touch $(CORE)
 
 # Loops are built with the compiler at hand, or else compiled by numba, which keeps one until its own file changes,
