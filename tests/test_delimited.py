@@ -205,3 +205,27 @@ def test_the_decimal_mark_is_told_from_the_columns(tmp_path: Path) -> None:
     mixed = "".join(f"{place},5;{place}.5\n" for place in range(60))
     (tmp_path / "mixed.csv").write_text("x;y\n" + mixed, encoding="utf-8")
     assert "decimal" not in suggest_for_file(tmp_path / "mixed.csv").plan["data"]
+
+
+@pytest.mark.parametrize(
+    ("header", "names"),
+    [(",age,town", ("c1", "age", "town")), ("age, ,c2", ("age", "c2_2", "c2")), ("age,,age", ("age", "c2", "age_2"))],
+)
+def test_a_column_without_a_name_is_called_by_its_place(header: str, names: tuple[str, ...], tmp_path: Path) -> None:
+    """As frames are often written, with their row numbers under an empty name."""
+    path = tmp_path / "rows.csv"
+    path.write_text(f"{header}\n0,36,7\n1,41,9\n")
+    head = read_head(path, Dialect())
+    assert head.columns == names
+    assert any("has no name" in note for note in head.notes)
+    engine = DuckDBEngine(path)
+    assert tuple(engine.columns) == names
+    assert engine.count([names[1]], Reading()).rows == 2
+
+
+def test_row_numbers_without_a_name_are_withheld(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text(",age\n" + "".join(f"{row},{30 + row % 4}\n" for row in range(40)))
+    plan = suggest_for_file(path).plan
+    assert plan["columns"]["c1"]["role"] == "identifier"
+    assert plan["columns"]["age"]["role"] == "quasi-identifier"

@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -164,18 +164,30 @@ def _is_value(text: str) -> bool:
 
 
 def _renamed(fields: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Names that all differ: of equal ones the second is name_2, and so on, with a note on each.
+    """Names that all differ, with a note on each change.
 
-    >>> _renamed(["zip", "age", "zip"])[0]
-    ('zip', 'age', 'zip_2')
+    Of equal ones the second is name_2, and so on. One without a name, as the numbers of rows that a frame was written
+    with, is called by its place like those of a file without a header.
+
+    >>> _renamed(["zip", "age", "zip"])[0], _renamed(["", "age"])[0]
+    (('zip', 'age', 'zip_2'), ('c1', 'age'))
     """
     taken, names, notes = set(fields), list[str](), list[str]()
     for place, field in enumerate(fields, start=1):
-        name, number = field, 1
-        while name and name in names:
-            number += 1
-            name = f"{field}_{number}" if f"{field}_{number}" not in taken else field
-        if name != field:
+        wanted = field if field.strip() else f"c{place}"
+        name = _free(wanted, names if wanted == field else [*names, *taken], taken)
+        if not field.strip():
+            notes.append(f"Column {place} has no name: here it is {name}.")
+        elif name != field:
             notes.append(f'Column {place} is called "{field}" like another one: here it is {name}.')
         names.append(name)
     return tuple(names), tuple(notes)
+
+
+def _free(wanted: str, used: Sequence[str], taken: Collection[str]) -> str:
+    """A name that no other column has: as wanted, or with a number."""
+    name, number = wanted, 1
+    while name in used:
+        number += 1
+        name = f"{wanted}_{number}" if f"{wanted}_{number}" not in taken else wanted
+    return name
