@@ -37,6 +37,8 @@ CASES = {
     "a long name to verify": (("verify", LONG, "--k", "2", "--quasi-identifiers", "age"), 2, "too long"),
     "a long name to write": (("anonymize", "plan.yaml", "--out", LONG), 2, "too long"),
     "rows in place of a plan": (("anonymize", "rows.csv", "--out", "out"), 2, "sfumato suggest ROWS --out plan.yaml"),
+    "the plan of a table for rows": (("anonymize", "table.yaml", "--out", "out"), 2, "sfumato protect PLAN"),
+    "the plan of rows for a table": (("protect", "plan.yaml", "--out", "out"), 2, "sfumato anonymize PLAN"),
     "a misspelled column": (("risk", "rows.csv", "--quasi-identifiers", "Agee,zip"), 2, 'Did you mean "age"?'),
     "no share": (("compare", "plan.yaml", "--suppression", "nan", "--out", "out"), 2, "from 0 to 1"),
     "no share among others": (("compare", "plan.yaml", "--suppression", "0,nan", "--out", "out"), 2, "from 0 to 1"),
@@ -47,6 +49,7 @@ CASES = {
 def folder(tmp_path, monkeypatch):
     (tmp_path / "rows.csv").write_text(ROWS, encoding="utf-8")
     (tmp_path / "plan.yaml").write_text(yaml.safe_dump(PLAN), encoding="utf-8")
+    (tmp_path / "table.yaml").write_text("version: 1\ntable: {source: rows.csv, value: age}\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -59,7 +62,7 @@ def test_a_mistake_is_told_as_one(sfumato, folder, name) -> None:
     assert words in ran.err
     assert "fault of Sfumato" not in ran.err
     assert ran.out == ""
-    assert {path.name for path in folder.iterdir()} == {"rows.csv", "plan.yaml"}
+    assert {path.name for path in folder.iterdir()} == {"rows.csv", "plan.yaml", "table.yaml"}
 
 
 def test_another_separator_works_all_the_same(sfumato, folder) -> None:

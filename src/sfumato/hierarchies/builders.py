@@ -26,7 +26,10 @@ def _checked(kind: str) -> Iterator[None]:
     """Where a hierarchy is made: what its parameters contradict is a fault of the plan."""
     try:
         yield
-    except (TypeError, ValueError) as error:
+    except TypeError:
+        what = f"{kind}: a parameter is of another kind than it must be."
+        raise PlanError(what, "See docs/hierarchies.md for its parameters.", "hierarchy") from None
+    except ValueError as error:
         raise PlanError(f"{kind}: {error}", "See docs/hierarchies.md for its parameters.", "hierarchy") from None
 
 

@@ -23,6 +23,7 @@ from sfumato.microdata.measures.survey import RiskSurvey, survey
 from sfumato.microdata.measures.uniques.special_uniques import special_uniques
 from sfumato.microdata.plan.model import ColumnPlan, Plan, Role
 from sfumato.microdata.plan.read import read_plan
+from sfumato.pipelines.column_names import listed
 from sfumato.pipelines.stages.counting import reading_of, with_sample
 from sfumato.report.risk.page import html_part
 
@@ -105,7 +106,7 @@ def risk(
         missing=tuple(missing),
         on_missing=on_missing,
     )
-    resolved = _with_sample(_plan_of(quasi_identifiers, plan, reading), weight, household)
+    resolved = _with_sample(_plan_of(listed(quasi_identifiers), plan, reading), weight, household)
     _check_numbers(resolved, population_size, sampling_fraction, threshold)
     names = () if plan is None else tuple(read_plan(plan).columns)
     with closing(open_engine(data, resolved, "frames" if row_numbers else None, names)) as source:

@@ -23,6 +23,7 @@ from sfumato.microdata.publishing.perturbation import Microaggregate, Pseudonym,
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.microdata.recoding.reference import Reference, read_reference
 from sfumato.microdata.verdict import Promise, Verdict, judge, judge_plan
+from sfumato.pipelines.column_names import listed
 from sfumato.pipelines.stages import sealing
 from sfumato.pipelines.stages.counting import published_persons, published_weights
 
@@ -130,7 +131,7 @@ def _judge(
     Args:
         star_rows: Whether rows of `*` may be suppressed ones; in a folder whose plan drops those, they are not.
     """
-    names = quasi_identifiers or (plan.quasi_identifiers if plan is not None else ())
+    names = listed(quasi_identifiers) or (plan.quasi_identifiers if plan is not None else ())
     if plan is None and (k is None or not names):
         raise PlanError("there is nothing to check.", "Give a plan, or k and the quasi-identifiers.", "nothing")
     if k is None and quasi_identifiers:

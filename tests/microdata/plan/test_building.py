@@ -149,3 +149,20 @@ def frame_of_people():
             "ward": [f"w{row % 3}" for row in range(40)],
         }
     )
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Plan(KAnonymity(2), other="insensitiv"), 'other: .* Did you mean "insensitive"'),
+        (lambda: Plan(KAnonymity(2), language="fr"), "language: "),
+        (lambda: Plan(KAnonymity(2), seed="x"), "seed: must be a whole number, is text"),
+        (lambda: Plan(KAnonymity(2)).identify(["name"]), "must be text, is a list. Name columns one after the other"),
+        (lambda: Plan(KAnonymity(2)).quasi(["name"]), "must be text, is a list"),
+        (lambda: intervals("wide"), "intervals: a parameter is of another kind than it must be"),
+        (lambda: read_plan(5), "this is a whole number. Let one be proposed"),
+    ],
+)
+def test_what_no_plan_may_hold_is_refused_where_it_is_said(make, words):
+    with pytest.raises(PlanError, match=words):
+        make()

@@ -1,6 +1,7 @@
 """The plan as people write it in Python: promises first, then a step for each role, every step checked at once."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields, replace
 from html import escape
 from pathlib import Path
@@ -22,7 +23,8 @@ from sfumato.microdata.plan.model import ColumnPlan, Language, OtherRole, Output
 from sfumato.microdata.plan.policy_plan import PolicyPlan
 from sfumato.microdata.plan.write import plan_dict, plan_text
 from sfumato.microdata.publishing.plan import PublishPlan
-from sfumato.shapes.records import field_faults
+from sfumato.shapes.faults import Faults, Refused
+from sfumato.shapes.records import field_faults, shape_of
 from sfumato.shapes.shapes import kind_of
 
 CELL = "text-align:left;vertical-align:top;padding-right:1.5em"
@@ -79,6 +81,7 @@ class Plan(model.Plan):
         parts = (method, data, output, utility, release)
         promised: tuple[Any, ...] = (*promises, *privacy)
         faults = [*_promise_faults(promised), *_column_faults(columns or {}), *_part_faults(parts)]
+        faults += _plain_faults(other=(other, OtherRole), language=(language, Language), seed=(seed, int))
         if faults:
             raise PlanError(faults, code="faults")
         own = dict(columns or {})
@@ -125,7 +128,7 @@ class Plan(model.Plan):
             hierarchies: Columns and how they are generalized: `age=sf.intervals(5, 10, 20)`. Columns whose names are
                 no names of Python go through `column`.
         """
-        columns = {name: ColumnPlan("quasi-identifier", hierarchy=AnyValue()) for name in names}
+        columns = dict.fromkeys(_texts(names), ColumnPlan("quasi-identifier", hierarchy=AnyValue()))
         return self._having(columns | {name: _quasi(name, entry) for name, entry in hierarchies.items()})
 
     def sensitive(self, *names: str) -> Self:
@@ -201,7 +204,7 @@ class Plan(model.Plan):
         return Path(path)
 
     def _with(self, names: Iterable[str], column: ColumnPlan) -> Self:
-        return self._having(dict.fromkeys(names, column))
+        return self._having(dict.fromkeys(_texts(names), column))
 
     def _having(self, columns: Mapping[str, ColumnPlan]) -> Self:
         """The plan with some columns said anew; what was proposed of them before has no reason any more."""
@@ -268,6 +271,15 @@ def _quasi(name: str, entry: Hierarchy | ColumnPlan) -> ColumnPlan:
     return ColumnPlan("quasi-identifier", hierarchy=entry)
 
 
+def _texts(names: Iterable[object]) -> list[str]:
+    """The names of columns, each a text of its own."""
+    wrong = next((name for name in names if not isinstance(name, str)), None)
+    if wrong is not None:
+        do = 'Name columns one after the other, in quotes: ("name", "street").'
+        raise PlanError([Fault("columns", f"must be text, is {kind_of(wrong)}.", do)], code="faults")
+    return [name for name in names if isinstance(name, str)]
+
+
 def _promised(promises: Iterable[Model], columns: Mapping[str, ColumnPlan]) -> dict[str, ColumnPlan]:
     """The columns that promises are about and that nothing else is said of."""
     names = (promise.column for promise in promises)
@@ -308,6 +320,16 @@ def _part_faults(parts: Sequence[object]) -> list[Fault]:
         elif part is not None:
             faults.extend(field_faults(part, at))
     return faults
+
+
+def _plain_faults(**parts: tuple[object, Any]) -> list[Fault]:
+    """Faults of the parts that are plain values, each with the type that it must have."""
+    faults = Faults()
+    for at, (value, kind) in parts.items():
+        if value is not None:
+            with suppress(Refused):
+                shape_of(kind).read(value, at, faults)
+    return faults.entries
 
 
 def _refuse_contradictions(plan: Plan) -> None:

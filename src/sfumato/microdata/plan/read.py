@@ -37,7 +37,7 @@ from sfumato.microdata.plan.shape import CHOSEN_BY_POLICY, PLAN
 from sfumato.microdata.publishing.perturbation import Microaggregate, SwapHouseholds
 from sfumato.shapes import files
 from sfumato.shapes.faults import Faults, Refused
-from sfumato.shapes.shapes import Schema
+from sfumato.shapes.shapes import Schema, kind_of
 
 # How files end that hold rows, and no plan.
 DATA_SUFFIXES = (".csv", ".tsv", ".txt", ".gz", ".parquet", ".jsonl", ".xlsx", ".xls", ".sqlite", ".db", ".duckdb")
@@ -60,6 +60,12 @@ def read_plan(plan: PlanValue | Mapping[str, Any] | str | Path, folder: Path | N
         return _checked(plan)
     if isinstance(plan, Mapping):
         return _read(plan, folder or Path())
+    if not isinstance(plan, str | Path):
+        raise PlanError(
+            f"a plan is a file, a mapping or a sf.Plan, and this is {kind_of(plan)}.",
+            "Let one be proposed: sf.suggest(frame).",
+            "no-plan",
+        )
     path = Path(plan)
     return _read(_loaded(path), path.parent)
 
@@ -95,6 +101,7 @@ def _checked(plan: PlanValue) -> Plan:
 
 
 def _read(value: object, folder: Path) -> Plan:
+    _refuse_tables(value)
     faults = Faults()
     plan: PlanValue | None = None
     if isinstance(value, Mapping) and "policy" not in value:
@@ -113,6 +120,16 @@ def _read(value: object, folder: Path) -> Plan:
     privacy = tuple(_resolved(model, plan, folder) for model in plan.privacy)
     method = Microaggregation() if plan.microaggregated and "method" not in text else plan.method
     return Plan.of(replace(plan, folder=folder, text=text, privacy=privacy, method=method))
+
+
+def _refuse_tables(value: object) -> None:
+    """Refuse the plan of a table by what it is, instead of key by key."""
+    if isinstance(value, Mapping) and {"table", "tables"} & value.keys() and not {"data", "privacy"} & value.keys():
+        raise PlanError(
+            "this is the plan of a table, not of rows.",
+            "Tables are protected by: sfumato protect PLAN --out FOLDER, and judged by: sfumato audit.",
+            "of-a-table",
+        )
 
 
 def _resolved(model: Model, plan: PlanValue, folder: Path) -> Model:

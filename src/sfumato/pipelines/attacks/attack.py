@@ -26,6 +26,7 @@ from sfumato.pipelines.attacks.frame_shuffles import frame_shuffles
 from sfumato.pipelines.attacks.minimality import minimality
 from sfumato.pipelines.attacks.persons import compared_by_persons
 from sfumato.pipelines.attacks.published import Target, in_one_text, ladders_of, others_texts, target_of, texts_of
+from sfumato.pipelines.column_names import listed
 from sfumato.pipelines.stages.sealing import remark_on_siblings
 from sfumato.report.attack import section
 from sfumato.version import __version__
@@ -123,7 +124,7 @@ def attack(
     check_rows(target.rows, "the release")
     whole = texts_of(raw, target.plan)
     check_rows(whole, "the raw file")
-    roles = _roles(target, whole, quasi_identifiers, sensitive)
+    roles = _roles(target, whole, listed(quasi_identifiers), listed(sensitive))
     published, kept, others = _compared(target, whole, control, random)
     rows = _coded(target, published, kept, others, roles)
     absences: list[Absence] = []

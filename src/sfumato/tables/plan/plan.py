@@ -289,6 +289,12 @@ def read_table_plan(plan: "str | Path | Mapping[str, Any] | TablePlan", folder: 
 def _read(value: Any, folder: Path) -> TablePlan:
     if not isinstance(value, Mapping):
         raise PlanError("the plan must be a mapping.", code="faults")
+    if {"data", "privacy"} & value.keys() and not {"table", "tables"} & value.keys():
+        raise PlanError(
+            "this is the plan of rows, not of a table.",
+            "Rows are released by: sfumato anonymize PLAN --out FOLDER, and judged by: sfumato verify.",
+            "of-rows",
+        )
     check_design(value.get("method"))
     return replace(read(PLAN, value), folder=folder, plain=dict(value))
 

@@ -1,0 +1,12 @@
+"""Columns as people name them: several, or one alone."""
+
+from collections.abc import Sequence
+
+
+def listed(names: Sequence[str] | None) -> Sequence[str] | None:
+    """The names of columns; a single text is one name, not its letters.
+
+    >>> listed("zip"), listed(["zip", "sex"]), listed(None)
+    (('zip',), ['zip', 'sex'], None)
+    """
+    return (names,) if isinstance(names, str) else names
