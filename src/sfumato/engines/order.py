@@ -6,7 +6,6 @@ from hashlib import sha256
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.engines import sql
 from sfumato.errors import DataError
 from sfumato.hierarchies.person_keys import plain_key
 from sfumato.microdata.recoding.recoding import Division
@@ -24,10 +23,10 @@ def row_hash(row: int, key: str) -> str:
     return sha256(f"{key}{row}".encode()).hexdigest()
 
 
-# So many digits of a row's hash tell its place; of those that have the same, the row that comes first is first.
+# A hash is long enough for the places of so many rows, which are one after the other.
+ROWS_A_HASH = 4
+# So many of its digits tell the place of one; of rows that have the same, the one that comes first is first.
 ORDER_DIGITS = 16
-# From so many rows on it is worth starting a database to hash them.
-MANY = 100_000
 # The column of keys, beside those of the data, and the file that holds them for the published rows, in their order.
 PERSON = "sfumato_person"
 PERSONS_FILE = "persons.parquet"
@@ -51,34 +50,39 @@ def person_hash(person: str | None, key: str) -> str:
     return text_hash(None if person is None else plain_key(person), key)
 
 
-def shuffled(rows: Iterable[int], key: str) -> npt.NDArray[np.int64]:
-    """The order that shuffles rows, given by their numbers: by the first digits of their hashes, then as they come.
+def place_hash(row: int, key: str) -> str:
+    """The digits by which a row (its number counts from 1) is placed: a part of the hash that it shares with neighbors.
 
-    >>> order = shuffled([1, 2, 3], "key:")
-    >>> order.tolist() == sorted(range(3), key=lambda place: row_hash(place + 1, "key:"))
+    The parts of a hash tell nothing of each other, so each row is placed as if it had a hash of its own.
+
+    >>> place_hash(6, "key:") == row_hash(1, "key:")[16:32]
     True
     """
-    numbers = np.fromiter(rows, np.int64)
-    words = _first_words(numbers, key) if len(numbers) < MANY else _first_words_by_database(numbers, key)
+    number, part = divmod(row - 1, ROWS_A_HASH)
+    return row_hash(number, key)[part * ORDER_DIGITS : (part + 1) * ORDER_DIGITS]
+
+
+def shuffled(rows: Iterable[int], key: str) -> npt.NDArray[np.int64]:
+    """The order that shuffles rows, given by their numbers: by the digits that place them, then as they come.
+
+    >>> order = shuffled([1, 2, 3], "key:")
+    >>> order.tolist() == sorted(range(3), key=lambda place: place_hash(place + 1, "key:"))
+    True
+    """
+    given = rows if isinstance(rows, np.ndarray) else np.fromiter(rows, np.int64)
+    numbers, parts = np.divmod(given - 1, ROWS_A_HASH)
+    # Rows mostly come in their order, and those that share a hash together.
+    new = np.ones(len(numbers), bool)
+    new[1:] = numbers[1:] != numbers[:-1]
+    words = _words(numbers[new], key)[np.cumsum(new) - 1, parts]
     return np.argsort(words, kind="stable")
 
 
-def _first_words(rows: npt.NDArray[np.int64], key: str) -> npt.NDArray[np.uint64]:
-    """The first 64 bits of each row's hash, of which the first 16 digits of its text are made."""
+def _words(numbers: npt.NDArray[np.int64], key: str) -> npt.NDArray[np.uint64]:
+    """Hashes as numbers of 64 bits, which are in the order of the digits that write them: (numbers, parts)."""
     prefix = key.encode()
-    hashes = b"".join([sha256(b"%b%d" % (prefix, row)).digest()[:8] for row in rows.tolist()])
-    return np.frombuffer(hashes, ">u8").astype(np.uint64)
-
-
-def _first_words_by_database(rows: npt.NDArray[np.int64], key: str) -> npt.NDArray[np.uint64]:
-    """The same, in less than half the time and on all cores."""
-    import duckdb
-
-    with duckdb.connect(":memory:") as connection:
-        connection.register("numbered", {"r": rows})
-        text = f"substr(sha256(concat({sql.text(key)}, r)), 1, {ORDER_DIGITS})"
-        found = connection.execute(f"SELECT CAST(concat('0x', {text}) AS UBIGINT) AS w FROM numbered").fetchnumpy()
-    return np.asarray(found["w"], np.uint64)
+    hashes = b"".join([sha256(b"%b%d" % (prefix, number)).digest() for number in numbers.tolist()])
+    return np.frombuffer(hashes, ">u8").astype(np.uint64).reshape(-1, ROWS_A_HASH)
 
 
 def shared_out(

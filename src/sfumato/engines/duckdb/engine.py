@@ -107,6 +107,8 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
         self.plan = plan
         # The texts of columns that were counted by codes, for whoever counts them again.
         self._known_texts: dict[tuple[str, tuple[str, ...]], Texts] = {}
+        # How many rows there are, as soon as they were counted.
+        self._rows: int | None = None
         with ExitStack() as undo:
             self._database = Database(plan) if database is None else database.shared()
             undo.callback(self._database.close)
@@ -131,7 +133,7 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
                 self._person_rows if keyed else self.source.table, tuple(columns), reading, self.plan.strip
             )
             values, codes, counts = (None if keyed else self._by_codes(counting)) or self._by_texts(counting)
-            rows = self._all_rows() if reading.required else int(counts.sum())
+            rows = self._rows = self._all_rows() if reading.required else int(counts.sum())
         return TextCounts(tuple(columns), values, codes, counts, rows)
 
     def _all_rows(self) -> int:
@@ -245,7 +247,7 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
             if isinstance(recoding, LevelRecoding) and streams(application):
                 self._stream(Stream(application, recoding), target)
             else:
-                self._join(Joining(application, target))
+                self._join(Joining(application, target, self._rows))
         published = DuckDBEngine.of_published(
             target, application.published_columns, self.source.separator, self.plan, self._shareable()
         )

@@ -19,7 +19,7 @@ from sfumato.engines import sql
 from sfumato.engines.duckdb.apply import Application, as_text, filtered
 from sfumato.engines.duckdb.entry_lists import Picker, packed
 from sfumato.engines.duckdb.writing import copy_statement, keys_statement
-from sfumato.engines.order import ORDER_DIGITS, PERSON, PERSONS_FILE
+from sfumato.engines.order import ORDER_DIGITS, PERSON, PERSONS_FILE, ROWS_A_HASH
 from sfumato.hierarchies.levels import present_codes
 from sfumato.microdata.counts.frequencies import DROPPED
 from sfumato.microdata.recoding.recoding import STAR, Division, numbered
@@ -27,14 +27,21 @@ from sfumato.microdata.recoding.recoding import STAR, Division, numbered
 # One thread writes codes as quickly as so many write texts.
 MOST_THREADS = 3
 MISSING = -1
+# Which hash tells the place of a row.
+HASH_NUMBER = f"(s.sfumato_row - 1) // {ROWS_A_HASH}"
 
 
 @dataclass(frozen=True)
 class Joining:
-    """A recoding to be applied by joins, and the file that it makes."""
+    """A recoding to be applied by joins, and the file that it makes.
+
+    Attributes:
+        rows: How many rows the source has, where it is known.
+    """
 
     application: Application
     target: Path
+    rows: int | None = None
 
     def tables(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """The tables to be loaded: texts of columns unless codes are picked, keys of classes, classes, and labels."""
@@ -89,6 +96,15 @@ class Joining:
         yield f"CREATE TEMP TABLE labeled AS SELECT coded.owner, hidden, number, {labels} FROM coded{joins}"
         joined = "SELECT keyed.* EXCLUDE (owner), labeled.* EXCLUDE (owner) FROM keyed JOIN labeled USING (owner)"
         yield f"CREATE TEMP TABLE classes AS {joined}"
+        yield from self._hashes()
+
+    def _hashes(self) -> Iterator[str]:
+        """Make the table of hashes by which rows are placed: far fewer than rows, and each is worked out once."""
+        key = self.application.handling.order_key
+        if key is not None and self.rows is not None:
+            numbers = f"range({self.rows // ROWS_A_HASH + 1}) AS n(number)"
+            hashes = f"SELECT number, sha256(concat({sql.text(key)}, number)) AS hash FROM {numbers}"
+            yield f"CREATE OR REPLACE TEMP TABLE order_hashes AS {hashes}"
 
     def writing(self, threads: int) -> Iterator[str]:
         """Write the published rows to the file.
@@ -136,8 +152,18 @@ class Joining:
         named = sql.listed([*values, *keys])
         order = "s.sfumato_row"
         if handling.order_key is not None:
-            order = f"substr({_hash(handling.order_key)}, 1, {ORDER_DIGITS}), s.sfumato_row"
-        return f"SELECT {named} FROM {self._joined()}{shown} ORDER BY {order}"
+            order = f"{self._place(handling.order_key)}, s.sfumato_row"
+        return f"SELECT {named} FROM {self._joined()}{self._hash_join()}{shown} ORDER BY {order}"
+
+    def _place(self, key: str) -> str:
+        """The digits by which a row is placed, as in order.py."""
+        shared = f"sha256(concat({sql.text(key)}, {HASH_NUMBER}))" if self.rows is None else "h.hash"
+        return f"substr({shared}, ((s.sfumato_row - 1) % {ROWS_A_HASH}) * {ORDER_DIGITS} + 1, {ORDER_DIGITS})"
+
+    def _hash_join(self) -> str:
+        if self.application.handling.order_key is None or self.rows is None:
+            return ""
+        return f" JOIN order_hashes AS h ON h.number = {HASH_NUMBER}"
 
     def _published(self, column: str) -> str:
         recoding, handling = self.application.recoding, self.application.handling
@@ -149,7 +175,9 @@ class Joining:
             return sql.text(STAR)
         if column in recoding.columns:
             place = recoding.columns.index(column)
-            return raw if recoding.identical[place] and not self.application.stars else f"c.p{place}"
+            kept = recoding.identical[place] and not self.application.stars
+            # A label is the same text, and a code that sorts and writes more quickly.
+            return raw if kept and self.application.kinds.get(column) != "VARCHAR" else f"c.p{place}"
         if column in handling.labels:
             raw = f"s.sfumato_label{[*handling.labels].index(column)}"
         if column in handling.veiled_columns:

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from sfumato.engines.arrow_counts import arrow
 from sfumato.engines.engine import Reading
 from sfumato.engines.lookups import Lookups
-from sfumato.engines.order import ORDER_DIGITS, PERSON
+from sfumato.engines.order import ORDER_DIGITS, PERSON, ROWS_A_HASH
 from sfumato.engines.spark.count import is_float, key_of, plain_key_of, present, stripped, text_of
 from sfumato.engines.spark.sources import ROW, SparkSource
 from sfumato.microdata.counts.frequencies import DROPPED
@@ -177,7 +177,7 @@ class Application(Lookups):
     def _ordered(self, rows: Any) -> Any:
         """Rows shuffled, or in the order of their files; rows of a frame that are not shuffled have none."""
         if self.handling.order_key is not None:
-            return rows.orderBy(F.substring(_hash(self.handling.order_key), 1, ORDER_DIGITS), ROW)
+            return rows.orderBy(_place(self.handling.order_key), ROW)
         return rows if self.source.number is None else rows.orderBy(ROW)
 
     def _published(self) -> list[Any]:
@@ -219,3 +219,10 @@ class Application(Lookups):
 
 def _hash(key: str) -> Any:
     return F.sha2(F.concat(F.lit(key), F.col(ROW).cast("string")), 256)
+
+
+def _place(key: str) -> Any:
+    """The digits by which a row is placed, as in order.py."""
+    shared = F.sha2(F.concat(F.lit(key), F.floor((F.col(ROW) - 1) / ROWS_A_HASH).cast("string")), 256)
+    part = F.pmod(F.col(ROW) - 1, F.lit(ROWS_A_HASH)).cast("int")
+    return F.substring(shared, part * ORDER_DIGITS + 1, ORDER_DIGITS)
