@@ -38,7 +38,7 @@ def test_what_had_nothing_to_try_is_no_attack() -> None:
     judged = [attack.to_dict() for attack in judged_together((PLAIN, NOTHING))]
     figures = {"attacks": judged, "not_run": [], "found": 0, "highest_risk": 0.0, "familywise_error": 0.01}
     assert summary(figures)["tries"] == 1
-    assert "1 attacks" in outside(figures, words_in())
+    assert "1 attack was" in outside(figures, words_in())
 
 
 BESIDE = Attack("inference", "nearest rows", Rate(60, 64), Rate(4, 64), Rate(0, 16), counted=False)

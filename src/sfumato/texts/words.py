@@ -7,6 +7,7 @@ from datetime import date
 from functools import cache, lru_cache
 from pathlib import Path
 
+from sfumato.texts.counted import CHOICE, CountedText
 from sfumato.texts.numbers import amount, percent
 
 DEFAULT = "en"
@@ -173,7 +174,8 @@ def _table(language: str) -> Words:
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the compiled one, where it is there, is ten times quicker
     with (_FOLDER / f"{language}.yaml").open(encoding="utf-8") as stream:
-        return Words(language, yaml.load(stream, Loader=loader))
+        texts = yaml.load(stream, Loader=loader)
+    return Words(language, {key: CountedText(text) if CHOICE.search(text) else text for key, text in texts.items()})
 
 
 def accepted_words(accepted: str) -> Words:
@@ -216,7 +218,11 @@ def _pattern(text: str, parted: bool = False) -> str:
     Args:
         parted: Whether other sentences may stand behind it, which are told apart from it.
     """
-    escaped = re.escape(text).replace(r"\{", "{").replace(r"\}", "}")
+    choices = CHOICE.split(text)  # what stands between choices, and their name, one and many in turn
+    parts = [re.escape(part) for part in choices]
+    either = [f"(?:{one}|{many})" for one, many in zip(parts[2::4], parts[3::4], strict=True)]
+    whole = "".join(part for pair in zip(parts[::4], [*either, ""], strict=True) for part in pair)
+    escaped = whole.replace(r"\{", "{").replace(r"\}", "}")
     seen: set[str] = set()
 
     def group(name: re.Match[str]) -> str:

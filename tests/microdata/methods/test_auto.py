@@ -182,7 +182,7 @@ class TestACollapse:
         assert (lost["column"], lost["labels"], lost["values"]) == ("left", 1, 24) and lost["share_lost"] > 0.9
 
     def test_more_labels_than_values_are_said_as_such(self) -> None:
-        from sfumato.report.release.sentences import lost_column
+        from sfumato.report.release.findings import lost_column
 
         entry = {"column": "zip", "share_lost": 0.622, "labels": 13, "values": 10, "remedies_cut_short": True}
         said = lost_column(words_in(), entry)

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 import sfumato as sf
+from sfumato.report.release.findings import disclosure, lost_columns
 from sfumato.report.release.report import text
-from sfumato.report.release.sentences import disclosure, lost_columns
 from sfumato.texts.words import words_in
 
 ROWS = 300

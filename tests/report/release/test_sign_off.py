@@ -20,9 +20,9 @@ from sfumato.report.attack import verdict
 from sfumato.report.release.annex import markdown
 from sfumato.report.release.annex_document import document
 from sfumato.report.release.dossier import Dossier
+from sfumato.report.release.findings import disclosure
 from sfumato.report.release.report import files
 from sfumato.report.release.sections.before_after import gather
-from sfumato.report.release.sentences import disclosure
 from sfumato.report.release.sign_off import residual_sentences
 from sfumato.texts.words import words_in
 
@@ -249,7 +249,7 @@ def test_a_person_published_as_a_star_is_a_removed_column(tmp_path) -> None:
     roles = {"mail": {"role": "person"}, "illness": {"role": "insensitive"}}
     roles["sex"] = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
     text, report = annex_of(rows, roles, tmp_path / "out")
-    assert "Of 3 columns 1 are removed, 1 made coarser, 0 coded or changed and 1 published as they are" in text
+    assert "Of 3 columns 1 is removed, 1 made coarser, 0 coded or changed and 1 published as it is" in text
     assert "| removed columns | mail |" in text
     assert report.withheld_columns == ("mail",)
 

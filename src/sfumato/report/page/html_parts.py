@@ -6,6 +6,7 @@ from functools import cache
 from html import escape, unescape
 from pathlib import Path
 
+from sfumato.texts.enumeration import Enumeration
 from sfumato.texts.numbers import amount
 from sfumato.texts.words import Words, words_in
 
@@ -45,7 +46,15 @@ def paragraph(text: str, soft: bool = False) -> str:
 
 def listing(sentences: Iterable[str]) -> str:
     """Sentences as a list."""
-    return "<ul>" + "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences) + "</ul>"
+    return "<ul>" + "".join(f"<li>{sentence_html(sentence)}</li>" for sentence in sentences) + "</ul>"
+
+
+def sentence_html(sentence: str) -> str:
+    """A sentence; of a long list of names in it the first are seen, the rest unfolds, and is printed."""
+    if not isinstance(sentence, Enumeration) or not sentence.rest:
+        return escape(sentence)
+    folded = f"<details><summary>{escape(sentence.more)}</summary><span>, {escape(sentence.rest)}</span></details>"
+    return f'<span class="names">{escape(sentence.first)} {folded}</span>{escape(sentence.tail)}'
 
 
 def tiles(figures: Iterable[tuple[str, str]]) -> str:
@@ -106,4 +115,4 @@ def _cell(value: object, words: Words) -> str:
         shown = f"{value:,}" if isinstance(value, int) else amount(value)
         return f'<td class="number">{words.figure(shown)}</td>'
     mark = ' class="number"' if _is_figure(value) else ""
-    return f"<td{mark}>{escape(str(value))}</td>"
+    return f"<td{mark}>{sentence_html(value if isinstance(value, str) else str(value))}</td>"

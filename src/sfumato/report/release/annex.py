@@ -7,7 +7,7 @@ from typing import Any
 
 from sfumato.microdata.plan.model import Plan
 from sfumato.report.attack import HEAD, attack_words, verdict, why_words
-from sfumato.report.release import sentences
+from sfumato.report.release import findings, sentences
 from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.sign_off import (
     SIGNERS,
@@ -48,7 +48,7 @@ def parts(dossier: Dossier) -> list[Part]:
             words["annex.residual"],
             points=[
                 *residual_sentences(dossier),
-                *sentences.disclosure(words, report),
+                *findings.disclosure(words, report),
                 *sentences.limits(words, models, dossier.plan),
             ],
         ),

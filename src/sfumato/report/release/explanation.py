@@ -7,6 +7,7 @@ from sfumato.hierarchies.words import hierarchy_words
 from sfumato.report.page.html_parts import listing, paragraph
 from sfumato.report.release import sentences
 from sfumato.report.release.dossier import Dossier
+from sfumato.report.release.findings import lost_column
 from sfumato.report.release.sections import sections
 
 
@@ -44,7 +45,7 @@ def _sentences(dossier: Dossier, name: str) -> Iterator[str]:
         if promise.column == name:
             yield sentences.promised(words, promise, dossier.plan, dossier.star_rows)
     lost = [entry for entry in report.details.get("lost_columns", ()) if entry["column"] == name]
-    yield from (sentences.lost_column(words, entry) for entry in lost)
+    yield from (lost_column(words, entry) for entry in lost)
 
 
 def _figures(dossier: Dossier, name: str) -> Iterator[str]:

@@ -14,12 +14,14 @@ from typing import Any
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.verdict import Promise
 from sfumato.report import attack
-from sfumato.report.page.html_parts import definitions, page, paragraph, raw_table, section, table
+from sfumato.report.page.html_parts import definitions, page, paragraph, raw_table, section, sentence_html, table
 from sfumato.report.release import optimality, sentences
 from sfumato.report.release.dossier import Dossier
+from sfumato.report.release.findings import columns_alike
 from sfumato.report.release.matrices import shown_matrix
 from sfumato.report.release.sections import sections
 from sfumato.report.release.sign_off import document_rows, glossary_entries
+from sfumato.texts.enumeration import names_told
 
 # What the document says of itself outside the house: the name of the raw file stays inside.
 OUTSIDE = ("report.date", "report.software", "report.by", "report.purpose", "report.recipient", "report.basis")
@@ -35,10 +37,11 @@ def html(dossier: Dossier) -> str:
     """The report to hand out, as one page."""
     words, report = dossier.words, dossier.report
     head = [words["external.model"], words["report.column"], words["external.asked"]]
-    promises = [
-        (words[f"model.{one.model}"].partition(":")[0], one.column or "", words.figure(f"{one.asked:g}"))
-        for one in report.models
-    ]
+    alike: dict[tuple[str, str], list[str]] = {}
+    for one in report.models:
+        key = (words[f"model.{one.model}"].partition(":")[0], words.figure(f"{one.asked:g}"))
+        alike.setdefault(key, []).append(one.column or "")
+    promises = [(model, names_told(words, names), asked) for (model, asked), names in alike.items()]
     figures_of_attack = report.details.get("attack")
     body = [
         f"<h1>{escape(words['external.title'])}</h1>",
@@ -164,13 +167,10 @@ def _matrix(dossier: Dossier, name: str) -> str:
 
 def _columns(dossier: Dossier) -> str:
     words = dossier.words
+    told = ((name, (_role(dossier, name), _what(dossier, name))) for name in _plan(dossier).columns)
     rows = [
-        (
-            f"<td><b>{escape(name)}</b></td>",
-            f"<td>{escape(_role(dossier, name))}</td>",
-            f"<td>{escape(_what(dossier, name))}</td>",
-        )
-        for name in _plan(dossier).columns
+        (f"<td><b>{sentence_html(names)}</b></td>", f"<td>{escape(role)}</td>", f"<td>{escape(what)}</td>")
+        for names, (role, what) in columns_alike(words, told)
     ]
     return raw_table([words["report.column"], words["external.role"], words["report.what"]], rows)
 

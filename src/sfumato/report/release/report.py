@@ -1,6 +1,7 @@
 """The report of a release: text for the terminal, the page for the house, a fragment for notebooks, the files."""
 
 import json
+from collections.abc import Iterable, Sequence
 from html import escape
 from math import isclose
 from typing import Any
@@ -9,10 +10,11 @@ from sfumato.microdata.outcome import Report
 from sfumato.report import attack as attacks
 from sfumato.report import policy as policies
 from sfumato.report.page.html_parts import page, paragraph
-from sfumato.report.release import optimality, sentences, sign_off
+from sfumato.report.release import findings, optimality, sign_off
 from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.perturbation import perturbation
 from sfumato.report.release.sections import sections
+from sfumato.texts.enumeration import MOST_NAMES, Enumeration, enumeration, names_told
 from sfumato.texts.words import words_in
 
 
@@ -31,14 +33,19 @@ def text(report: Report) -> str:
         f"  classes       {report.classes.count:,}, of {report.classes.smallest:,} to {report.classes.largest:,} rows",
         f"  risk          highest {_percent(report.risk['before']['highest'])} before, "
         f"{_percent(report.risk['after']['highest'])} after",
-        *(f"  TELLS         {line}" for line in sentences.tells(words_in(), report)),
-        *(f"  discloses     {line}" for line in sentences.disclosure(words_in(), report)),
+        *_lines("TELLS", findings.tells(words_in(), report)),
+        *_lines("discloses", findings.disclosure(words_in(), report)),
         *_nodes(report),
         *_policy(report),
-        *(f"  LOST          {line}" for line in sentences.lost_columns(words_in(), report)),
+        *_lines("LOST", findings.lost_columns(words_in(), report)),
         f"  seconds       {report.seconds.total:.2f} (search {report.seconds.search:.3f}, engine {report.engine})",
     ]
     return "\n".join([*lines, *(f"  note          {remark}" for remark in report.remarks)]) + "\n"
+
+
+def _lines(head: str, sentences: Iterable[str]) -> list[str]:
+    """Sentences for the terminal: of long lists of names the first few; the reports have them all."""
+    return [f"  {head:<13} {line.short if isinstance(line, Enumeration) else line}" for line in sentences]
 
 
 def line(report: Report) -> str:
@@ -62,8 +69,9 @@ def _loss(report: Report) -> list[str]:
 
 def _withheld(report: Report) -> list[str]:
     """How many columns are withheld, and which."""
-    columns = report.withheld_columns
-    return [f"  columns       {len(columns)} withheld (* in every row): {', '.join(columns)}"] if columns else []
+    columns, words = report.withheld_columns, words_in()
+    told = enumeration(words, "{count} withheld (* in every row): {columns}", columns)
+    return _lines("columns", [told]) if columns else []
 
 
 def _nodes(report: Report) -> list[str]:
@@ -87,11 +95,17 @@ def promise_text(report: Report) -> str:
 
 
 def _promises(report: Report) -> str:
-    return ", ".join(_promise(promise.model, promise.asked, promise.column) for promise in report.models)
+    alike: dict[str, list[str]] = {}
+    for promise in report.models:
+        alike.setdefault(f"{promise.model} {promise.asked:g}", []).append(promise.column or "")
+    return ", ".join(told for promise, names in alike.items() for told in _of_columns(promise, names))
 
 
-def _promise(model: str, asked: float, column: str | None) -> str:
-    return f"{model} {asked:g}" + (f" of {column}" if column else "")
+def _of_columns(promise: str, names: Sequence[str]) -> list[str]:
+    """A promise for each of its columns; for many of them together."""
+    if len(names) <= MOST_NAMES:
+        return [f"{promise} of {name}" if name else promise for name in names]
+    return [f"{promise} of each of {names_told(words_in(), names).short}"]
 
 
 def _percent(share: float) -> str:

@@ -3,12 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from decimal import Decimal
-from typing import Any
 
 from sfumato.hierarchies.dates import LEVELS, Dates
 from sfumato.hierarchies.digits import Digits
 from sfumato.hierarchies.ladder import Hierarchy
-from sfumato.microdata.measures.disclosure import AttributeFigures
 from sfumato.microdata.models.named_values import named
 from sfumato.microdata.outcome import Report
 from sfumato.microdata.plan.model import Plan
@@ -16,10 +14,11 @@ from sfumato.microdata.publishing.operation import written
 from sfumato.microdata.publishing.perturbation import Perturbation
 from sfumato.microdata.publishing.plan import Limit, PublishPlan, number_of
 from sfumato.microdata.verdict import Promise
+from sfumato.report.release.findings import MOST_SINGLE
+from sfumato.texts.counted import filled
+from sfumato.texts.enumeration import enumeration
 from sfumato.texts.words import Words
 
-# Promises alike for so many columns, and columns that single rows out, are told in one sentence.
-MOST_SINGLE = 2
 _PLACE = "\0"
 
 
@@ -37,8 +36,14 @@ def promises(
 def _of_columns(words: Words, text: str, names: Sequence[str]) -> list[str]:
     if _PLACE not in text:
         return [text] * len(names)
-    shown = [words["promise.each"].format(columns=", ".join(names))] if len(names) > MOST_SINGLE else names
-    return [text.replace(_PLACE, name) for name in shown]
+    if len(names) <= MOST_SINGLE:
+        return [text.replace(_PLACE, name) for name in names]
+    plain = text.replace("{", "{{").replace("}", "}}")
+    return [
+        enumeration(
+            words, plain.replace(_PLACE, words["promise.each"], 1).replace(_PLACE, words["promise.that_column"]), names
+        )
+    ]
 
 
 def promised(
@@ -63,171 +68,16 @@ def promised(
     if star_rows:
         says = says.replace(words["promise.published"], words["promise.published_save_stars"])
     reached = "" if outside else words[f"promise.{kind}.reached"]
-    sentence = says.replace("{found}", reached).format(
-        model=promise.model,
-        asked=words.figure(f"{promise.asked:g}"),
-        reached=words.figure(_figure(promise.reached)),
-        column=name,
-        limited=_limited(words, promise, plan, name, outside),
-        **{name: words.figure(str(promise.parameters.get(name, f"{promise.asked:g}"))) for name in ("k", "lower")},
-    )
+    figures = {name: words.figure(str(promise.parameters.get(name, f"{promise.asked:g}"))) for name in ("k", "lower")}
+    figures |= {"asked": words.figure(f"{promise.asked:g}"), "reached": words.figure(_figure(promise.reached))}
+    named_in = {"model": promise.model, "column": name, "limited": _limited(words, promise, plan, name, outside)}
+    sentence = filled(says.replace("{found}", reached), figures | named_in)
     subsets = promise.parameters.get("subsets")
     for columns, rows in subsets.items() if isinstance(subsets, Mapping) else ():
         sentence += " " + words["promise.subsets"].format(columns=columns, rows=words.count(rows))
     if "against" in promise.parameters and not outside:
         sentence += " " + words[f"promise.against.{promise.parameters['against']}"]
     return sentence if promise.holds else sentence + words["promise.broken"]
-
-
-def lost_columns(words: Words, report: Report) -> list[str]:
-    """The columns of which little is left, each with the cheapest way to keep it where one is known."""
-    lost = (lost_column(words, entry) for entry in _lost_entries(report))
-    return [*_mostly_withheld(words, report), *lost, *_few_left(words, report)]
-
-
-def _few_left(words: Words, report: Report) -> list[str]:
-    """The columns whose operations leave one or two of more values."""
-    return [
-        words["lost.published_one" if entry["left"] == 1 else "lost.published"].format(
-            column=entry["column"], left=words.count(entry["left"]), values=words.count(entry["values"])
-        )
-        for entry in report.details.get("few_values_left", ())
-    ]
-
-
-def _lost_entries(report: Report) -> Sequence[Mapping[str, Any]]:
-    entries: Sequence[Mapping[str, Any]] = report.details.get("lost_columns", ())
-    return entries
-
-
-def _mostly_withheld(words: Words, report: Report) -> list[str]:
-    """That most columns are withheld, where they are: a loss tells of those alone that are left."""
-    columns, withheld = report.details.get("column_count", 0), len(report.withheld_columns)
-    if 2 * withheld <= columns:
-        return []
-    return [words["lost.withheld"].format(withheld=words.count(withheld), columns=words.count(columns))]
-
-
-def lost_column(words: Words, column: Mapping[str, Any]) -> str:
-    """One column of which little is left, with the cheapest way to keep it where one is known."""
-    return " ".join(filter(None, (_loss_of(words, column), _remedy(words, column))))
-
-
-def _loss_of(words: Words, column: Mapping[str, Any]) -> str:
-    several = "lost.column_more" if column["labels"] >= column["values"] else "lost.column"
-    key = {0: "lost.column_none", 1: "lost.column_one"}.get(column["labels"], several)
-    return words[key].format(
-        column=column["column"],
-        share=words.percent(column["share_lost"]),
-        labels=words.count(column["labels"]),
-        values=words.count(column["values"]),
-    )
-
-
-def _remedy(words: Words, column: Mapping[str, Any]) -> str:
-    """What would keep a column, as it was tried; or that nothing does, or that the time did not allow to try."""
-    rows, other, method = (column.get(key) for key in ("rows_to_withhold", "column_to_withhold", "method_to_use"))
-    if rows is not None:
-        return words["lost.one" if rows == 1 else "lost.more"].format(rows=words.count(rows), column=column["column"])
-    if other is not None:
-        return words["lost.other"].format(other=other, column=column["column"])
-    if method is not None:
-        return words["lost.method"].format(method=method, column=column["column"])
-    if column.get("remedies_untried"):
-        return words["lost.untried"]
-    return words["lost.cut_short" if column.get("remedies_cut_short") else "lost.no_remedy"]
-
-
-def disclosure(words: Words, report: Report) -> list[str]:
-    """What the rows tell besides what was promised: columns that classes give away, and rows others single out."""
-    figures = report.disclosure.sensitive
-    lines = [line for name, one in figures.items() for line in _given_away(words, name, one)]
-    diverse = [name for name, one in figures.items() if one.diverse]
-    if diverse:
-        lines.append(words["disclosure.diverse"].format(columns=", ".join(diverse)))
-    for name, one in figures.items():
-        if one.spellings:
-            more = {"more": words.count(one.spellings), "l": one.meant_l}
-            lines.append(words["disclosure.spellings"].format(column=name, **more))
-    lines += [*_in_classes(words, report), *_households(words, report)]
-    worst = report.disclosure.most_telling
-    if worst is not None:
-        lines.append(unique_rows(words, worst.columns, worst.rows, report.published_rows))
-    return [*lines, *(words.sentence(left_out) for left_out in report.disclosure.unmeasured)]
-
-
-def _given_away(words: Words, name: str, figures: AttributeFigures) -> list[str]:
-    """The classes that tell one value, nothing but blanks, or one value beside blanks: each kind in a sentence."""
-    kinds = {
-        "one_value": (figures.one_value_classes, figures.one_value_rows),
-        "blank": (figures.blank_classes, figures.blank_rows),
-        "part_blank": (figures.part_blank_classes, figures.part_blank_rows),
-    }
-    whole = words.count(figures.classes)
-    return [
-        words[f"disclosure.{kind}"].format(column=name, alone=words.count(alone), classes=whole, rows=words.count(rows))
-        for kind, (alone, rows) in kinds.items()
-        if alone
-    ]
-
-
-def _households(words: Words, report: Report) -> list[str]:
-    """That promises do not count households, where rows name some, and how many stand in a class all the same."""
-    figures = report.details.get("households")
-    if figures is None:
-        return []
-    key = "some" if figures.get("classes") else "enough" if figures else "uncounted"
-    counts = {name: words.count(count) for name, count in figures.items()}
-    return [words[f"disclosure.households_{key}"].format(**counts)]
-
-
-def unique_rows(words: Words, columns: Sequence[str], rows: int, published: int) -> str:
-    """Rows that some columns besides the quasi-identifiers single out, in a sentence."""
-    share = words.percent(rows / max(published, 1))
-    return words["disclosure.unique"].format(columns=" + ".join(columns), rows=words.count(rows), share=share)
-
-
-def _in_classes(words: Words, report: Report) -> list[str]:
-    """The columns that single rows out together with the quasi-identifiers; of many, the least and the most telling."""
-    rows = {name: count for name, count in report.disclosure.unique_in_classes.items() if count}
-    shares = {name: words.percent(count / max(report.published_rows, 1)) for name, count in rows.items()}
-    if len(rows) <= MOST_SINGLE:
-        told = words["disclosure.in_classes"]
-        return [told.format(column=name, rows=words.count(rows[name]), share=shares[name]) for name in rows]
-    least, most = min(rows, key=lambda name: rows[name]), max(rows, key=lambda name: rows[name])
-    ends = {"least": least, "least_share": shares[least], "most": most, "most_share": shares[most]}
-    return [words["disclosure.in_classes_many"].format(count=words.count(len(rows)), **ends)]
-
-
-def tells(words: Words, report: Report) -> list[str]:
-    """The columns that give a quasi-identifier away more finely than it is published, and what to do."""
-    return [*_single_tells(words, report), *_joint_tells(words, report)]
-
-
-def _joint_tells(words: Words, report: Report) -> list[str]:
-    return [
-        words["disclosure.joint_tells"].format(
-            column=tell.column,
-            first=tell.quasi_identifiers[0],
-            second=tell.quasi_identifiers[1],
-            share=words.percent(tell.share),
-            rows=words.count(report.disclosure.unique_in_classes.get(tell.column, 0)),
-        )
-        for tell in report.disclosure.joint_tells
-    ]
-
-
-def _single_tells(words: Words, report: Report) -> list[str]:
-    return [
-        words["disclosure.tells"].format(
-            column=tell.column,
-            quasi_identifier=tell.quasi_identifier,
-            known=words.percent(tell.with_column),
-            published=words.percent(tell.by_label),
-            rows=words.count(report.disclosure.unique_in_classes.get(tell.column, 0)),
-        )
-        for tell in report.disclosure.tells
-    ]
 
 
 def _limited(words: Words, promise: Promise, plan: Plan | None, name: str, outside: bool) -> str:

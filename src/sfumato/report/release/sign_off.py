@@ -8,6 +8,7 @@ from sfumato.microdata.plan.methods import FullDomain
 from sfumato.microdata.plan.model import ROLES, Plan
 from sfumato.report.page.html_parts import definitions, listing, paragraph, section, table
 from sfumato.report.release.dossier import Dossier
+from sfumato.texts.enumeration import enumeration, names_told
 from sfumato.texts.words import Words
 
 SIGNERS = ("prepared", "officer", "responsible")
@@ -75,10 +76,10 @@ def _published_columns(dossier: Dossier) -> Iterator[str]:
         columns.setdefault((key, how), []).append(name)
     for (key, how), names in columns.items():
         several = "_several" if len(names) > 1 else ""
-        yield words[key + several].format(column=", ".join(names), how=words[how + several])
+        yield enumeration(words, words[key + several], names, how=words[how + several])
     others = [name for name in plan.named("insensitive") if plan.columns[name].publish is None]
     if others:
-        yield words["sign.residual_other"].format(columns=", ".join(others))
+        yield enumeration(words, words["sign.residual_other"], others)
 
 
 def decisions(dossier: Dossier) -> str:
@@ -96,7 +97,7 @@ def decision_rows(dossier: Dossier) -> list[tuple[str, str, str]]:
     if plan is None:
         return []
     roles = [
-        (words[f"sign.roles.{kind}"], ", ".join(names), words[f"sign.roles.{kind}.why"])
+        (words[f"sign.roles.{kind}"], names_told(words, names), words[f"sign.roles.{kind}.why"])
         for kind, names in columns_by_decision(plan).items()
         if names
     ]

@@ -8,9 +8,9 @@ from typing import Any
 from sfumato.microdata.outcome import COMPARED, Report
 from sfumato.microdata.plan.methods import FullDomain
 from sfumato.report.attack import verdict_head
-from sfumato.report.page.html_parts import listing, paragraph, raw_table, section, table, tiles
+from sfumato.report.page.html_parts import listing, paragraph, raw_table, section, sentence_html, table, tiles
 from sfumato.report.page.plots import Pair, histogram, legend, meters, short_names
-from sfumato.report.release import optimality, sentences
+from sfumato.report.release import findings, optimality, sentences
 from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.lost_shares import lost_shares
 from sfumato.report.release.sections import measures
@@ -47,12 +47,12 @@ def verdict(dossier: Dossier, outside: bool = False) -> str:
 
 def tells(dossier: Dossier) -> str:
     """The columns that give a quasi-identifier away, as loud as a broken promise: they undo its generalization."""
-    return _warning(dossier.words["disclosure.tells_head"], sentences.tells(dossier.words, dossier.report))
+    return _warning(dossier.words["disclosure.tells_head"], findings.tells(dossier.words, dossier.report))
 
 
 def lost(dossier: Dossier) -> str:
     """The columns of which little is left, as loud as a broken promise: useless data are no release."""
-    return _warning(dossier.words["lost.head"], sentences.lost_columns(dossier.words, dossier.report))
+    return _warning(dossier.words["lost.head"], findings.lost_columns(dossier.words, dossier.report))
 
 
 def _warning(head: str, lines: list[str]) -> str:
@@ -62,7 +62,7 @@ def _warning(head: str, lines: list[str]) -> str:
 def limits(dossier: Dossier, outside: bool = False) -> str:
     """What is not promised, as loud as what is; in the house also what these rows tell besides."""
     words = dossier.words
-    told = [] if outside else sentences.disclosure(words, dossier.report)
+    told = [] if outside else findings.disclosure(words, dossier.report)
     general = sentences.general_limits(words)
     models = tuple(promise.model for promise in dossier.report.models)
     own = sentences.limits(words, models, dossier.plan)[: -len(general)]
@@ -109,19 +109,26 @@ def columns(dossier: Dossier) -> str:
         head = [words[f"report.{key}"] for key in ("column", "level", "loss")]
         return section(title, table(head, levels, words)) if levels else ""
     examples = [words["report.examples"]] if dossier.evidence else []
-    rows = [_column(dossier, name) for name in plan.columns]
+    told = ((name, tuple(_column(dossier, name))) for name in plan.columns)
+    rows = [_named_column(dossier, names, *cells) for names, cells in findings.columns_alike(words, told)]
     return section(title, raw_table([words["report.column"], words["report.what"], *examples], rows))
 
 
+def _named_column(dossier: Dossier, names: str, role: str, *cells: str) -> list[str]:
+    """A line of columns: their names, their role, and what was done to them."""
+    called = dossier.words.get(f"glossary.{role}", dossier.words[role].partition(":")[0])
+    chip = f'<span class="chip {role}">{escape(called)}</span>'
+    return [f"<td><b>{sentence_html(names)}</b><br>{chip}</td>", *cells]
+
+
 def _column(dossier: Dossier, name: str) -> list[str]:
+    """The role of a column, and the cells that tell what was done to it."""
     assert dossier.plan is not None
     words, column = dossier.words, dossier.plan.columns[name]
     evidence = dossier.evidence.columns.get(name) if dossier.evidence else None
     labels = optimality.published(dossier.report).get(name, ())
     what = fate(dossier, name)
-    role = words.get(f"glossary.{column.role}", words[column.role].partition(":")[0])
-    head = f'<td><b>{escape(name)}</b><br><span class="chip {column.role}">{escape(role)}</span></td>'
-    cells = [head, f"<td>{escape(what)}{optimality.chips(words, labels)}</td>"]
+    cells = [column.role, f"<td>{escape(what)}{optimality.chips(words, labels)}</td>"]
     if not dossier.evidence:
         return cells
     return [*cells, f"<td>{''.join(_pair(*example) for example in evidence.examples) if evidence else ''}</td>"]

@@ -13,8 +13,8 @@ from sfumato.report import policy
 from sfumato.report.page.html_parts import listing, table
 from sfumato.report.page.plots import Pair, bars, histogram, legend
 from sfumato.report.release.dossier import Dossier
+from sfumato.report.release.findings import unique_rows
 from sfumato.report.release.sections.measures import disclosure, origins
-from sfumato.report.release.sentences import unique_rows
 from sfumato.texts.words import Words
 from sfumato.web import components
 from sfumato.web.rows.result.attackers import ESTIMATORS, Attack, attacks, estimates, sizes_of

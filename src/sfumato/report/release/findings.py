@@ -1,0 +1,204 @@
+"""What was found of columns, in sentences: what is lost, what rows tell besides, which columns give others away.
+
+Few columns have a sentence each; what is found of more stands in one sentence, with the columns listed.
+"""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from sfumato.microdata.outcome import Report
+from sfumato.texts.enumeration import enumeration, names_told
+from sfumato.texts.words import Words
+
+# So many columns have a sentence of their own.
+MOST_SINGLE = 2
+Figures = Mapping[str, str]
+Said = TypeVar("Said", bound=Hashable)
+
+
+def told_of_columns(words: Words, key: str, figures: Iterable[Figures], **shared: str) -> list[str]:
+    """What was found of columns: a sentence each, or one of all with their figures.
+
+    Args:
+        key: The sentence of one column; that of several and its parts have the same key with `_many` and `_each`.
+        figures: What is told of each column, its name among it.
+        shared: What is the same for all of them.
+    """
+    entries = list(figures)
+    if len(entries) <= MOST_SINGLE:
+        return [words[key].format(**entry, **shared) for entry in entries]
+    names = [words[f"{key}_each"].format(**entry, **shared) for entry in entries]
+    return [enumeration(words, words[f"{key}_many"], names, **shared)]
+
+
+def columns_alike(words: Words, told: Iterable[tuple[str, Said]]) -> list[tuple[str, Said]]:
+    """Columns with what is said of them; more than a few of which the same is said stand together, at the first."""
+    alike: dict[Said, list[str]] = {}
+    for name, said in told:
+        alike.setdefault(said, []).append(name)
+    rows = [
+        (said, [names] if len(names) > MOST_SINGLE else [[name] for name in names]) for said, names in alike.items()
+    ]
+    return [(names_told(words, group), said) for said, groups in rows for group in groups]
+
+
+def lost_columns(words: Words, report: Report) -> list[str]:
+    """The columns of which little is left, with the cheapest way to keep them where one is known."""
+    entries: Sequence[Mapping[str, Any]] = report.details.get("lost_columns", ())
+    return [*_mostly_withheld(words, report), *_lost(words, entries), *_few_left(words, report)]
+
+
+def _lost(words: Words, entries: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The columns that lost much; those with the same remedy, or none, are told together."""
+    alike: dict[str, list[Mapping[str, Any]]] = {}
+    for entry in entries:
+        alike.setdefault(_remedy(words, entry), []).append(entry)
+    return [line for remedy, group in alike.items() for line in _lost_alike(words, remedy, group)]
+
+
+def _lost_alike(words: Words, remedy: str, group: Sequence[Mapping[str, Any]]) -> list[str]:
+    if len(group) <= MOST_SINGLE:
+        return [lost_column(words, entry) for entry in group]
+    names = [words["lost.column_each"].format(column=entry["column"], **_left(words, entry)) for entry in group]
+    return [enumeration(words, words["lost.column_many"], names, remedy=remedy)]
+
+
+def lost_column(words: Words, column: Mapping[str, Any]) -> str:
+    """One column of which little is left, with the cheapest way to keep it where one is known."""
+    return " ".join(filter(None, (_loss_of(words, column), _remedy(words, column))))
+
+
+def _loss_of(words: Words, column: Mapping[str, Any]) -> str:
+    several = "lost.column_more" if column["labels"] >= column["values"] else "lost.column"
+    key = {0: "lost.column_none", 1: "lost.column_one"}.get(column["labels"], several)
+    return words[key].format(column=column["column"], **_left(words, column))
+
+
+def _left(words: Words, column: Mapping[str, Any]) -> dict[str, str]:
+    counts = {key: words.count(column[key]) for key in ("labels", "values")}
+    return {"share": words.percent(column["share_lost"]), **counts}
+
+
+def _remedy(words: Words, column: Mapping[str, Any]) -> str:
+    """What would keep a column, as it was tried; or that nothing does, or that the time did not allow to try."""
+    rows, other, method = (column.get(key) for key in ("rows_to_withhold", "column_to_withhold", "method_to_use"))
+    if rows is not None:
+        return words["lost.more"].format(rows=words.count(rows), column=column["column"])
+    if other is not None:
+        return words["lost.other"].format(other=other, column=column["column"])
+    if method is not None:
+        return words["lost.method"].format(method=method, column=column["column"])
+    if column.get("remedies_untried"):
+        return words["lost.untried"]
+    return words["lost.cut_short" if column.get("remedies_cut_short") else "lost.no_remedy"]
+
+
+def _few_left(words: Words, report: Report) -> list[str]:
+    """The columns whose operations leave one or two of more values."""
+    entries: Sequence[Mapping[str, Any]] = report.details.get("few_values_left", ())
+    counted = ({key: words.count(entry[key]) for key in ("left", "values")} for entry in entries)
+    figures = ({"column": entry["column"], **counts} for entry, counts in zip(entries, counted, strict=True))
+    return told_of_columns(words, "lost.published", figures)
+
+
+def _mostly_withheld(words: Words, report: Report) -> list[str]:
+    """That most columns are withheld, where they are: a loss tells of those alone that are left."""
+    columns, withheld = report.details.get("column_count", 0), len(report.withheld_columns)
+    if 2 * withheld <= columns:
+        return []
+    return [words["lost.withheld"].format(withheld=words.count(withheld), columns=words.count(columns))]
+
+
+def disclosure(words: Words, report: Report) -> list[str]:
+    """What the rows tell besides what was promised: columns that classes give away, and rows others single out."""
+    figures = report.disclosure.sensitive
+    lines = [line for kind in ("one_value", "blank", "part_blank") for line in _given_away(words, report, kind)]
+    diverse = [name for name, one in figures.items() if one.diverse]
+    if diverse:
+        lines.append(enumeration(words, words["disclosure.diverse"], diverse))
+    spelled = (
+        {"column": name, "more": words.count(one.spellings), "l": str(one.meant_l)}
+        for name, one in figures.items()
+        if one.spellings
+    )
+    lines += told_of_columns(words, "disclosure.spellings", spelled)
+    lines += [*_in_classes(words, report), *_households(words, report)]
+    worst = report.disclosure.most_telling
+    if worst is not None:
+        lines.append(unique_rows(words, worst.columns, worst.rows, report.published_rows))
+    return [*lines, *(words.sentence(left_out) for left_out in report.disclosure.unmeasured)]
+
+
+def _given_away(words: Words, report: Report, kind: str) -> list[str]:
+    """The columns of which some classes tell one value, nothing but blanks, or one value beside blanks."""
+    counted = {
+        name: {"classes": one.classes, "alone": getattr(one, f"{kind}_classes"), "rows": getattr(one, f"{kind}_rows")}
+        for name, one in report.disclosure.sensitive.items()
+    }
+    told = (
+        {"column": name, **{key: words.count(count) for key, count in counts.items()}}
+        for name, counts in counted.items()
+        if counts["alone"]
+    )
+    return told_of_columns(words, f"disclosure.{kind}", told)
+
+
+def _households(words: Words, report: Report) -> list[str]:
+    """That promises do not count households, where rows name some, and how many stand in a class all the same."""
+    figures = report.details.get("households")
+    if figures is None:
+        return []
+    key = "some" if figures.get("classes") else "enough" if figures else "uncounted"
+    counts = {name: words.count(count) for name, count in figures.items()}
+    return [words[f"disclosure.households_{key}"].format(**counts)]
+
+
+def unique_rows(words: Words, columns: Sequence[str], rows: int, published: int) -> str:
+    """Rows that some columns besides the quasi-identifiers single out, in a sentence."""
+    share = words.percent(rows / max(published, 1))
+    return words["disclosure.unique"].format(columns=" + ".join(columns), rows=words.count(rows), share=share)
+
+
+def _in_classes(words: Words, report: Report) -> list[str]:
+    """The columns that single rows out together with the quasi-identifiers; of many, the least and the most telling."""
+    rows = {name: count for name, count in report.disclosure.unique_in_classes.items() if count}
+    shares = {name: words.percent(count / max(report.published_rows, 1)) for name, count in rows.items()}
+    if len(rows) <= MOST_SINGLE:
+        told = words["disclosure.in_classes"]
+        return [told.format(column=name, rows=words.count(rows[name]), share=shares[name]) for name in rows]
+    least, most = min(rows, key=lambda name: rows[name]), max(rows, key=lambda name: rows[name])
+    ends = {"least": least, "least_share": shares[least], "most": most, "most_share": shares[most]}
+    return [words["disclosure.in_classes_many"].format(count=words.count(len(rows)), **ends)]
+
+
+def tells(words: Words, report: Report) -> list[str]:
+    """The columns that give a quasi-identifier away more finely than it is published, and what to do."""
+    return [*_single_tells(words, report), *_joint_tells(words, report)]
+
+
+def _joint_tells(words: Words, report: Report) -> list[str]:
+    figures = (
+        {
+            "column": tell.column,
+            "first": tell.quasi_identifiers[0],
+            "second": tell.quasi_identifiers[1],
+            "share": words.percent(tell.share),
+            "rows": words.count(report.disclosure.unique_in_classes.get(tell.column, 0)),
+        }
+        for tell in report.disclosure.joint_tells
+    )
+    return told_of_columns(words, "disclosure.joint_tells", figures)
+
+
+def _single_tells(words: Words, report: Report) -> list[str]:
+    """Quasi-identifiers that columns give away, one by one: what is published of each is the same for all of these."""
+    given_away: dict[tuple[str, str], list[Figures]] = {}
+    for tell in report.disclosure.tells:
+        rows = words.count(report.disclosure.unique_in_classes.get(tell.column, 0))
+        figures = {"column": tell.column, "known": words.percent(tell.with_column), "rows": rows}
+        given_away.setdefault((tell.quasi_identifier, words.percent(tell.by_label)), []).append(figures)
+    return [
+        line
+        for (name, published), group in given_away.items()
+        for line in told_of_columns(words, "disclosure.tells", group, quasi_identifier=name, published=published)
+    ]

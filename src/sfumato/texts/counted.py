@@ -1,0 +1,42 @@
+"""Texts that count: one word for one, another for more, as `{rows} {rows:row|rows}` says it."""
+
+import re
+from collections.abc import Mapping
+from string import Formatter
+from typing import Any
+
+# A choice by a count, and its parts: the count, what is said of one, what of more.
+CHOICE = re.compile(r"\{([a-z_]+):([^{}|]+)\|([^{}|]+)\}")
+
+
+class _Counting(Formatter):
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if "|" not in format_spec:
+            return str(super().format_field(value, format_spec))
+        one, _, many = format_spec.partition("|")
+        return one if str(value) == "1" else many
+
+
+_COUNTING = _Counting()
+
+
+class CountedText(str):
+    """A text with choices by counts.
+
+    >>> CountedText("{rows} {rows:row is|rows are} left").format(rows="1")
+    '1 row is left'
+    """
+
+    __slots__ = ()
+
+    def format(self, *positional: object, **values: object) -> str:
+        return filled(self, values, *positional)
+
+
+def filled(text: str, values: Mapping[str, object], *positional: object) -> str:
+    """A text, filled in.
+
+    >>> filled("{count} {count:attack|attacks}", {"count": 2})
+    '2 attacks'
+    """
+    return _COUNTING.vformat(text, positional, values)
