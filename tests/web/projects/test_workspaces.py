@@ -192,3 +192,35 @@ def test_a_project_that_is_opened_lies_sealed_until_it_is_read(spaces, clock, mo
     with pytest.raises(KeyboardInterrupt):
         spaces.of(KEY)
     assert spaces._sealed.path(KEY).exists()
+
+
+@pytest.mark.parametrize("with_data", [True, False])
+def test_what_was_entered_in_other_areas_sleeps_with_the_project(spaces, clock, with_data):
+    workspace = spaces.of(KEY)
+    if with_data:
+        read_into(workspace)
+    drafts = {"tables": {"table": "area,n\nTotal,7\n", "rules": {"facts": {}}}, "attributes": {"records": "[]"}}
+    for area, entered in drafts.items():
+        workspace.keep_draft(area, entered)
+    clock[0] += 2 * SECONDS
+    spaces.seal_idle(SECONDS)
+    assert workspace.asleep
+    opened = spaces.of(KEY)
+    assert opened is not workspace
+    assert {area: opened.draft(area) for area in drafts} == drafts
+    assert (opened.loaded is not None) == with_data
+
+
+def test_where_nothing_was_entered_nothing_is_kept(spaces, clock):
+    spaces.of(KEY)
+    clock[0] += 2 * SECONDS
+    spaces.seal_idle(SECONDS)
+    assert not spaces._sealed.path(KEY).exists()
+
+
+def test_what_was_entered_is_erased_with_the_project(spaces):
+    workspace = spaces.of(KEY)
+    workspace.keep_draft("tables", {"table": "area,n"})
+    spaces.erase(KEY)
+    spaces.close()
+    assert not spaces._sealed.path(KEY).exists()

@@ -62,7 +62,9 @@ class Workspace:
         shown: The number of the run that is looked at; pending: the run that is being made, and its plan.
         drafts: What was entered in other areas, by their names, so that a page that is opened again shows it.
         draft_tabs: The tabs that show each of these areas.
-        counted: The last count behind an estimate, and what was counted; drawings: of columns, by what they show.
+        counted: The last count behind an estimate, and what was counted; estimated: what goals cost, by their plans.
+        estimating: Held while an estimate is made.
+        drawings: Of columns, by what they show.
         waiting: Where a file lies that may become the data of another project.
         column: The column that is looked at; sought: what the names of those shown hold; filtered: their role.
         tabs: Those of the browser, which hear of each other's changes.
@@ -95,6 +97,8 @@ class Workspace:
     sought: str = ""
     filtered: str = ""
     counted: tuple[str, FrequencyTable] | None = None
+    estimated: dict[str, Any] = field(default_factory=dict)
+    estimating: Any = field(default_factory=Lock)
     drawings: dict[tuple[str, str], str] = field(default_factory=dict)
     tabs: Tabs = field(default_factory=Tabs)
     seen: float = field(default_factory=time.monotonic)
@@ -188,7 +192,7 @@ class Workspace:
     def adopt(self, loaded: Loaded, plan: Plan | None = None) -> None:
         """Take loaded data, and a plan for them: what is suggested unless one is given."""
         self.pool.audit.note(self.owner, "page data")
-        self.loaded, self.counted, self.drawings = loaded, None, {}
+        self.loaded, self.counted, self.estimated, self.drawings = loaded, None, {}, {}
         self.plan = dict(with_quoted_formulas(deepcopy(plan or loaded.suggested)))  # as the service runs it
         self.undo = Undo()
         self.undo.record(self.plan)
@@ -287,7 +291,7 @@ class Workspace:
         self.drop_waiting()
         if self.folder is not None:
             erase(self.folder)
-        self.folder, self.loaded, self.counted = None, None, None
+        self.folder, self.loaded, self.counted, self.estimated = None, None, None, {}
         self.plan, self.extra, self.step, self.column, self.undo = {}, {}, "data", "", Undo()
         self.sought = self.filtered = ""
 

@@ -41,7 +41,9 @@ class Workspaces:
         try:
             if record is None:
                 raise ValueError("no project")
-            workspace.restore(record, load(data_of(record, folder), record["plan"].get("data")))
+            workspace.drafts = dict(record.get("drafts") or {})
+            if record["data"] is not None:
+                workspace.restore(record, load(data_of(record, folder), record["plan"].get("data")))
         except (SfumatoError, ValueError, KeyError):
             _log.warning("a project that was left could not be opened again")
             workspace.close()
@@ -94,10 +96,11 @@ class Workspaces:
     def _seal(self, key: str, workspace: Workspace) -> bool:
         """Encrypt a project; whether nothing is lost now where its workspace is closed."""
         workspace.settle()
-        if workspace.loaded is None:
+        if workspace.loaded is None and not workspace.drafts:
             return True
+        files = workspace.parts() if workspace.loaded else {}  # others were made for the page that is left
         try:
-            self._sealed.seal(key, workspace.parts(), workspace.record())
+            self._sealed.seal(key, files, workspace.record() | {"drafts": workspace.drafts})
         except (OSError, ImportError) as error:
             _log.warning("a project could not be kept: %s", type(error).__name__)
             return False

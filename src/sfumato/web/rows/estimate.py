@@ -1,11 +1,11 @@
 """What a goal would cost, told within a second: loss and rows withheld by the quickest method, on what is counted.
 
-The count is made once for a choice of columns and ladders; a goal is then judged on the frequency table alone. It is an
-estimate: the method of the plan may lose less, never the promises more.
+The count is made once for a choice of columns and ladders; a goal is then judged on the frequency table alone, and what
+was found of a plan is kept. It is an estimate: the method of the plan may lose less, never the promises more.
 """
 
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -17,11 +17,14 @@ from sfumato.microdata.methods.search import search
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.stages.counting import frequency_table
+from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.plans import check_paths
 from sfumato.web.projects.workspace import Workspace
 
 # Tables of more combinations than this are not searched while somebody waits.
 MOST_COMBINATIONS = 1_000_000
+# So many estimates are kept.
+MOST_KEPT = 64
 # What the estimate asks of the quickest method: one level a column, found step by step.
 METHOD = "greedy"
 
@@ -49,9 +52,29 @@ class Estimates:
     def of(self, plan: Mapping[str, Any]) -> Estimate | None:
         """The estimate for a plan, or None where there is none to be had quickly.
 
+        Who asks for one that is being made waits for it.
+
         Raises:
             SfumatoError: The plan cannot be run.
         """
+        kept, key = self.workspace.estimated, self._key(plan)
+        with self.workspace.estimating:
+            if key not in kept:
+                kept[key] = self._made(plan)
+            for old in list(kept)[:-MOST_KEPT]:
+                del kept[old]
+            return kept[key]
+
+    def known(self, plan: Mapping[str, Any]) -> Estimate | None:
+        """The estimate for a plan, where it was made already."""
+        return self.workspace.estimated.get(self._key(plan))
+
+    def prepare(self, plan: Mapping[str, Any]) -> None:
+        """Make the estimate before somebody asks for it; what is wrong with the plan is told then."""
+        with self.workspace.working(), suppress(SfumatoError, RefusedError, OSError):
+            self.of(plan)
+
+    def _made(self, plan: Mapping[str, Any]) -> Estimate | None:
         resolved = self._resolved(plan)
         table = self._counted(resolved, plan)
         if len(table.counts) > MOST_COMBINATIONS:
@@ -89,11 +112,17 @@ class Estimates:
         return read_plan(quick, self.workspace.place("x").parent)
 
     def _counted(self, resolved: Plan, plan: Mapping[str, Any]) -> FrequencyTable:
-        said = plan["columns"], [entry.get("column") for entry in plan["privacy"]], plan.get("data")
-        key = repr((said, self.workspace.loaded.path if self.workspace.loaded else ""))
+        key = self._key(plan, counted=True)
         known = self.workspace.counted
         if known is None or known[0] != key:
             assert self.workspace.loaded is not None
             with closing(DuckDBEngine(self.workspace.loaded.path, resolved.data)) as engine:
                 known = self.workspace.counted = (key, frequency_table(resolved, engine))
         return known[1]
+
+    def _key(self, plan: Mapping[str, Any], counted: bool = False) -> str:
+        """What of a plan and its data decides an estimate, or the count behind it."""
+        promises = [entry.get("column") for entry in plan["privacy"]] if counted else plan["privacy"]
+        method = None if counted else plan["method"]
+        data = self.workspace.loaded.path if self.workspace.loaded else ""
+        return repr((plan["columns"], promises, plan.get("data"), method, data))

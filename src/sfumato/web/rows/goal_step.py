@@ -57,6 +57,8 @@ class GoalStep:
                 self._risk = ui.label("").props('role="status"')
                 self._cost = ui.column().classes("w-full").props('role="status" aria-live="polite"')
                 self._verdict = ui.column().classes("w-full gap-1").props('role="status" aria-live="polite"')
+        if known := self._estimates.known(self.workspace.plan):
+            self._show_cost(known, "")
         components.when_seen(self._cost, self._judge)
 
     async def _judge(self) -> None:

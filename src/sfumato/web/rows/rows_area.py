@@ -1,15 +1,18 @@
 """The area of rows: data, columns, goal, result, release, in the order of the work."""
 
+import asyncio
 from collections.abc import Callable
+from copy import deepcopy
 from html import escape
 from typing import Any
 
-from nicegui import events, ui
+from nicegui import background_tasks, events, ui
 
 from sfumato.web import components
 from sfumato.web.rows.area import Area, Step
 from sfumato.web.rows.columns.columns_step import ColumnsStep
 from sfumato.web.rows.data_step import DataStep
+from sfumato.web.rows.estimate import Estimates
 from sfumato.web.rows.goal_step import GoalStep
 from sfumato.web.rows.release_step import ReleaseStep
 from sfumato.web.rows.result.result_step import ResultStep
@@ -110,11 +113,18 @@ class RowsArea:
         self._step = self.workspace.step = step
         if not self.stale:  # else what stands is another tab's, which has been remembered
             self.workspace.touch()
+        self._estimate_ahead()
         self._shared.renew()
         with self._room:
             if step == "data" or not self._lacks_data():
                 STEPS[step](self).build()
         self.tell_steps()
+
+    def _estimate_ahead(self) -> None:
+        """Work out what the goal costs while somebody looks at the columns, or leaves them."""
+        if self.workspace.loaded is not None and self._step in ("columns", "goal"):
+            plan = deepcopy(self.workspace.plan)
+            background_tasks.create(asyncio.to_thread(Estimates(self.workspace).prepare, plan))
 
     def _back(self, event: events.GenericEventArguments) -> None:
         """The browser's back button."""
