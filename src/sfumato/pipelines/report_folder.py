@@ -28,6 +28,7 @@ PRINTING_SECONDS = 120
 DETAILS = (
     "lost_columns",
     "few_values_left",
+    "coded_columns",
     "households",
     "column_count",
     "policy",

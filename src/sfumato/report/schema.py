@@ -193,6 +193,14 @@ MORE: dict[str, Schema] = {
         _object({"column": TEXT, "values": COUNT, "left": COUNT}),
         "columns whose operations (publish) leave one or two of more values",
     ),
+    "coded_columns": _list(
+        _object(
+            {"column": TEXT, "values": COUNT, "left": COUNT, "deviation": NUMBER, "labeled": NUMBER},
+            {"mean_change": {"type": ["number", "null"]}},
+        ),
+        "columns whose operations (publish) change numbers: different ones before and after, the mean change of those "
+        "still published as numbers, the standard deviation before, the share of rows with a label instead",
+    ),
     "households": _object(
         {},
         {"k": COUNT, "fewest": COUNT, "classes": COUNT, "rows": COUNT, "all_classes": COUNT},

@@ -1,6 +1,8 @@
 """What a verdict tells besides its promises: columns of which operations leave next to nothing, and households."""
 
+import json
 import random
+from contextlib import closing
 
 import polars as pl
 import pytest
@@ -100,3 +102,23 @@ def test_missing_values_of_a_sensitive_column_have_one_spelling(engine, tmp_path
     assert any("written in several ways" in remark for remark in release.report.remarks)
     asked["data"]["spellings"] = "keep"
     assert {"NA", "?"} <= {*sf.anonymize(survey(ill=ills, lone=lone), asked).data["ill"]}
+
+
+def test_what_operations_leave_of_columns_is_told_beside_the_losses(tmp_path) -> None:
+    """The loss of rounding, limits and intervals was told nowhere: the losses are those of quasi-identifiers."""
+    rows = [{"sex": "mf"[place % 2], "income": 1000 + 13 * place, "height": 150 + place % 40} for place in range(100)]
+    columns = {
+        "sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+        "income": {"role": "sensitive", "publish": {"round": 100, "top": 2000}},
+        "height": {"role": "insensitive", "publish": {"bin": 10}},
+    }
+    plan = {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}], "language": "de"}
+    with closing(sf.anonymize(pl.DataFrame(rows), plan)) as release:
+        folder = release.save(tmp_path / "out")
+    coded = {one["column"]: one for one in json.loads((folder / "report.json").read_text())["coded_columns"]}
+    assert (coded["income"]["values"], coded["income"]["left"]) == (100, 12)
+    assert 20 < coded["income"]["mean_change"] < 30
+    assert coded["income"]["labeled"] == pytest.approx(0.23)
+    assert (coded["height"]["mean_change"], coded["height"]["labeled"]) == (None, 1.0)
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "mittlere Änderung" in page and "nur Bezeichnungen" in page

@@ -17,6 +17,7 @@ from sfumato.microdata.recoding.recoding import Recoding
 from sfumato.microdata.verdict import Verdict
 from sfumato.pipelines.pseudonyms.keys import exposed_keys
 from sfumato.pipelines.release_folder import ReleaseReport
+from sfumato.pipelines.stages.coding import coded_columns
 from sfumato.pipelines.stages.counting import unnamed
 from sfumato.pipelines.stages.order import order_remarks
 from sfumato.pipelines.stages.remarks import (
@@ -80,7 +81,7 @@ def report_of(plan: Plan, source: Engine, outcome: Outcome, seconds: Mapping[str
         details={
             "column_count": len(plan.columns),
             **result.details,
-            **dict(_further_figures(plan, outcome)),
+            **dict(_further_figures(plan, source, outcome)),
             **({} if outcome.perturbation is None else {"perturbation": outcome.perturbation.figures}),
         },
         disclosure=outcome.disclosed,
@@ -89,8 +90,10 @@ def report_of(plan: Plan, source: Engine, outcome: Outcome, seconds: Mapping[str
     )
 
 
-def _further_figures(plan: Plan, outcome: Outcome) -> Iterator[tuple[str, Any]]:
-    """What only some releases tell: columns of which operations leave next to nothing, and households in classes."""
+def _further_figures(plan: Plan, source: Engine, outcome: Outcome) -> Iterator[tuple[str, Any]]:
+    """What only some releases tell: columns that operations change, and households in classes."""
+    if coded := [*coded_columns(plan, source, outcome.table.rows)]:
+        yield "coded_columns", coded
     if few := [*few_values_left(plan, outcome.table)]:
         yield "few_values_left", few
     if plan.household is not None:

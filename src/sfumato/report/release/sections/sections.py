@@ -11,6 +11,7 @@ from sfumato.report.attack import verdict_head
 from sfumato.report.page.html_parts import listing, paragraph, raw_table, section, sentence_html, table, tiles
 from sfumato.report.page.plots import Pair, histogram, legend, meters, short_names
 from sfumato.report.release import findings, optimality, sentences
+from sfumato.report.release.coded import coded_columns
 from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.lost_shares import lost_shares
 from sfumato.report.release.sections import measures
@@ -214,7 +215,7 @@ def utility(dossier: Dossier) -> str:
     """What the rows lost: per column, their distributions, and whatever else was measured."""
     words = dossier.words
     measured = measures.utility(words, {**dossier.report.utility, "losses": _all_losses(dossier.report)})
-    parts = [*_losses(dossier), *_distributions(dossier), *measured]
+    parts = [*_losses(dossier), *coded_columns(words, dossier.report.details), *_distributions(dossier), *measured]
     return section(words["report.utility"], *parts) if parts else ""
 
 

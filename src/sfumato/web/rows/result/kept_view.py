@@ -6,6 +6,7 @@ from typing import Any
 from nicegui import ui
 
 from sfumato.report.page.plots import Pair, histogram, legend, meter, short_names
+from sfumato.report.release.coded import coded_columns
 from sfumato.report.release.sections.measures import forcing_sentences
 from sfumato.texts.words import Words
 from sfumato.web import components
@@ -22,6 +23,10 @@ def build(workspace: Workspace, report: dict[str, Any]) -> None:
             ui.label(words["kept_hint"]).classes("sf-soft sf-small")
             ui.html(legend(words), sanitize=False)
         ui.html("".join(line(words, column) for column in kept_columns(report)), sanitize=False).classes("w-full")
+    coded = "".join(coded_columns(words, report))
+    if coded:
+        with components.card(words["coded"]):
+            ui.html(coded, sanitize=False).classes("w-full sf-prose sf-table").props('tabindex="0"')
     why = list(forcing_sentences(words, report["risk"], report["levels"]))
     if why:
         with components.card(words["why"]):

@@ -1,0 +1,28 @@
+"""What is left of columns that are published rounded, limited or in intervals: they have no level, and lose all the same."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sfumato.report.page.html_parts import paragraph, table
+from sfumato.texts.words import Words
+
+HEAD = ("report.column", "report.values_before", "report.values_after", "coded.change", "coded.labeled")
+
+
+def coded_columns(words: Words, figures: Mapping[str, Any]) -> Iterator[str]:
+    """A table of them, where there are some, and how to read it."""
+    columns = figures.get("coded_columns") or ()
+    if columns:
+        rows = [
+            (one["column"], one["values"], one["left"], change(words, one), words.percent(one["labeled"]))
+            for one in columns
+        ]
+        yield paragraph(words["coded.about"]) + table([words[key] for key in HEAD], rows, words)
+
+
+def change(words: Words, column: Mapping[str, Any]) -> str:
+    """By how much a number changes on average, and how much that is of what numbers differ by anyway."""
+    if column["mean_change"] is None:
+        return words["coded.no_number"]
+    share = column["mean_change"] / column["deviation"] if column["deviation"] else 0.0
+    return words["coded.mean"].format(change=words.amount(column["mean_change"]), share=words.percent(share))
