@@ -1,4 +1,4 @@
-"""What is left of columns that are published rounded, limited or in intervals: they have no level, and lose all the same."""
+"""What is left of columns that are published rounded, limited or in intervals: they lose, too."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
