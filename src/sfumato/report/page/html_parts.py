@@ -53,8 +53,8 @@ def sentence_html(sentence: str) -> str:
     """A sentence; of a long list of names in it the first are seen, the rest unfolds, and is printed."""
     if not isinstance(sentence, Enumeration) or not sentence.rest:
         return escape(sentence)
-    folded = f"<details><summary>{escape(sentence.more)}</summary><span>, {escape(sentence.rest)}</span></details>"
-    return f'<span class="names">{escape(sentence.first)} {folded}</span>{escape(sentence.tail)}'
+    folded = f"<details><summary> {escape(sentence.more)}</summary><span>, {escape(sentence.rest)}</span></details>"
+    return f'<span class="names">{escape(sentence.first)}{folded}</span>{escape(sentence.tail)}'
 
 
 def tiles(figures: Iterable[tuple[str, str]]) -> str:
