@@ -51,3 +51,23 @@ def test_tables_are_protected_together_and_take_no_place_of_the_data(base, open_
     anonymize(page)
     view(page, "Rows")
     page.get_by_text("40", exact=True).first.wait_for()
+
+
+def test_the_decimal_mark_of_tables_is_guessed_asked_for_and_chosen(base, open_page, tmp_path) -> None:
+    """There was no field for it: files with thousands could not be protected on an English page."""
+    thousands = BY_AREA.replace(";60", ";1.060").replace(";38", ";1.038").replace("b;m;28", "b;m;1.028")
+    thousands = thousands.replace("Total;m;30", "Total;m;1.030")
+    ages = BY_AGE.replace(";60", ";1.060").replace(";35", ";1.035").replace("young;m;18", "young;m;1.018")
+    ages = ages.replace("Total;m;30", "Total;m;1.030")
+    page = open_page(f"{base}/app/tables")
+    page.get_by_text("Several tables that belong together").click()
+    for name, text in (("areas.csv", thousands), ("ages.csv", ages)):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        page.locator(".q-expansion-item input[type=file]").first.set_input_files(tmp_path / name)
+        page.get_by_text(f"{name}: ").wait_for()
+    page.get_by_text("or a fraction?").wait_for()
+    page.locator(".q-expansion-item").get_by_label("Decimal mark").click()
+    page.get_by_role("option", name="comma 1,5").click()
+    page.get_by_text("is read as 1").wait_for()
+    button(page, "Protect").click()
+    page.get_by_text("Nobody can compute a masked cell back.").first.wait_for()

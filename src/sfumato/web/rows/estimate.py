@@ -63,7 +63,8 @@ class Estimates:
                 kept[key] = self._made(plan)
             for old in list(kept)[:-MOST_KEPT]:
                 del kept[old]
-            return kept[key]
+            made: Estimate | None = kept[key]
+        return made
 
     def known(self, plan: Mapping[str, Any]) -> Estimate | None:
         """The estimate for a plan, where it was made already."""

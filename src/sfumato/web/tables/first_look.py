@@ -88,6 +88,11 @@ def decimal_mark(lines: Sequence[Sequence[str]], doubt: Doubt | None) -> str | N
     return "," if writes_commas(lines) else "."
 
 
+def mark_names(words: Words) -> dict[str, str]:
+    """The decimal marks, and what they are called."""
+    return {mark: words[f"decimal_mark.{name}"] for mark, name in ((".", "point"), (",", "comma"))}
+
+
 def doubt_about(texts: Sequence[str], words: Words) -> Doubt | None:
     """Whether numbers are in doubt: their mark may stand between thousands, or before fractions.
 

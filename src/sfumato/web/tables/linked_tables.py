@@ -11,7 +11,7 @@ from sfumato.errors import DataError
 from sfumato.web import components
 from sfumato.web.forms import Values, is_number
 from sfumato.web.projects.workspace import Workspace
-from sfumato.web.tables.first_look import Doubt, doubt_about, own_total
+from sfumato.web.tables.first_look import Doubt, doubt_about, mark_names, own_total, writes_commas
 from sfumato.web.tables.masking_rules import FACTS, MaskingRules
 from sfumato.web.tables.releases import Releases
 
@@ -35,7 +35,14 @@ class LinkedTables:
         self._numbers: dict[str, set[str]] = {}
         self._codes: dict[str, dict[str, set[str]]] = {}
         self._doubts: dict[str, dict[str, Doubt]] = {}
+        self._commas: dict[str, bool] = {}
         self._paths: dict[str, Path] = {}
+
+    @property
+    def decimal(self) -> str | None:
+        """The decimal mark of their numbers; None where nobody has decided it."""
+        mark: str | None = self._decimal.value
+        return mark
 
     @property
     def tables(self) -> bool:
@@ -55,6 +62,10 @@ class LinkedTables:
                 )
                 self._value = self._select("value_column")
                 self._total = ui.input(words["total_code"], value="Total", on_change=lambda _: self._changed())
+                self._decimal = ui.select(
+                    mark_names(words), label=words["decimal_mark"], value=".", on_change=lambda _: self._changed()
+                )
+                components.helped(self._decimal, words["tip.decimal_mark"])
                 self._holding, self._weight = self._select("linked_holding"), self._select("linked_weight")
             self._crossings = ui.textarea(words["linked_crossings"], on_change=lambda _: self._changed())
             self._crossings.props("outlined rows=3 debounce=300 spellcheck=false").classes("w-full font-mono")
@@ -83,6 +94,7 @@ class LinkedTables:
         self._numbers[path.name] = {
             name for name, texts in columns.items() if rows and all(is_number(_bare(text)) for text in texts)
         }
+        self._commas[path.name] = writes_commas(rows)
         categories = [name for name in head if name not in self._numbers[path.name]]
         self._codes[path.name] = {name: set(columns[name]) for name in categories}
         self._offer()
@@ -100,6 +112,8 @@ class LinkedTables:
         if self._kind.value == CELLS:
             every = {code for file in self._codes.values() for codes in file.values() for code in codes}
             self._total.value = own_total(every, str(self._total.value or ""))
+        doubt = self.doubt()
+        self._decimal.value = doubt.proposed if doubt else "," if any(self._commas.values()) else "."
         self._rules.offer(shared)
         categories = [name for name in shared if name not in numbers][:3]
         pairs = [(one, other) for place, one in enumerate(categories) for other in categories[place + 1 :]]
@@ -120,7 +134,8 @@ class LinkedTables:
 
     def _remove(self, name: str) -> None:
         self._paths.pop(name).unlink(missing_ok=True)
-        del self._columns[name], self._numbers[name], self._codes[name], self._doubts[name]
+        for known in (self._columns, self._numbers, self._codes, self._doubts, self._commas):
+            del known[name]
         self._offer()
 
     def files(self) -> dict[str, Path]:
@@ -160,9 +175,11 @@ class LinkedTables:
             }
             for name, columns in self._columns.items()
         ]
-        doubt = self.doubt()
-        decimal = {"decimal": doubt.proposed} if doubt and doubt.proposed else {}
-        return {"value": self._value.value or "", **decimal, **facts}, tables
+        return {"value": self._value.value or "", **self._mark(), **facts}, tables
+
+    def _mark(self) -> Values:
+        """The decimal mark, where it is decided."""
+        return {"decimal": self.decimal} if self.decimal else {}
 
     def doubt(self) -> Doubt | None:
         """Whether the values of a file may be thousands or fractions."""
@@ -172,7 +189,7 @@ class LinkedTables:
 
     def _of_rows(self) -> tuple[Values, list[Values]]:
         chosen = {"holding": self._holding.value, "weight": self._weight.value}
-        table = {"microdata": next(iter(self._paths)), "value": self._value.value or COUNT}
+        table = {"microdata": next(iter(self._paths)), "value": self._value.value or COUNT, **self._mark()}
         lines = (line.split(",") for line in str(self._crossings.value or "").splitlines() if line.strip())
         crossings = [[name.strip() for name in line if name.strip()] for line in lines]
         tables = [{"name": "-".join(names), "dimensions": self._dimensions(names)} for names in crossings]

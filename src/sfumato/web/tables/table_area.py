@@ -24,6 +24,7 @@ from sfumato.web.tables.first_look import (
     guessed,
     lines_of,
     looks_like_rows,
+    mark_names,
     own_total,
     total_of,
 )
@@ -100,9 +101,8 @@ class TableArea:
                 self._levels = self._select("level_columns", multiple=True)
                 self._groups = self._select("group_columns", multiple=True)
                 self._total = ui.input(words["total_code"], on_change=lambda _: self._check())
-                marks = {mark: words[f"decimal_mark.{name}"] for mark, name in ((".", "point"), (",", "comma"))}
                 self._decimal = ui.select(
-                    marks, label=words["decimal_mark"], value=".", on_change=lambda _: self._check()
+                    mark_names(words), label=words["decimal_mark"], value=".", on_change=lambda _: self._check()
                 )
             self._doubt = ui.row().classes("items-center w-full").props('role="status"')
             self._linked.build()
@@ -262,7 +262,7 @@ class TableArea:
         self._doubt.clear()
         if doubt is None:
             return []
-        decimal = doubt.proposed if self._linked.tables else self._decimal.value
+        decimal = self._linked.decimal if self._linked.tables else self._decimal.value
         key = "asked" if decimal is None else "fraction" if decimal == doubt.mark else "whole"
         text = self.words[f"thousands.{key}"].format(example=doubt.example, whole=doubt.thousands)
         if key == "asked":
