@@ -29,7 +29,7 @@ COMPOSED = (
     "Allow 7 rows to be suppressed, raise max_level, or ask for less7.",
 )
 # What is known of the sentences of other rooms; whoever translates more raises it.
-LEAST = {"tables": 184, "service": 34, "pipelines": 166, "policies": 2}
+LEAST = {"tables": 204, "service": 56, "pipelines": 247, "policies": 2}
 
 
 def told(node: ast.expr) -> str:
