@@ -98,8 +98,8 @@ class Workspaces:
         workspace.settle()
         if workspace.loaded is None and not workspace.drafts:
             return True
-        files = workspace.parts() if workspace.loaded else {}  # others were made for the page that is left
         try:
+            files = workspace.parts() if workspace.loaded else {}  # others were made for the page that is left
             self._sealed.seal(key, files, workspace.record() | {"drafts": workspace.drafts})
         except (OSError, ImportError) as error:
             _log.warning("a project could not be kept: %s", type(error).__name__)
