@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sfumato.errors import UnattainableError
 from sfumato.pipelines.tables.protect import protect
 from sfumato.pipelines.tables.several import sheets_of
 from sfumato.tables.nesting.determined_columns import RecordCodes, determined_chains
@@ -170,11 +169,24 @@ def test_a_table_that_crosses_both_is_attacked_by_the_cross(tmp_path):
     assert all(not sheet.chains for sheet in sheets_of(plan)[1])
 
 
-def test_a_refusal_names_the_columns_of_wrong_records(tmp_path):
-    wrong = COUNTS | {"A,N,1,g5,u": 1}
-    with pytest.raises(UnattainableError) as refused:
-        protect(None, plan(folder_of(tmp_path, wrong), GEM, KREIS))
-    assert "Gem and Kreis (1 of their combinations)" in refused.value.do
+def published(table):
+    columns = table.columns
+    codes = zip(*(columns.text(name) for name in columns.texts if name in ("Kreis", "Gem", "size")), strict=True)
+    return dict(zip(codes, columns.text("count_published"), strict=True))
+
+
+def test_a_wrong_record_that_is_alone_in_its_cells_is_masked_as_others_are(tmp_path):
+    done = protect(None, plan(folder_of(tmp_path, COUNTS | {"A,N,1,g5,u": 1}), GEM, KREIS))
+    gem, kreis = map(published, done.tables.values())
+    assert not gem["g5", "u"].isdigit()
+    assert not kreis["1", "u"].isdigit()
+    assert not gem["Total", "u"].isdigit()
+
+
+def test_who_takes_all_records_for_right_computes_nothing_where_they_are(tmp_path):
+    """The wrong record is of t: by s the Kreis is the sum of its Gemeinden, as readers think."""
+    done = protect(None, plan(folder_of(tmp_path, COUNTS | WRONG), GEM, KREIS))
+    assert not told(done, (GEM, KREIS))
 
 
 def test_columns_that_a_third_determines_need_not_determine_each_other():
@@ -188,3 +200,30 @@ def test_columns_that_a_third_determines_need_not_determine_each_other():
     }
     chains = determined_chains(RecordCodes(codes, np.ones(252)), [("gem",), ("kreis",), ("type",)])
     assert [chain.odd for chain in chains] == [frozenset()]
+
+
+# Kreis, Region and type of each Gemeinde. Kreis 2 is Regionen p and q without type Y: no two of these columns tell it.
+GEMEINDEN = {"a": "2pX", "b": "2qX", "c": "3pY", "d": "4qY", "e": "3rX", "f": "4rX"}
+GEOGRAPHY = ("Gem", "Kreis", "Region", "Type")
+
+
+def test_three_tables_do_not_tell_together_what_no_two_of_them_tell(tmp_path):
+    counts = {
+        (gem, *own, size): 1 if own[0] == "2" and size == "s" else 7 + place
+        for place, (gem, own) in enumerate(GEMEINDEN.items())
+        for size in "st"
+    }
+    lines = [",".join((*cell, "AB"[own % 2])) for cell, count in counts.items() for own in range(count)]
+    (tmp_path / "c.csv").write_text("\n".join([",".join((*GEOGRAPHY, "size", "branch")), *lines]) + "\n")
+    tables = [("Gem", "branch"), *((name, "size") for name in GEOGRAPHY[1:])]
+    named = [{"name": own[0], "dimensions": {name: {"column": name} for name in own}} for own in tables]
+    plain = {"table": {"microdata": "c.csv", "value": "count"}, "primary": [{"rule": "frequency", "min": 3}]}
+    done = protect(None, read_table_plan({"version": 1, **plain, "method": "fast", "tables": named}, tmp_path))
+    rows = []
+    for name in GEOGRAPHY[1:]:
+        columns, place = done.tables[name].columns, GEOGRAPHY.index(name)
+        for unit, size, shown in zip(*map(columns.text, (name, "size", "count_published")), strict=True):
+            if shown.isdigit():
+                rows.append([unit in ("Total", cell[place]) and size in ("Total", cell[4]) for cell in counts])
+    matrix, own = np.array(rows, float), np.array([[cell[1] == "2" and cell[4] == "s" for cell in counts]], float)
+    assert np.linalg.matrix_rank(np.vstack([matrix, own])) > np.linalg.matrix_rank(matrix)

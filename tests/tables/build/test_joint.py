@@ -7,8 +7,10 @@ import pytest
 from sfumato.errors import DataError, PlanError
 from sfumato.pipelines.tables.audit import audit
 from sfumato.pipelines.tables.protect import protect
+from sfumato.pipelines.tables.several import sheets_of
 from sfumato.report.tables.report import review_lines
 from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.several import joint_part
 
 RULES = [{"rule": "p-percent", "p": 10}, {"rule": "frequency", "min": 3}]
 ACTIVITY, REGION, SIZE = ({"column": name} for name in ("act", "region", "size"))
@@ -179,3 +181,50 @@ def test_a_total_that_grows_is_refused_where_nothing_says_that_it_is_a_series(tm
     with pytest.raises(DataError) as error:
         protect(None, read_table_plan(plan | {"previous": ["first"]}, tmp_path))
     assert error.value.code == "data.tables-differ"
+
+
+def test_cells_that_one_table_has_twice_are_one(tmp_path):
+    """Land by Gemeinde with a hierarchy of Länder: Land N and the Gemeinden of N are the same firms."""
+    units = {"n1": "N", "n2": "N", "s1": "S", "s2": "S", "w1": "W"}
+    rows = [
+        f"{land},{gem},{size},{1 + 7 * place}" for gem, land in units.items() for size in "st" for place in range(5)
+    ]
+    (tmp_path / "c.csv").write_text("land,gem,size,turnover\n" + "\n".join(rows) + "\n")
+    (tmp_path / "g.hrc").write_text("N\n@n1\n@n2\nS\n@s1\n@s2\nW\n@w1\n")
+    land, gem = {"column": "land"}, {"column": "gem", "hierarchy": "g.hrc"}
+    tables = [{"name": "both", "dimensions": {"land": land, "gem": gem}}, {"name": "gem", "dimensions": {"gem": gem}}]
+    entries = {"version": 1, "table": {"microdata": "c.csv", "value": "turnover"}, "tables": tables, "primary": RULES}
+    own = read_table_plan({**entries, "method": "fast"}, tmp_path)
+    crossed, sheets = sheets_of(own)
+    part, joint = joint_part(crossed, sheets)
+    assert len(joint.names) == len(joint.heights) == len(part.table)
+    assert len(part.table) < sum(len(section.keys) for section in joint.sections)
+    assert protect(None, own).tables.keys() == {"both", "gem"}
+
+
+def test_a_land_beside_the_land_of_a_gemeinde_is_not_the_other_way_round(tmp_path):
+    """A file that shows empty cells, too: Land N of Gemeinden in S is not Land S of Gemeinden in N."""
+    (tmp_path / "g.hrc").write_text("N\n@n1\n@n2\nS\n@s1\n@s2\n")
+    inside = {"n1": "N", "n2": "N", "s1": "S", "s2": "S"}
+    sizes = {"n1": 5, "n2": 8, "s1": 2, "s2": 9}
+    cells = ["land,gem,count"]
+    for land in ("N", "S", "Total"):
+        for code in (*inside, "N", "S", "Total"):
+            own = [gem for gem in inside if code in (gem, inside[gem], "Total") and land in (inside[gem], "Total")]
+            cells.append(f"{land},{code},{sum(sizes[gem] for gem in own)}")
+    (tmp_path / "both.csv").write_text("\n".join(cells) + "\n")
+    levels = ["land,gem,count", "Total,Total,24", "N,Total,13", "S,Total,11"]
+    levels += [f"{inside[gem]},{gem},{size}" for gem, size in sizes.items()]
+    (tmp_path / "levels.csv").write_text("\n".join(levels) + "\n")
+    both = {"land": {"column": "land"}, "gem": {"column": "gem", "hierarchy": "g.hrc"}}
+    tables = [
+        {"name": "both", "source": "both.csv", "dimensions": both},
+        {"name": "levels", "source": "levels.csv", "dimensions": {"geo": {"levels": ["land", "gem"]}}},
+    ]
+    rules = {"primary": [{"rule": "frequency", "min": 3}], "method": "fast", "table": {"value": "count"}}
+    own = read_table_plan({"version": 1, **rules, "tables": tables}, tmp_path)
+    _, joint = joint_part(*sheets_of(own))
+    cell = dict(zip(joint.sections[0].keys, joint.sections[0].cells.tolist(), strict=True))
+    assert cell[("N",), ("S",)] != cell[("S",), ("N",)]
+    assert cell[("N",), ("N",)] == cell[("N",), ("Total",)]
+    assert protect(None, own).tables.keys() == {"both", "levels"}

@@ -13,6 +13,7 @@ import numpy as np
 
 from sfumato.errors import UnattainableError
 from sfumato.tables.batch.coverage import Cover, Coverage, variable_of
+from sfumato.tables.batch.grain_cycles import grain_cycles, is_finer
 from sfumato.tables.batch.unshown_cells import Row
 from sfumato.tables.batch.variable_cycles import Variables, connected, variable_cycles
 from sfumato.tables.cells.cells import Mask, Places
@@ -60,7 +61,9 @@ class Cross:
     broken: tuple[str, ...] = ()
 
 
-def cross_of(coverage: Coverage, tables: Sequence[TableCells], empty: Mask) -> Cross:
+def cross_of(
+    coverage: Coverage, tables: Sequence[TableCells], empty: Mask, linked: frozenset[str] = frozenset()
+) -> Cross:
     """The cells of all crosses that tell more of several tables than their common cells; none where there is no cycle,
     and no table of something else shows empty cells that these do not.
 
@@ -68,16 +71,19 @@ def cross_of(coverage: Coverage, tables: Sequence[TableCells], empty: Mask) -> C
         coverage: What codes stand for.
         tables: The tables, and those of something else of the same records.
         empty: Which of the cells of all tables everyone knows to hold nothing.
+        linked: Variables of linked columns: tables may have codes of them that differ. Where a cross is there only for
+            that, it is left out if there would be too many cells.
 
     Raises:
         UnattainableError: There would be too many.
     """
     size, rows, broken = 0, list[Row](), list[str]()
     telling = _telling(coverage, tables)
-    edges = [own.variables for own in tables if own.filled is None]
-    for variables in connected([*variable_cycles([*edges, *telling.values()]), *telling.values()]):
+    edges = {number: own.variables for number, own in enumerate(tables) if own.filled is None}
+    cycles = connected([*variable_cycles([*edges.values(), *telling.values()]), *telling.values()])
+    for variables in connected([*cycles, *grain_cycles(coverage, edges, linked)]):
         cycle = _Cycle.of(coverage, tables, variables, frozenset(telling))
-        more = cycle.cross_if_small(empty, len(empty) + size)
+        more = cycle.cross_if_small(empty, len(empty) + size, needed=any(own <= variables for own in cycles))
         if more is None:
             broken.append(" by ".join(sorted(variables)))
             continue
@@ -104,13 +110,9 @@ def _is_told(coverage: Coverage, tables: Sequence[TableCells], number: int, vari
         two.filled is None
         and variables <= two.variables
         and _is_whole(coverage, other, two.table, variables)
-        and all(_is_finer(coverage.leaves[other][name], coarse[name]) for name in variables)
+        and all(is_finer(coverage.leaves[other][name], coarse[name]) for name in variables)
         for other, two in enumerate(tables)
     )
-
-
-def _is_finer(fine: frozenset[Cover], coarse: frozenset[Cover]) -> bool:
-    return all(any(one <= two for two in coarse) for one in fine)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,17 +165,19 @@ class _Cycle:
             tuple(margin for number, margin in margins.items() if number in telling),
         )
 
-    def cross_if_small(self, empty: Mask, first: int) -> Cross | None:
+    def cross_if_small(self, empty: Mask, first: int, needed: bool) -> Cross | None:
         """The cells that may hold something; None where a table has none that agree, or other tables make too many.
 
         Raises:
-            UnattainableError: There would be too many without those.
+            UnattainableError: There would be too many without those, and all are needed.
         """
         if not all(margin.cells for margin in self.margins):
-            return None
+            return None if needed else Cross()
         try:
             return self.cross(empty, first)
         except UnattainableError:
+            if not needed:
+                return Cross()
             if self.others:
                 return None
             raise

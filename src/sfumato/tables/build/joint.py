@@ -92,7 +92,7 @@ def join(sheets: Sequence[Sheet], folder: Path) -> Joint:
         except DataError as error:
             raise in_table(error, sheet.name) from None
         cells = np.array([places.setdefault(_identity(trees, own, key), len(places)) for key in keys], np.int64)
-        new = np.flatnonzero(cells >= len(names))
+        new = _first_rows(cells, len(names))
         names += [describe(trees, keys[row]) for row in new]
         heights += heights_of(trees, keys)[new].tolist()
         rows += [
@@ -114,6 +114,12 @@ def join(sheets: Sequence[Sheet], folder: Path) -> Joint:
         loose,
         tuple(sums),
     )
+
+
+def _first_rows(cells: Places, known: int) -> Places:
+    """The first row of each cell that no table before has: one table may have a cell twice, by codes of two columns."""
+    numbers, rows = np.unique(cells, return_index=True)
+    return rows[numbers >= known]
 
 
 def settled(joint: Joint, values: Numbers, step: float) -> Joint:
@@ -269,12 +275,24 @@ def coded_table(section: Section) -> OfficeTable:
 
 
 def _identity(trees: Sequence[Tree], axes: Sequence[Axis], key: Key) -> Identity:
-    """What a cell is, whichever table it stands in: its codes, totals left out, save those of a series."""
-    return frozenset(
-        axis.names[code] if code != tree.root else ("/".join(tree.levels) or tree.name, _total_of(tree))
+    """What a cell is, whichever table it stands in: its codes, totals left out, save those of a series.
+
+    Where two dimensions have codes of one column, a Land beside the Land of a Gemeinde, it is told whose is which.
+    """
+    own = [
+        (tree, axis.names[code] if code != tree.root else (_name_of(tree), _total_of(tree)))
         for tree, axis, code in zip(trees, axes, key, strict=True)
         if code != tree.root or tree.series
+    ]
+    several = {one for (_, (one, code)), (_, (two, other)) in combinations(own, 2) if one == two and code != other}
+    return frozenset(
+        (f"{_name_of(tree)}/{name}" if name in several and name != _name_of(tree) else name, code)
+        for tree, (name, code) in own
     )
+
+
+def _name_of(tree: Tree) -> str:
+    return "/".join(tree.levels) or tree.name
 
 
 def _total_of(tree: Tree) -> tuple[str, ...]:

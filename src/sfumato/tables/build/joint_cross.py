@@ -47,7 +47,8 @@ def with_cross(
     if joint.sums:
         table = part.table
         part = replace(part, table=table.with_columns(relations=table.relations.with_rows(joint.sums, SUMS)))
-    if not is_cyclic(joint) and not presences:
+    linked = frozenset(axis.variable.lower() for own in joint.sections for axis in own.axes if axis.variable)
+    if not is_cyclic(joint) and not presences and not linked:
         return part
     sections = [TableCells(coded_table(own), own.cells) for own in map(uncrossed, joint.sections)]
     if empty is None:
@@ -55,7 +56,7 @@ def with_cross(
     # Among values of both signs a sum of 0 is not nothing.
     nothing = empty & ~(part.table.bounds.low < 0).any()
     sections += [own.cells for own in presences]
-    cross = cross_of(coverage_of([own.table for own in sections]), sections, nothing)
+    cross = cross_of(coverage_of([own.table for own in sections]), sections, nothing, linked)
     if cross.broken:
         raise UnattainableError(
             f"the cross of {cross.broken[0]}, whose empty cells other tables show, has too many cells.",

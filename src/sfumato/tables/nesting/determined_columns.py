@@ -19,6 +19,11 @@ Names = tuple[str, ...]
 # One column determines another where so few of the records are off that would be, had they nothing to do with each
 # other; and where at least one would be, for else it may be chance.
 OFF, LEAST = 0.1, 1.0
+# Of columns that only together determine one there are many, and codes of several nearly name a record: so these must
+# be fewer, and would be more.
+CROSSED_OFF, CROSSED_LEAST = 0.03, 10.0
+# So many dimensions of a table are tried together.
+MOST_CROSSED = 3
 # By so many bits it must be less likely that codes of one column and of another are the same records than there are
 # ways to choose such codes.
 BITS = 10.0
@@ -67,6 +72,14 @@ class RecordCodes:
 
 
 @dataclass(frozen=True, slots=True)
+class _Fit:
+    """The share of records that may be off of those that would be, and how many would have to be at least."""
+
+    off: float = OFF
+    least: float = LEAST
+
+
+@dataclass(frozen=True, slots=True)
 class _Link:
     """Columns that determine another one, and the rows in which they do not."""
 
@@ -87,8 +100,8 @@ def determined_chains(
         records: The records.
         dimensions: The columns of each dimension of the tables.
         hierarchies: Columns with a hierarchy above their codes.
-        tables: The columns of each table: of two that one crosses its cells tell, as far as neither determines the
-            other.
+        tables: The columns of each table: those that one crosses may determine another together. Of two that one
+            crosses its cells tell, as far as neither determines the other.
 
     >>> records = RecordCodes({"kreis": ("1", "1", "2", "2"), "land": ("N", "N", "S", "S")}, np.full(4, 5.0))
     >>> [sorted(chain.rows) for chain in determined_chains(records, [("kreis",), ("land",)])]
@@ -96,7 +109,8 @@ def determined_chains(
     """
     distinct, trees = sorted(set(dimensions)), list(hierarchies)
     names = sorted({name for own in distinct for name in own})
-    links = _unexplained([link for fine in distinct for link in _links(records, fine, names, trees)])
+    links = [link for fine in distinct for link in _links(records, fine, names, trees)]
+    links = _unexplained(_with_crossed(records, distinct, tables, names, links))
     links += _unions(records, distinct, [link.columns for link in links], tables)
     levels = [frozenset(own) for own in distinct if len(own) > 1]
     chains = []
@@ -120,6 +134,30 @@ def _links(
     trees = [tree for name, tree in hierarchies if (name,) == fine]
     found = {name: odd_rows(records, fine, name, trees) for name in names if name not in fine}
     return [_Link(frozenset((*fine, name)), odd, fine) for name, odd in found.items() if odd is not None]
+
+
+def _with_crossed(
+    records: RecordCodes,
+    dimensions: Sequence[Names],
+    tables: Sequence[frozenset[str]],
+    names: Sequence[str],
+    links: Sequence[_Link],
+) -> list[_Link]:
+    """The links with those of columns that determine another one only together, where a table crosses them.
+
+    A type by Land and Kreis, where each Land counts its Kreise anew.
+    """
+    known, fitting = list(links), _Fit(CROSSED_OFF, CROSSED_LEAST)
+    for size in range(2, MOST_CROSSED + 1):
+        for own in combinations(dimensions, size):
+            fine = tuple(name for part in own for name in part)
+            if len(set(fine)) < len(fine) or not any(table.issuperset(fine) for table in tables):
+                continue
+            told = {name for link in known if set(link.fine) <= set(fine) for name in link.columns}
+            for name in (name for name in names if name not in {*fine, *told}):
+                odd = odd_rows(records, fine, name, fit=fitting)
+                known += [] if odd is None else [_Link(frozenset((*fine, name)), odd, fine)]
+    return known
 
 
 def _unexplained(links: Sequence[_Link]) -> list[_Link]:
@@ -191,7 +229,9 @@ def _components(one: Places, two: Places) -> Places:
     return np.asarray(connected_components(graph, directed=False)[1][one], np.int64)
 
 
-def odd_rows(records: RecordCodes, fine: Names, name: str, trees: Iterable[Tree] = ()) -> Mask | None:
+def odd_rows(
+    records: RecordCodes, fine: Names, name: str, trees: Iterable[Tree] = (), fit: _Fit | None = None
+) -> Mask | None:
     """The rows in which some columns do not determine another one, though they do in nearly all; None if they do not.
 
     Args:
@@ -199,11 +239,12 @@ def odd_rows(records: RecordCodes, fine: Names, name: str, trees: Iterable[Tree]
         fine: The columns that may determine it.
         name: The other column.
         trees: Hierarchies above the codes of the one fine column.
+        fit: How few may be off.
     """
-    odd, off, near = _off(records, fine, (name,))
+    odd, off, near = _off(records, fine, (name,), fit or _Fit())
     if off and near:
         # A Kreis of one large Gemeinde nearly tells it, but each Gemeinde tells its Kreis better.
-        _, back, nearer = _off(records, (name,), fine)
+        _, back, nearer = _off(records, (name,), fine, _Fit())
         return None if back < off and (nearer or not back) else odd
     if near:
         return odd
@@ -213,11 +254,11 @@ def odd_rows(records: RecordCodes, fine: Names, name: str, trees: Iterable[Tree]
     return odd if any(codes_within(tree, pairs) for tree in trees) else None
 
 
-def _off(records: RecordCodes, fine: Names, coarse: Names) -> tuple[Mask, float, bool]:
+def _off(records: RecordCodes, fine: Names, coarse: Names, fit: _Fit) -> tuple[Mask, float, bool]:
     """The rows in which some columns do not determine others, how many records these are, and whether these are few."""
     odd, expected = _odd(records.numbers(fine), records.numbers(coarse), records.counts)
     off = float(records.counts[odd].sum())
-    return odd, off, expected >= LEAST and off <= OFF * expected
+    return odd, off, expected >= fit.least and off <= fit.off * expected
 
 
 def _odd(fine: Places, coarse: Places, counts: Numbers) -> tuple[Mask, float]:

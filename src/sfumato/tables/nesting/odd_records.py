@@ -1,7 +1,7 @@
-"""Relations that hold but for a few records whose codes do not fit the others, as if what they are off were known.
+"""Relations that hold but for a few records whose codes do not fit the others: what these hold is a cell of its own.
 
-Readers take a Kreis for the sum of its Gemeinden, whatever single records say. Who knows by how much that is wrong
-knows the most, so that nobody computes more than he does.
+Readers take a Kreis for the sum of its Gemeinden, whatever single records say, and are right wherever there are none.
+Where there are, nobody knows how many: somebody may know where, and that they are no more than twice as many.
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sfumato.tables.cells.cells import Bounds, Numbers, Reach, Status, Table
+from sfumato.tables.cells.cells import Bounds, Numbers, Reach, Table
 from sfumato.tables.cells.parts import Part
 
 Row = tuple[list[int], list[float]]
@@ -18,7 +18,7 @@ ODD = "records whose codes do not fit the others"
 
 
 def with_odd_records(part: Part, rows: Sequence[Row]) -> Part:
-    """The part with relations that may be off, and behind its cells for each that is one that tells by how much.
+    """The part with relations that may be off, and behind its cells for each that is one that holds by how much.
 
     Args:
         part: The cells of all tables.
@@ -40,25 +40,22 @@ def _behind(part: Part, rows: Sequence[Row], amounts: Numbers) -> Part:
     table, more, none = part.table, len(amounts), np.zeros(len(amounts))
     own = Table(
         np.append(table.values, amounts),
-        np.append(table.status, np.full(more, Status.PUBLISH, np.int8)),
+        np.append(table.status, np.zeros(more, np.int8)),
         np.append(table.costs, none),
-        _known(table.bounds, amounts),
+        _open(table.bounds, amounts),
         Reach(np.append(table.reach.down, none), np.append(table.reach.up, none)),
         table.relations.with_rows(rows, ODD),
         (*table.names, *([ODD] * more)),
     )
-    before, unshown = (
-        None if mask is None else np.append(mask, np.zeros(more, bool)) for mask in (part.masked_before, part.unshown)
-    )
+    before = np.zeros(len(table), bool) if part.masked_before is None else part.masked_before
     return replace(
         part,
         rows=np.arange(len(own)),
         table=own,
-        public=_known(part.public, amounts),
-        masked_before=before,
-        unshown=unshown,
+        public=_open(part.public, amounts),
+        masked_before=np.append(before, np.ones(more, bool)),
     )
 
 
-def _known(bounds: Bounds, amounts: Numbers) -> Bounds:
-    return Bounds(np.append(bounds.low, amounts), np.append(bounds.high, amounts))
+def _open(bounds: Bounds, amounts: Numbers) -> Bounds:
+    return Bounds(np.append(bounds.low, np.zeros(len(amounts))), np.append(bounds.high, 2 * amounts))

@@ -90,12 +90,10 @@ def _unlinked(joint: Joint, readings: Sequence[Reading], step: float, recorded: 
 
 
 def _padded(reading: Reading, part: Part) -> Reading:
-    """The reading with nothing of the cells that no table shows, save what is known that sums are off."""
+    """The reading with nothing of the cells that no table shows."""
     more = len(part.table) - len(reading.exact)
     ends = (np.append(end, np.full(more, np.nan)) for end in (reading.ranges.low, reading.ranges.high))
-    behind = slice(len(reading.exact), None)
-    hidden = np.zeros(more, bool) if part.unshown is None else part.unshown[behind]
-    exact = np.append(reading.exact, np.where(hidden, np.nan, part.table.values[behind]))
+    exact = np.append(reading.exact, np.full(more, np.nan))
     return replace(reading, exact=exact, ranges=Bounds(*ends), case=(*reading.case, *([""] * more)))
 
 

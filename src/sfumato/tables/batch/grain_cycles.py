@@ -1,0 +1,66 @@
+"""Which variables form a cycle where tables have codes of one variable that differ: by Gemeinden, by Kreise, by types.
+
+A table by Gemeinden is one by Kreise, too, but not the other way round; and types and Kreise are sums of Gemeinden that
+neither tells. So a variable is taken for as many as there are ways to divide it.
+"""
+
+from collections.abc import Iterable, Mapping
+from itertools import combinations
+
+from sfumato.tables.batch.coverage import Cover, Coverage
+from sfumato.tables.batch.variable_cycles import Variables, connected, variable_cycles
+
+# The codes without parts of a variable in a table.
+Leaves = frozenset[Cover]
+# Between a variable and the number of a way to divide it.
+BETWEEN = "\x1f"
+
+
+def grain_cycles(coverage: Coverage, tables: Mapping[int, Variables], linked: Iterable[str]) -> list[Variables]:
+    """The variables of cycles, and those of which two tables have codes that are not made of each other.
+
+    Args:
+        coverage: What codes stand for.
+        tables: The variables of each table, by its number.
+        linked: The variables whose codes may differ.
+    """
+    ways = {name: _ways(coverage, name, tables) for name in linked}
+    edges = [_grains(coverage, number, variables, ways) for number, variables in tables.items()]
+    mixed = [
+        frozenset(_grain(name, place) for place in range(len(own)))
+        for name, own in ways.items()
+        if not all(is_finer(one, two) or is_finer(two, one) for one, two in combinations(own, 2))
+    ]
+    cycles = connected([*variable_cycles([*edges, *mixed]), *mixed])
+    return connected(frozenset(name.partition(BETWEEN)[0] for name in cycle) for cycle in cycles)
+
+
+def _ways(coverage: Coverage, name: str, tables: Mapping[int, Variables]) -> list[Leaves]:
+    """How tables divide a variable, each way once."""
+    return list(dict.fromkeys(coverage.leaves[number][name] for number, own in tables.items() if name in own))
+
+
+def _grains(coverage: Coverage, number: int, variables: Variables, ways: Mapping[str, list[Leaves]]) -> frozenset[str]:
+    """The variables of a table, those with several ways by all of these that its codes can be summed up to."""
+    plain = [name for name in variables if name not in ways]
+    made = [
+        _grain(name, place)
+        for name in variables - set(plain)
+        for place, way in enumerate(ways[name])
+        if is_finer(coverage.leaves[number][name], way)
+    ]
+    return frozenset((*plain, *made))
+
+
+def _grain(name: str, place: int) -> str:
+    return f"{name}{BETWEEN}{place}"
+
+
+def is_finer(fine: Leaves, coarse: Leaves) -> bool:
+    """Whether all codes are made of others.
+
+    >>> is_finer(frozenset({frozenset("a"), frozenset("b")}), frozenset({frozenset("ab")}))
+    True
+    """
+    unit = {code: place for place, cover in enumerate(coarse) for code in cover}
+    return all(len({unit.get(code, -1) for code in cover}) == 1 for cover in fine)
