@@ -189,3 +189,14 @@ def test_a_population_stays_known_where_persons_are_counted(k, holds) -> None:
     population = {("a",): 9, ("b",): 30}
     verdict = judge(counted(["q", "s"], VISITS), ["q"], [model], persons=population, members=members())
     assert (verdict.promises[0].reached, verdict.holds) == (9, holds)
+
+
+def test_a_verdict_in_plain_values_says_what_was_judged_and_no_more() -> None:
+    """As reports and jobs hand it over: a promise of no column names none, and nothing found is an empty list."""
+    rows = counted(["q", "s"], [("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")])
+    verdict = judge(rows, ["q"], [KAnonymity(2), TCloseness(0.5, "s")])
+    plain = verdict.to_dict()
+    assert plain["models"][0] == {"model": "k-anonymity", "asked": 2, "reached": 2, "holds": True}
+    assert plain["models"][1]["column"] == "s"
+    assert (plain["holds"], plain["rows"], plain["suppressed_rows"], plain["faults"]) == (True, 4, 0, [])
+    assert plain["classes"] == {"count": 2, "smallest": 2, "largest": 2}

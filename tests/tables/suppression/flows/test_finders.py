@@ -6,6 +6,7 @@ import pytest
 from sfumato.tables.cells.cells import Reach, Status, make_relations, make_table
 from sfumato.tables.cells.coordinates import Coordinates
 from sfumato.tables.suppression.flows.boxes import Boxes
+from sfumato.tables.suppression.flows.finders import Finders, Lazy
 from sfumato.tables.suppression.flows.flow import GENEROUS
 from sfumato.tables.suppression.flows.flow_programs import FlowPrograms
 from sfumato.tables.suppression.flows.paths import Paths, network_of
@@ -75,3 +76,45 @@ def test_boxes_find_flows_that_keep_all_relations(seed):
         flow = boxes.find(threat)
         assert np.abs(chosen.matrix[:, flow.cells] @ flow.amounts).max() < 1e-9
         assert price(flow, prices) >= price(programs.find(threat), prices) - 1e-6
+
+
+def test_who_is_asked_last_knows_what_was_opened_and_what_it_costs():
+    """As programs made afterwards: what changed before the first question, and what changed between questions."""
+    chosen = problem(3, 4)
+    prices, threat = chosen.costs + 1.0, chosen.threats[0]
+    finder = Finders(_Nothing(), Lazy(chosen, prices))
+    shares = np.ones(chosen.size)
+    for cell, price_now in [(int(place), 50.0) for place in FlowPrograms(chosen, prices, GENEROUS).find(threat).cells]:
+        if cell == threat.cell:
+            continue
+        finder.reopen(cell, 0.0)
+        finder.reprice(np.array([cell]), np.array([price_now]))
+        shares[cell], prices[cell] = 0.0, price_now
+        fresh = FlowPrograms(chosen, prices, GENEROUS)
+        fresh.open(shares)
+        expected, found = fresh.find(threat), finder.find(threat)
+        assert (expected is None) == (found is None)
+        if expected is not None:
+            assert cell not in found.cells
+            assert price(found, prices) == pytest.approx(price(expected, prices))
+    finder.open(np.zeros(chosen.size))
+    assert finder.find(threat) is None
+    finder.open(np.ones(chosen.size))
+    fresh = FlowPrograms(chosen, prices, GENEROUS)
+    assert price(finder.find(threat), prices) == pytest.approx(price(fresh.find(threat), prices))
+
+
+class _Nothing:
+    """Finds nothing, so that the next is asked."""
+
+    def open(self, shares):
+        pass
+
+    def reopen(self, cell, share):
+        pass
+
+    def reprice(self, cells, prices):
+        pass
+
+    def find(self, threat):
+        return None
