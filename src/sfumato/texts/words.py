@@ -27,7 +27,8 @@ _ENDS, _PLACE = re.compile(r'(?<=[.?]) (?=[A-Z"])'), re.compile(r"([a-z_]+(?:\[\
 # Totals that do not add up, as an error names them: by how much, and how many more there are.
 _TOTAL = re.compile(r"^(?!the grand)(.+) total$")
 _OFF, _MORE = re.compile(r"\(by ([^()]+)\)"), re.compile(r" and (\d+) more$")
-_DECIMAL = re.compile(r"[+-]?\d+\.\d+(?:[eE][+-]?\d+)?", re.ASCII)
+_NUMERAL = r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
+_DECIMAL = re.compile(rf"[<>≤≥]?{_NUMERAL}(?: ?[-–] ?{_NUMERAL})?", re.ASCII)
 # Placeholders for what is called by its own name: columns, files, values.
 _LISTED = ("asked", "reached")
 _NAMED = frozenset(
@@ -75,10 +76,12 @@ class Words(Mapping[str, str]):
         return self.figure(amount(value))
 
     def value(self, text: str) -> str:
-        """A value of data that is a number, with the decimal mark of the language; any other text as it is.
+        """A number of the data, a limit or a range, with the decimal mark of the language; any other text as it is.
 
         >>> words_in("de").value("2596.88"), words_in("de").value("31.12.2024"), words_in("de").value("A.1")
         ('2596,88', '31.12.2024', 'A.1')
+        >>> words_in("de").value("1.35-1.45"), words_in("de").value(">4.5")
+        ('1,35-1,45', '>4,5')
         """
         return text.replace(".", self["decimal"]) if _DECIMAL.fullmatch(text) else text
 

@@ -68,9 +68,10 @@ class Loaded:
         return next(column for column in self.columns if column.name == name)
 
     def shown(self, name: str, text: str, words: Words) -> str:
-        """A value of a column as people read it: a number with the decimal mark of their language, and no code."""
-        decimal = self.read.decimal == "," or self.suggested["columns"].get(name, {}).get("type") == "decimal"
-        return words.value(text) if decimal else text
+        """A value or label of a column as people read it: numbers with the decimal mark of their language, no code."""
+        column = self.suggested["columns"].get(name, {})
+        numeric = column.get("type") == "decimal" or isinstance(column.get("publish"), dict)
+        return words.value(text) if numeric or self.read.decimal == "," else text
 
     def at_risk(self, names: tuple[str, ...], k: int) -> int:
         """Rows in groups smaller than k by some columns, whose sizes were counted before."""

@@ -1,6 +1,6 @@
 """What a column holds, drawn small: histograms of numbers, bars of categories, and one value up its ladder."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -76,7 +76,7 @@ def _high(count: int, top: int, height: float) -> float:
     return max(height * count / top, 1.0) if count else 0.0
 
 
-def rungs(column: Column, ladder: Ladder) -> str:
+def rungs(column: Column, ladder: Ladder, show: Callable[[str], str] = str) -> str:
     """The most frequent value of a column and what it becomes, rung by rung; of many rungs the ends."""
     place = _most_frequent(column, ladder)
     if place is None:
@@ -84,7 +84,7 @@ def rungs(column: Column, ladder: Ladder) -> str:
     labels = [_label(ladder, level, place) for level in range(ladder.height)]
     steps = [label for at, label in enumerate(labels) if not at or label != labels[at - 1]]
     shown = steps if len(steps) <= MOST_RUNGS else [*steps[: MOST_RUNGS - 2], "…", steps[-1]]
-    return '<div class="sf-rungs">' + "›".join(f"<u>{escape(label)}</u>" for label in shown) + "</div>"
+    return '<div class="sf-rungs">' + "›".join(f"<u>{escape(show(label))}</u>" for label in shown) + "</div>"
 
 
 def example(column: Column, ladder: Ladder, level: int) -> tuple[str, ...]:

@@ -202,8 +202,15 @@ class ColumnPanel:
         facts = [words["hierarchy.facts"].format(levels=ladder.height, values=words.count(ladder.size))]
         facts += [words["not_accepted"].format(count=words.count(rejected))] if rejected else []
         self._tell("valid", " ".join(facts))
-        self._preview.set_content(ladder_preview.html(ladder_preview.lines(ladder, self.column), words))
+        lines = ladder_preview.lines(ladder, self.column)
+        shown = [(depth, self._shown(label), rows) for depth, label, rows in lines]
+        self._preview.set_content(ladder_preview.html(shown, words))
         return True
+
+    def _shown(self, label: str) -> str:
+        """A label as people read it; the file has it as the ladder says."""
+        loaded = self.workspace.loaded
+        return loaded.shown(self.name, label, self.words) if loaded else label
 
     def _tell(self, state: str, why: str) -> None:
         tone, sign = ("good", "✓") if state == "valid" else ("bad", "✗")

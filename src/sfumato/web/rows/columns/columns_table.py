@@ -105,7 +105,7 @@ class ColumnsTable:
             return f'<span class="why">{escape(words[f"publish.{operation}"])}</span>'
         if role != "quasi-identifier":
             return f'<span class="why">{escape(words[f"columns.fate.{role}"])}</span>'
-        key = (column.name, repr((plan.get("hierarchy"), plan.get("type"))))
+        key = (column.name, repr((plan.get("hierarchy"), plan.get("type"), words.language)))
         if key not in self._drawings:
             self._drawings[key] = self._drawn(column, plan)
         return self._drawings[key]
@@ -123,7 +123,9 @@ class ColumnsTable:
             ladder, _ = ladder_of(column, plan, self.workspace.place("x").parent)
         except (SfumatoError, KeyError):
             return f'<span class="why">{escape(self.words["invalid"])}</span>'
-        return column_figures.rungs(column, ladder)
+        loaded = self.workspace.loaded
+        assert loaded is not None
+        return column_figures.rungs(column, ladder, lambda label: loaded.shown(column.name, label, self.words))
 
 
 def role_says(words: Words, plan: dict[str, Any]) -> str:
