@@ -4,6 +4,7 @@ import csv
 
 import pytest
 
+from sfumato.errors import DataError
 from sfumato.pipelines.tables.batch.run import run_batch
 
 # How many records there are of Kreis, Gemeinde and size.
@@ -107,3 +108,20 @@ def test_variables_that_could_not_be_linked_are_told(tmp_path, others, fine, coa
     done = run(tmp_path, counts, f"<SUPPRESS> {way}", tables, writes, columns)
     assert not done.holds
     assert any(f"{fine} determines {coarse} in the records, but" in warning for warning in done.warnings)
+
+
+def test_a_variable_that_two_others_determine_together_is_told(tmp_path):
+    """Each Land counts its Kreise from 1 on; the columns here are Land and Kreis, number and type."""
+    types = {"N1": "x", "N2": "y", "S1": "y", "S2": "x", "W1": "x", "W2": "y"}
+    counts = {f"{own[0]};{own[1]};{kind};{size}": 6 for own, kind in types.items() for size in "st"}
+    tables = crossed("land", "nr", "size") + crossed("kind", "size")
+    done = run(tmp_path, counts, "<SUPPRESS> GH(0)", tables, columns=("land", "nr", "kind", "size"))
+    assert not done.holds
+    assert any("land and nr determine kind together" in warning for warning in done.warnings)
+    mixed = {f"{land};{nr};{kind};{size}": 6 for land in "NSW" for nr in "12" for kind in "xy" for size in "st"}
+    assert run(tmp_path, mixed, "<SUPPRESS> GH(0)", tables, columns=("land", "nr", "kind", "size")).holds
+
+
+def test_a_table_that_names_a_variable_twice_is_refused_by_its_line(tmp_path):
+    with pytest.raises(DataError, match=r"line 4.*a spanning variable stands twice"):
+        run(tmp_path, COUNTS, "<SUPPRESS> GH(0)", crossed("gem", "Gem"))

@@ -228,3 +228,11 @@ def test_a_land_beside_the_land_of_a_gemeinde_is_not_the_other_way_round(tmp_pat
     assert cell[("N",), ("S",)] != cell[("S",), ("N",)]
     assert cell[("N",), ("N",)] == cell[("N",), ("Total",)]
     assert protect(None, own).tables.keys() == {"both", "levels"}
+
+
+@pytest.mark.parametrize("other", [{"column": "region"}, {"levels": ["size", "region"]}])
+def test_a_table_that_names_a_column_twice_is_refused_by_its_name(tmp_path, other):
+    tables = [{"name": "twice", "dimensions": {"region": REGION, "other": other}}]
+    entries = {"version": 1, "table": {"microdata": "firms.csv", "value": "turnover"}, "tables": tables}
+    with pytest.raises(PlanError, match="have the column region"):
+        read_table_plan({**entries, "primary": RULES}, tmp_path)

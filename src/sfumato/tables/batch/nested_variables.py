@@ -11,7 +11,7 @@ from sfumato.tables.batch.coverage import variable_of
 from sfumato.tables.formats.cells_file import tree_of
 from sfumato.tables.formats.metadata import Metadata
 from sfumato.tables.formats.records_file import Records
-from sfumato.tables.nesting.determined_columns import RecordCodes, have_unions, odd_rows
+from sfumato.tables.nesting.determined_columns import Link, RecordCodes, have_unions, odd_rows, with_crossed_links
 from sfumato.tables.office.office_table import OfficeTable
 
 # The codes of a finer variable that lie in each code.
@@ -28,29 +28,34 @@ class NestedVariables:
         within: Those that do in all records.
         odd: Those that do in nearly all, the finer one first, with how many records are off.
         unions: Those of which neither does, but some codes together are the same records as some of the other.
+        crossed: Those that determine another one only together, which comes last.
     """
 
     within: Within = field(default_factory=dict)
     odd: tuple[tuple[str, str, int], ...] = ()
     unions: tuple[tuple[str, str], ...] = ()
+    crossed: tuple[tuple[str, ...], ...] = ()
 
 
-def nested_variables(records: Records, metadata: Metadata, names: Iterable[str], folder: Path) -> NestedVariables:
+def nested_variables(
+    records: Records, metadata: Metadata, tables: Sequence[frozenset[str]], folder: Path
+) -> NestedVariables:
     """Which variables determine others: each code of these is made of codes of those.
 
     Args:
         records: The records.
         metadata: What their columns are.
-        names: The variables of all tables.
+        tables: The variables of each table.
         folder: Where hierarchies lie.
     """
-    variables = {one.name.lower(): one for one in map(metadata.named, names)}
+    variables = {one.name.lower(): one for one in map(metadata.named, frozenset().union(*tables))}
     texts = {name: records.text(one.name) for name, one in variables.items()}
     codes = RecordCodes(texts, np.ones(len(records.lines)))
-    within, odd = dict[str, dict[str, Parts]](), list[tuple[str, str, int]]()
+    within, odd, links = dict[str, dict[str, Parts]](), list[tuple[str, str, int]](), list[Link]()
     for fine, coarse in permutations(sorted(variables), 2):
         tree = tree_of(variables[fine], list(texts[fine]), folder, metadata.encoding)
         off = odd_rows(codes, (fine,), coarse, [tree])
+        links += [] if off is None else [Link(frozenset((fine, coarse)), off, (fine,))]
         # Of two that are the same but for the names of codes, one is taken for the finer.
         if off is None or coarse in within.get(fine, {}):
             continue
@@ -70,7 +75,18 @@ def nested_variables(records: Records, metadata: Metadata, names: Iterable[str],
         and not within.get(one, {}).keys() & within.get(two, {}).keys()
         and have_unions(codes, (one,), (two,))
     ]
-    return NestedVariables(within, tuple(odd), tuple(unions))
+    crossed = [
+        tuple(variables[name].name for name in (*link.fine, *(link.columns - set(link.fine))))
+        for link in _crossed(codes, tables, links)
+    ]
+    return NestedVariables(within, tuple(odd), tuple(unions), tuple(crossed))
+
+
+def _crossed(codes: RecordCodes, tables: Sequence[frozenset[str]], links: Sequence[Link]) -> list[Link]:
+    """Variables that determine another one only together, where a table crosses them."""
+    names = sorted(codes.codes)
+    lower = [frozenset(map(str.lower, own)) for own in tables]
+    return with_crossed_links(codes, [(name,) for name in names], lower, names, links)[len(links) :]
 
 
 def _parts(fine: Iterable[str], coarse: Iterable[str]) -> Parts:

@@ -98,13 +98,16 @@ def specification_in(command: Command, name: str) -> Specification:
     """The table that a command specifies.
 
     Raises:
-        DataError: It has no spanning variable or no response.
+        DataError: It has no spanning variable, one twice, or no response.
     """
     parts = command.rest.split("|")
     spanning = tuple(re.findall(r'"([^"]+)"', parts[0]) or parts[0].split())
     if not spanning or len(parts) < 2:
         do = 'Write <SPECIFYTABLE> "Size""Region"|"Var2"||.'
         raise wrong(name, command.line, command.column, "spanning variables or the response are missing", do, "batch")
+    if len({one.lower() for one in spanning}) < len(spanning):
+        do = "Name each spanning variable once."
+        raise wrong(name, command.line, command.column, "a spanning variable stands twice", do, "batch")
     texts = [part.strip().strip('"') for part in parts[1:]] + ["", ""]
     cost, _, exponent = texts[2].partition(",")
     power = number_in(exponent, name, command.line, command.column) if exponent.strip() else 1.0

@@ -80,7 +80,7 @@ class _Fit:
 
 
 @dataclass(frozen=True, slots=True)
-class _Link:
+class Link:
     """Columns that determine another one, and the rows in which they do not."""
 
     columns: frozenset[str]
@@ -110,7 +110,7 @@ def determined_chains(
     distinct, trees = sorted(set(dimensions)), list(hierarchies)
     names = sorted({name for own in distinct for name in own})
     links = [link for fine in distinct for link in _links(records, fine, names, trees)]
-    links = _unexplained(_with_crossed(records, distinct, tables, names, links))
+    links = _unexplained(with_crossed_links(records, distinct, tables, names, links))
     links += _unions(records, distinct, [link.columns for link in links], tables)
     levels = [frozenset(own) for own in distinct if len(own) > 1]
     chains = []
@@ -121,7 +121,7 @@ def determined_chains(
     return tuple(chains)
 
 
-def _chain(records: RecordCodes, names: Names, links: Sequence[_Link]) -> Chain:
+def _chain(records: RecordCodes, names: Names, links: Sequence[Link]) -> Chain:
     odd = np.logical_or.reduce([link.odd for link in links])
     rows = records.rows(names)
     return Chain(names, frozenset(rows), frozenset(rows[place] for place in np.flatnonzero(odd)))
@@ -129,23 +129,30 @@ def _chain(records: RecordCodes, names: Names, links: Sequence[_Link]) -> Chain:
 
 def _links(
     records: RecordCodes, fine: Names, names: Iterable[str], hierarchies: Sequence[tuple[str, Tree]]
-) -> list[_Link]:
+) -> list[Link]:
     """The columns that some others determine."""
     trees = [tree for name, tree in hierarchies if (name,) == fine]
     found = {name: odd_rows(records, fine, name, trees) for name in names if name not in fine}
-    return [_Link(frozenset((*fine, name)), odd, fine) for name, odd in found.items() if odd is not None]
+    return [Link(frozenset((*fine, name)), odd, fine) for name, odd in found.items() if odd is not None]
 
 
-def _with_crossed(
+def with_crossed_links(
     records: RecordCodes,
     dimensions: Sequence[Names],
     tables: Sequence[frozenset[str]],
     names: Sequence[str],
-    links: Sequence[_Link],
-) -> list[_Link]:
+    links: Sequence[Link],
+) -> list[Link]:
     """The links with those of columns that determine another one only together, where a table crosses them.
 
     A type by Land and Kreis, where each Land counts its Kreise anew.
+
+    Args:
+        records: The records.
+        dimensions: The columns of each dimension of the tables.
+        tables: The columns of each table.
+        names: The columns that may be determined.
+        links: Those of single dimensions: where one of them does, others say no more.
     """
     known, fitting = list(links), _Fit(CROSSED_OFF, CROSSED_LEAST)
     for size in range(2, MOST_CROSSED + 1):
@@ -156,11 +163,11 @@ def _with_crossed(
             told = {name for link in known if set(link.fine) <= set(fine) for name in link.columns}
             for name in (name for name in names if name not in {*fine, *told}):
                 odd = odd_rows(records, fine, name, fit=fitting)
-                known += [] if odd is None else [_Link(frozenset((*fine, name)), odd, fine)]
+                known += [] if odd is None else [Link(frozenset((*fine, name)), odd, fine)]
     return known
 
 
-def _unexplained(links: Sequence[_Link]) -> list[_Link]:
+def _unexplained(links: Sequence[Link]) -> list[Link]:
     """The links without those of nearly all records between columns that a third determines in all of them.
 
     A Kreis whose Gemeinden are nearly all towns does not tell what a Gemeinde is, and no record is wrong.
@@ -177,16 +184,16 @@ def _unions(
     dimensions: Sequence[Names],
     linked: Sequence[frozenset[str]],
     tables: Sequence[frozenset[str]],
-) -> list[_Link]:
+) -> list[Link]:
     """Columns of which neither determines the other, and some codes together are the same records as some of it."""
-    none, found = np.zeros(len(records.counts), bool), list[_Link]()
+    none, found = np.zeros(len(records.counts), bool), list[Link]()
     for one, two in combinations(dimensions, 2):
         groups = connected([*linked, *(link.columns for link in found), *map(frozenset, dimensions)])
         first, second = (next(group for group in groups if own[0] in group) for own in (one, two))
         if first == second or any(first & own and second & own for own in tables):
             continue
         if have_unions(records, one, two):
-            found.append(_Link(frozenset((*one, *two)), none))
+            found.append(Link(frozenset((*one, *two)), none))
     return found
 
 

@@ -127,6 +127,12 @@ class Crossing:
             raise ValueError("the name of a table must do for a folder: letters, digits, dots, hyphens, spaces.")
 
 
+def _named_twice(dimensions: Mapping[str, Dimension]) -> str | None:
+    """The first column that stands in two dimensions of a table."""
+    names = [name for own in dimensions.values() for name in (own.levels or (own.column or "",))]
+    return next((name for place, name in enumerate(names) if name in names[:place]), None)
+
+
 @dataclass(frozen=True, slots=True)
 class MethodChoice:
     """How cells are masked.
@@ -243,6 +249,8 @@ class TablePlan:
         if (self.previous or self.table.microdata) and (by_cells or self.table.group_by):
             raise ValueError("previous and microdata go with dimensions, not with group_by or cells and relations.")
         crossed = [self.dimensions, *(crossing.dimensions for crossing in self.tables)]
+        if twice := next(filter(None, map(_named_twice, crossed)), None):
+            raise ValueError(f"two dimensions of one table have the column {twice}: name each column once in a table.")
         for rule in self.primary:
             if isinstance(rule, GroupDisclosure) and not any(rule.dimension in own for own in crossed):
                 raise ValueError(f'rule group-disclosure: there is no dimension "{rule.dimension}".')

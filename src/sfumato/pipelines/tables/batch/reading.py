@@ -1,7 +1,7 @@
 """Tables of a batch file read from records or cells, recoded, and judged by their safety rules."""
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.errors import DataError, PlanError
 from sfumato.pipelines.tables.batch.state import BatchState, TableJob
 from sfumato.tables.batch.crossing import FREQUENCY, Crossed, cross
-from sfumato.tables.batch.nested_variables import Within, nested_variables
+from sfumato.tables.batch.nested_variables import NestedVariables, Within, nested_variables
 from sfumato.tables.batch.safety import with_rules
 from sfumato.tables.batch.unshown_cells import PART
 from sfumato.tables.cells.dimensions import Code, Tree
@@ -68,24 +68,29 @@ def _within(state: BatchState, metadata: Metadata) -> Within:
     if state.records is None or len(state.jobs) < 2:
         return {}
     tables = [frozenset(job.wanted.spanning) for job in state.jobs]
-    nested = nested_variables(state.records, metadata, frozenset().union(*tables), state.folder)
-    for fine, coarse, count in nested.odd:
-        if not any({fine, coarse} <= own for own in tables):
+    nested = nested_variables(state.records, metadata, tables, state.folder)
+    for names, what, do in _apart(nested):
+        if not any(own.issuperset(names) for own in tables):
             state.warn(
-                f"{state.records.name}: {fine} determines {coarse} in all but {count} of the records, so that tables "
-                "of each tell much of the other, but they are not protected together; nothing is promised of them. "
-                f"Correct these records, or publish tables of {fine} or of {coarse} alone."
-            )
-            state.holds = False
-    for one, two in nested.unions:
-        if not any({one, two} <= own for own in tables):
-            state.warn(
-                f"{state.records.name}: some codes of {one} together are the same records as some of {two}, so that "
-                "tables of each tell of the other, but they are not protected together; nothing is promised of them. "
-                f"Publish tables of {one} or of {two} alone, or add the variable that determines both."
+                f"{state.records.name}: {what}, so that tables of each tell of the other, but they are not protected "
+                f"together; nothing is promised of them. {do}"
             )
             state.holds = False
     return nested.within
+
+
+def _apart(nested: NestedVariables) -> Iterator[tuple[tuple[str, ...], str, str]]:
+    """Variables that tell of each other though nothing here ties them; why, and what to do."""
+    for fine, coarse, count in nested.odd:
+        what = f"{fine} determines {coarse} in all but {count} of the records"
+        yield (fine, coarse), what, f"Correct these records, or publish tables of {fine} or of {coarse} alone."
+    for one, two in nested.unions:
+        what = f"some codes of {one} together are the same records as some of {two}"
+        do = f"Publish tables of {one} or of {two} alone, or add the variable that determines both."
+        yield (one, two), what, do
+    for names in nested.crossed:
+        what = f"{' and '.join(names[:-1])} determine {names[-1]} together"
+        yield names, what, f"Leave {names[-1]} or one of these out, or protect the tables by one plan with the records."
 
 
 def _warn_of_negatives(state: BatchState, records: Records, metadata: Metadata, response: str) -> None:
