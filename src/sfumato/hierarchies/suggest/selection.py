@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sfumato.hierarchies.suggest import reasons
+from sfumato.hierarchies.suggest.known_roles import as_quasi_identifier
 from sfumato.hierarchies.suggest.profile import Profile
-from sfumato.hierarchies.suggest.roles import as_quasi_identifier
 from sfumato.hierarchies.suggest.suggestion import UNKNOWN_RANK, Suggestion
 from sfumato.hierarchies.types import canonical
 

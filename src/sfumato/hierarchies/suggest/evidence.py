@@ -1,0 +1,88 @@
+"""The evidence of a column: its profile, its content, and the concepts that its name speaks of and its values allow."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from sfumato.hierarchies.suggest.contents import Content, content_of
+from sfumato.hierarchies.suggest.demands import MEETS, NUMERIC
+from sfumato.hierarchies.suggest.key_columns import UNIQUE_SHARE, spread_as_weights
+from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.words.concepts import BY_KEY, WORDS, Concept, Role, fold
+from sfumato.hierarchies.suggest.words.value_support import supports
+from sfumato.hierarchies.suggest.words.value_words import concept_of_values
+from sfumato.hierarchies.suggest.words.vocabulary import concepts_of, words_of
+
+_MANY_NUMBERS = 0.5
+_SHORT_WORD = 4
+_SHORT_POSTCODE = re.compile(r"\d{4,5}|\d{2}-\d{3}|\d{3} \d{2}|\d{4} ?[A-Z]{2}")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A column's profile, its content, and the concepts that its name speaks of and its values allow."""
+
+    profile: Profile
+    content: Content
+    concepts: tuple[tuple[Concept, str], ...]
+
+    def likeliest(self, *roles: Role) -> tuple[Concept, str] | None:
+        """The likeliest concept of the name, if it is of one of these roles."""
+        return next((pair for pair in self.concepts[:1] if pair[0].role in roles), None)
+
+
+def evidence_of(profile: Profile) -> Evidence:
+    """What is known of a column before it is judged."""
+    concepts = concepts_of(profile.name)
+    content = content_of(profile, [concept.key for concept, _ in concepts])
+    believed = (
+        (concept, word)
+        for concept, word in concepts
+        if MEETS[concept.demand](profile, content) and supports(profile, concept, word)
+    )
+    sums = _sums_for_charges(believed, content)
+    postcodes = () if any(concept.role == "sensitive" for concept, _ in sums) else _postcode(profile)
+    told = _without_weak(profile, (*postcodes, *_survey_weight(profile, sums), *sums))
+    return Evidence(profile, content, told)
+
+
+def _without_weak(profile: Profile, concepts: tuple[tuple[Concept, str], ...]) -> tuple[tuple[Concept, str], ...]:
+    """Concepts without those of short words and abbreviations, where values speak of something else.
+
+    Who is asked how often he does something answers with "often", whatever it is that he does.
+    """
+    if not concepts or not all(_is_weak(profile, *pair) for pair in concepts):
+        return concepts
+    by_values = concept_of_values(profile)
+    other = by_values is not None and by_values[0].key not in {concept.key for concept, _ in concepts}
+    return () if other else concepts
+
+
+def _is_weak(profile: Profile, concept: Concept, word: str) -> bool:
+    short = len(word) <= _SHORT_WORD or word not in fold(profile.name)
+    return concept.key == "belongings" or (short and concept.role in ("quasi-identifier", "sensitive"))
+
+
+def _survey_weight(profile: Profile, concepts: Sequence[tuple[Concept, str]]) -> Iterator[tuple[Concept, str]]:
+    """The weight of a survey, where a weight is meant that nobody has."""
+    word = next((word for concept, word in concepts if concept.key == "body" and word in WORDS["weighing"]), None)
+    # Who was born weighs some thousand grams.
+    keys = any(concept.key in ("key", "health", "age") for concept, _ in concepts)
+    if {*words_of(profile.name)} & WORDS["units_of_weight"]:
+        return
+    if word is not None and not keys and spread_as_weights(profile):
+        yield BY_KEY["weight"], word
+
+
+def _postcode(profile: Profile) -> Iterator[tuple[Concept, str]]:
+    """The place that a short word for postcodes speaks of, where values are such."""
+    words = {*words_of(profile.name)} & WORDS["short_postal"]
+    if words and profile.distinct_share < _MANY_NUMBERS and profile.share_of(_SHORT_POSTCODE) >= UNIQUE_SHARE:
+        yield BY_KEY["place"], min(words)
+
+
+def _sums_for_charges(concepts: Iterable[tuple[Concept, str]], content: Content) -> list[tuple[Concept, str]]:
+    """Concepts without crime where numbers are meant: charges are sums of money then."""
+    pairs = list(concepts)
+    sums = {word for concept, word in pairs if concept.key == "money"} if content.kind in NUMERIC else set()
+    return [pair for pair in pairs if not (pair[0].key == "crime" and pair[1] in sums)]

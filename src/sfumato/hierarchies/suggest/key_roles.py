@@ -1,0 +1,107 @@
+"""Columns that point to one person: by how values are written, by the name, or since nearly every row has its own."""
+
+from sfumato.hierarchies.suggest import reasons
+from sfumato.hierarchies.suggest.evidence import Evidence
+from sfumato.hierarchies.suggest.formats import format_of
+from sfumato.hierarchies.suggest.key_columns import (
+    UNIQUE_SHARE,
+    are_keys,
+    are_keys_of_persons,
+    are_long_numbers,
+    are_weights,
+    counts_rows,
+    numbers_all_rows,
+    repeats_as_persons_do,
+    rows_each,
+)
+from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.suggestion import UNKNOWN_RANK, Suggestion
+from sfumato.hierarchies.suggest.words.concepts import WORDS
+from sfumato.hierarchies.suggest.words.vocabulary import meanings_of, spoken_word, words_of
+from sfumato.hierarchies.suggest.written_texts import is_free_text
+
+_MANY_NUMBERS, _FEW_ROWS = 0.5, 10
+_SEVERAL_ROWS = 5
+
+
+def judge_format(evidence: Evidence) -> Suggestion | None:
+    """Values written like those that point to one person."""
+    if evidence.content.kind in ("dates", "times", "scale", "ages", "years"):
+        return None
+    format_ = format_of(evidence.profile)
+    return _key(evidence, format_[0], reasons.by_values(format_[1], format_[0])) if format_ else None
+
+
+def judge_key_words(evidence: Evidence) -> Suggestion | None:
+    """A name that says that the column points to one person."""
+    named = evidence.likeliest("identifier")
+    if not named or (evidence.content.kind in ("dates", "times", "years") and named[0].key != "name"):
+        return None
+    concept, word = named
+    return _key(evidence, concept.key, reasons.by_name(spoken_word(evidence.profile.name, word), concept.key))
+
+
+def _key(evidence: Evidence, key: str, why: str) -> Suggestion:
+    """What points to one person: withheld, or the person whom promises count where it repeats."""
+    profile = evidence.profile
+    if key == "household":
+        return Suggestion("household", reasons.HOUSEHOLD.format(why=why), concept=key)
+    if key == "weight" and are_weights(profile):
+        return Suggestion("weight", why, concept=key)
+    if not _names_persons(evidence, key):
+        return Suggestion("identifier", why, concept=key)
+    if profile.missing and not {*meanings_of(profile.name)} & WORDS["staff"]:
+        return Suggestion("identifier", reasons.NAMELESS.format(why=why), concept=key)
+    rank = 0 if {*meanings_of(profile.name)} & WORDS["persons"] else 2 if key == "key" else 1
+    return Suggestion("person", reasons.PERSON.format(why=why, count=rows_each(profile)), rank=rank, concept=key)
+
+
+def _names_persons(evidence: Evidence, key: str) -> bool:
+    """Whether the values of a column that points to persons repeat as persons do."""
+    other = any(concept.role in ("quasi-identifier", "sensitive") for concept, _ in evidence.concepts)
+    return repeats_as_persons_do(evidence.profile, key, other)
+
+
+def judge_own_values(evidence: Evidence) -> Suggestion | None:
+    """Values that nearly every row has for itself: numbers of rows, keys, texts."""
+    profile = evidence.profile
+    known = evidence.likeliest("quasi-identifier", "sensitive")
+    if evidence.content.kind in ("dates", "times", "scale"):
+        return None
+    numbering = {*words_of(profile.name)} & WORDS["numbering"]
+    # A hospital's numbers are those of its patients, not of hospitals.
+    if (not known or numbering) and not profile.missing and are_keys_of_persons(profile):
+        return _repeating_keys(profile)
+    if evidence.content.kind == "categories" or (evidence.content.kind == "codes" and not known):
+        return _own_text(profile, known is not None)
+    # What is known to be something numbers rows only where hardly any number is missing or stands twice.
+    if counts_rows(profile) and (not known or numbers_all_rows(profile)):
+        return Suggestion("identifier", reasons.ROW_NUMBERS)
+    numbered = numbering and are_long_numbers(profile)
+    if evidence.content.kind == "whole" and (numbered or (not known and are_keys(profile))):
+        return Suggestion("identifier", reasons.by_values(1.0, "key"))
+    return None
+
+
+def _repeating_keys(profile: Profile) -> Suggestion:
+    """Codes that repeat as keys of persons do: the persons, unless the name says that they are codes of something."""
+    rows, words = rows_each(profile), {*meanings_of(profile.name)}
+    if words & WORDS["staff"]:
+        return Suggestion("identifier", reasons.STAFF_KEYS, concept="key")
+    if words & WORDS["events"]:
+        return Suggestion("identifier", reasons.CODES.format(count=rows), concept="key")
+    rank = 0 if words & WORDS["persons"] else UNKNOWN_RANK
+    return Suggestion("person", reasons.PERSON_KEYS.format(count=rows), rank=rank, concept="key")
+
+
+def _own_text(profile: Profile, known: bool) -> Suggestion | None:
+    # What is known to be something is chosen from a list where nearly every text stands in several rows.
+    listed = known and profile.share_in_groups(_SEVERAL_ROWS) >= UNIQUE_SHARE
+    if is_free_text(profile) and not listed:
+        return Suggestion("identifier", reasons.FREE_TEXT)
+    if profile.present >= _FEW_ROWS and profile.distinct_share >= UNIQUE_SHARE:
+        return Suggestion("identifier", reasons.OWN_TEXT)
+    coded = profile.share(lambda value: any(map(str.isdigit, value)) and " " not in value.strip())
+    if profile.present >= _FEW_ROWS and coded > 0.9 and profile.distinct_share >= _MANY_NUMBERS and not known:
+        return Suggestion("identifier", reasons.by_values(coded, "key"))
+    return None

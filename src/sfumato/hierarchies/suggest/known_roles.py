@@ -1,0 +1,79 @@
+"""Columns that others may know of a person, and those of which nothing tells what they are."""
+
+from sfumato.hierarchies.suggest import reasons
+from sfumato.hierarchies.suggest.contents import Content, mixed_units
+from sfumato.hierarchies.suggest.demands import NUMERIC
+from sfumato.hierarchies.suggest.evidence import Evidence, evidence_of
+from sfumato.hierarchies.suggest.nameless import is_nameless, known_by_spread, private_by_spread
+from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.suggestion import UNKNOWN_RANK, Suggestion
+from sfumato.hierarchies.suggest.words.concepts import BY_KEY
+from sfumato.hierarchies.suggest.words.value_words import concept_of_values
+from sfumato.hierarchies.suggest.words.vocabulary import spoken_word
+from sfumato.hierarchies.suggest.written_texts import are_written_by_hand, has_sentences
+
+_MANY_NUMBERS = 0.5
+# The concept of measures of which nobody knows what they measure.
+_OF_SPREAD = {"measure": "performance"}
+
+
+def as_quasi_identifier(profile: Profile, reason: str) -> Suggestion:
+    """A column as one that others may know, whatever it speaks of."""
+    return quasi_identifier(evidence_of(profile).content, reason, UNKNOWN_RANK)
+
+
+def judge_units(evidence: Evidence) -> Suggestion | None:
+    """Numbers in several units: no ladder of numbers is honest, and as categories nothing of them would be left."""
+    units = mixed_units(evidence.profile) if evidence.content.kind == "categories" else ()
+    if not units:
+        return None
+    reason = reasons.UNITS.format(units=", ".join(units))
+    return Suggestion("identifier", reasons.UNDECIDED + reason, undecided=True)
+
+
+def judge_knowledge(evidence: Evidence) -> Suggestion | None:
+    """What others may know of a person."""
+    known = next(((concept, word) for concept, word in evidence.concepts if concept.role == "quasi-identifier"), None)
+    content = evidence.content
+    if known:
+        what = reasons.by_name(spoken_word(evidence.profile.name, known[1]), known[0].key)
+        return quasi_identifier(content, reasons.known(what, content.words), known[0].rank, known[0].key)
+    by_values = concept_of_values(evidence.profile)
+    if by_values:
+        what = reasons.by_values(by_values[1], by_values[0].key)
+        return quasi_identifier(content, what, by_values[0].rank, by_values[0].key)
+    if is_nameless(evidence.profile) and (spread := known_by_spread(evidence.profile)):
+        return quasi_identifier(spread[1], reasons.LIKE[spread[0]], BY_KEY[spread[0]].rank, spread[0])
+    if is_nameless(evidence.profile) and (private := private_by_spread(evidence.profile)):
+        return Suggestion("sensitive", reasons.LIKE[private], content.type, concept=_OF_SPREAD.get(private, private))
+    if content.kind in ("dates", "times", "years"):
+        what = reasons.TIME.format(what=_capital(content.words))
+        return quasi_identifier(content, what, 1, "date")
+    return None
+
+
+def judge_rest(evidence: Evidence) -> Suggestion:
+    """What nothing is known of."""
+    profile, content = evidence.profile, evidence.content
+    doubt = reasons.DOUBT.format(what=_capital(content.words), share=round(100 * profile.top_share))
+    # Codes whose first digits group them are told by their values: they look like postcodes.
+    rank = UNKNOWN_RANK - 1 if content.kind == "codes" and content.hierarchy["type"] == "digits" else UNKNOWN_RANK
+    suggestion = quasi_identifier(content, doubt, rank)
+    if content.kind == "categories" and has_sentences(profile):
+        return suggestion.withheld(reasons.SENTENCES)
+    if content.kind == "categories" and are_written_by_hand(profile):
+        return suggestion.withheld(reasons.WRITTEN)
+    if content.kind in NUMERIC and profile.present > 100 and profile.distinct_share > _MANY_NUMBERS:
+        return suggestion.withheld(reasons.OWN_NUMBER)
+    return suggestion
+
+
+def quasi_identifier(content: Content, reason: str, rank: int, concept: str | None = None) -> Suggestion:
+    if content.rejected:
+        reason += reasons.REJECTED.format(count=len(content.rejected))
+    hierarchy, rejected = content.hierarchy, content.rejected
+    return Suggestion("quasi-identifier", reason, content.type, hierarchy, rejected, rank, concept=concept)
+
+
+def _capital(words: str) -> str:
+    return words[0].upper() + words[1:]

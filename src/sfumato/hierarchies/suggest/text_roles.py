@@ -1,0 +1,45 @@
+"""Columns of texts that can name anyone: names of persons, and fields for remarks."""
+
+import re
+
+from sfumato.hierarchies.suggest import reasons
+from sfumato.hierarchies.suggest.evidence import Evidence
+from sfumato.hierarchies.suggest.suggestion import Suggestion
+from sfumato.hierarchies.suggest.words.concepts import WORDS
+from sfumato.hierarchies.suggest.words.person_names import share_of_full_names, share_of_names
+from sfumato.hierarchies.suggest.words.vocabulary import concepts_of, meanings_of, spoken_word, words_of
+from sfumato.hierarchies.suggest.written_texts import SEVERAL_WORDS
+
+_YES_OR_NO = re.compile("(?i:[01ynjsox]|yes|no|ja|nein|nee|nej|nei|oui|non|s[ií]|sim|n[aã]o|tak|nie)")
+
+
+def judge_person_names(evidence: Evidence) -> Suggestion | None:
+    """Values that are common names."""
+    if evidence.content.kind != "categories":
+        return None
+    other = (
+        evidence.likeliest("quasi-identifier", "sensitive")
+        and not {*words_of(evidence.profile.name)} & WORDS["whole_names"]
+    )
+    share = share_of_full_names(evidence.profile) if other else share_of_names(evidence.profile)
+    return Suggestion("identifier", reasons.by_values(share, "name"), concept="name") if share else None
+
+
+def judge_written_remarks(evidence: Evidence) -> Suggestion | None:
+    """A field for remarks whose values have several words each, whatever else its name and its values speak of."""
+    words = [*words_of(evidence.profile.name), *meanings_of(evidence.profile.name)]
+    word = next((word for word in words if word in WORDS["remarks"]), None)
+    if word is None or evidence.profile.words_each < SEVERAL_WORDS:
+        return None
+    reason = reasons.by_name(spoken_word(evidence.profile.name, word), "free_text")
+    return Suggestion("identifier", reason, concept="free_text")
+
+
+def judge_remarks(evidence: Evidence) -> Suggestion | None:
+    """A field for remarks that holds a few texts so far."""
+    spoken = next((word for concept, word in concepts_of(evidence.profile.name) if concept.key == "free_text"), None)
+    answers = evidence.profile.share_of(_YES_OR_NO) == 1
+    if spoken is None or answers or evidence.concepts or evidence.content.kind != "categories":
+        return None
+    reason = reasons.REMARKS.format(word=spoken_word(evidence.profile.name, spoken))
+    return Suggestion("identifier", reasons.UNDECIDED + reason, undecided=True, concept="free_text")
