@@ -76,7 +76,7 @@ def test_a_class_of_anything_is_no_class_of_a_school_and_a_type_no_name(name):
 @pytest.mark.parametrize(
     ("profile", "role", "concept"),
     [
-        (column("adm_date", "elective", "urgent", "newborn"), "quasi-identifier", None),
+        (column("adm_date", "elective", "urgent", "newborn"), "sensitive", "health"),
         (column("school_name", *(f"Park School {number}" for number in range(30))), "quasi-identifier", "schooling"),
         (column("reason_for_leave", "illness", "care", "study"), "sensitive", "reason"),
         (column("total_charges", *(f"{place * 137}.5" for place in range(9, 90))), "sensitive", "money"),

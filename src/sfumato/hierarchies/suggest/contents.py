@@ -19,6 +19,7 @@ from sfumato.hierarchies.suggest.date_formats import date_hierarchy
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.words.concepts import WORDS
 from sfumato.hierarchies.suggest.words.vocabulary import scale_of, words_of
+from sfumato.hierarchies.suggest.written_measures import FEET, inches
 from sfumato.hierarchies.types import ColumnType, canonical, numerals
 from sfumato.shapes.shapes import read
 
@@ -30,18 +31,24 @@ _DIGITS_FIRST = re.compile(r"[0-9]+", re.ASCII)
 # What may stand behind the digits of a place: more digits after a hyphen, or letters.
 _ADDED = re.compile(r"|[- ][0-9]{1,6}|[- ]?[A-Za-z]{1,3}", re.ASCII)
 _PREFIXED = re.compile(r"([A-Za-zÄÖÜäöü]+)[-_ /.]?[0-9]+")
-# What stands before a number and behind it: signs, or words after a space; letters close to it are those of a code.
+# What stands before a number and behind it: signs, words after a space, or a common unit; other letters close to
+# it are those of a code.
 _UNIT = re.compile(
-    r"([€$£¥]|[A-Z]{3} |Fr\. ?)? ?[+-]?[0-9][0-9.,' \u00a0\u202f]*?((?: ?[%‰€$£°]| [^\W\d_]\S{0,9}|m²|km/h)?)"
+    r"([€$£¥]|[A-Z]{3} |Fr\. ?)? ?[+-]?[0-9][0-9.,' \u00a0\u202f]*?"
+    r"((?: ?[%‰€$£°]| [^\W\d_]\S{0,9}|m²|km/h|h|hrs?|min|kg|cm|km|mg|lbs?|std\.?|yrs?)?)"
 )
 _PADDED = re.compile(r"0[0-9]+")
 _TIME_OF_DAY, _WITH_SECONDS = re.compile(r"(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?", re.ASCII), 8
 _MAX_TREE = 300
+_SOME_HEIGHTS = 3
 _POSTAL_LENGTH = 5
 _FIVE_DIGITS, _ROUND = re.compile(r"\d{5}", re.ASCII), re.compile(r"\d+0")
 _SOME_PLACES, _REPEATING, _MOST_ROUND = 8, 0.3, 0.4
+# A few postcodes are those of one town: they begin alike.
+_FEW_PREFIXES = 2
 # Ages of persons: within a life, over some decades, about the middle of it, nearly every year, none in too many rows.
-_LIVES, _MIDDLE = (0, 112), (14, 72)
+# A few are typing errors, or say that nothing is known: 999.
+_LIVES, _MIDDLE, _LIVING = (0, 112), (14, 72), 0.97
 _SPAN, _DENSE, _CROWDED_AGE = 30, 0.8, 0.12
 # Keys of a hierarchy whose entries are its levels.
 _LEVEL_KEYS = ("levels", "widths", "bounds", "shown")
@@ -52,7 +59,7 @@ class Content:
     """What a column's values are, and the type and hierarchy that suit them.
 
     Attributes:
-        kind: What the values are: dates, times, scale, codes, ages, years, whole, decimal or categories.
+        kind: What the values are: dates, times, scale, heights, codes, ages, years, whole, decimal or categories.
         words: The same in words.
         rejected: The values that are not of this kind.
     """
@@ -139,6 +146,14 @@ def _times(profile: Profile, _: Collection[str]) -> Content | None:
 def _scale(profile: Profile, _: Collection[str]) -> Content | None:
     ordered = scale_of(profile.values)
     return Content("scale", "steps of a scale", {"type": "order", "size": 2, "values": ordered}) if ordered else None
+
+
+def _heights(profile: Profile, _: Collection[str]) -> Content | None:
+    """Heights in feet and inches, in their order; a typing error is none of them."""
+    if len(profile.counts) < _SOME_HEIGHTS or profile.share_of(FEET) < _SHARE:
+        return None
+    heights = sorted((value for value in profile.values if inches(value)), key=lambda value: (inches(value), value))
+    return Content("heights", "heights in feet and inches", {"type": "order", "size": 2, "values": heights})
 
 
 def _codes(profile: Profile, concepts: Collection[str]) -> Content | None:
@@ -280,11 +295,13 @@ def ages_of(profile: Profile) -> Content | None:
     >>> ages_of(Profile("c5", {str(score): 3 for score in range(0, 101, 5)}, rows=63))
     """
     spread, whole = spread_of(profile)
-    if spread is None or not whole or profile.top_share > _CROWDED_AGE or spread.share_within(*_LIVES) < 1:
+    if spread is None or not whole or profile.top_share > _CROWDED_AGE or spread.share_within(*_LIVES) < _LIVING:
         return None
-    low, high = spread.quantile(0.02), spread.quantile(0.98)
-    inside = spread.numbers[(spread.numbers >= low) & (spread.numbers <= high)]
-    aged = high - low >= _SPAN and _MIDDLE[0] <= spread.quantile(0.5) <= _MIDDLE[1]
+    lives = (spread.numbers >= _LIVES[0]) & (spread.numbers <= _LIVES[1])
+    some = ranges.Spread(spread.numbers[lives], spread.rows[lives])
+    low, high = some.quantile(0.02), some.quantile(0.98)
+    inside = some.numbers[(some.numbers >= low) & (some.numbers <= high)]
+    aged = high - low >= _SPAN and _MIDDLE[0] <= some.quantile(0.5) <= _MIDDLE[1]
     dense = len(inside) >= _DENSE * (high - low + 1)
     return _fit(profile, Content("ages", "ages", ranges.ages(spread), "integer")) if aged and dense else None
 
@@ -298,7 +315,8 @@ def postcodes_of(profile: Profile) -> Content | None:
     >>> postcodes_of(Profile("c4", {str(1000 * place): 5 for place in range(10, 50)}, rows=200))
     """
     # Sums of money are of several lengths, or round.
-    digits = profile.share_of(_FIVE_DIGITS) >= _SHARE and len(profile.counts) >= _SOME_PLACES
+    near = len({value[:2] for value in profile.values}) <= _FEW_PREFIXES < len(profile.counts)
+    digits = profile.share_of(_FIVE_DIGITS) >= _SHARE and (near or len(profile.counts) >= _SOME_PLACES)
     if not digits or profile.distinct_share >= _REPEATING or profile.share_of(_ROUND) > _MOST_ROUND:
         return None
     return _fit(profile, _by_characters(profile))
@@ -324,6 +342,7 @@ _KINDS: Sequence[Callable[[Profile, Collection[str]], Content | None]] = (
     _dates,
     _times,
     _scale,
+    _heights,
     _codes,
     _prefixed,
     _numbers,

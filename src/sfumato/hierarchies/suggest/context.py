@@ -5,21 +5,20 @@ a key, among measures that are private, is one more of these. Where the others t
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from sfumato.hierarchies.suggest import reasons
-from sfumato.hierarchies.suggest.nameless import known_by_spread
+from sfumato.hierarchies.suggest.nameless import known_by_spread, private_like
 from sfumato.hierarchies.suggest.pointing import are_measures
 from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.questions import answers_of, are_same, asked
 from sfumato.hierarchies.suggest.suggestion import UNKNOWN_RANK, Suggestion
-from sfumato.hierarchies.suggest.words.concepts import WORDS, fold
+from sfumato.hierarchies.suggest.words.concepts import WORDS
 from sfumato.hierarchies.suggest.words.vocabulary import words_of
 
 Suggestions = Mapping[str, Suggestion]
 Profiles = Mapping[str, Profile]
-# Answers: so many at the most; rare ones are typing errors; sets are the same that share so much.
-_MOST_ANSWERS, _RARE, _SHARED = 16, 0.02, 0.75
 # Numbers: so many rows must hold one.
 _NUMBERS = 0.95
 # Words of counts that number things in other names, or abbreviate others: a precinct is no percentage.
@@ -32,6 +31,7 @@ _HARDLY_ANY, _SLACK, _SLACK_BITS = 5, 0.1, 0.5
 _MEASURES = 2
 # A few rows tell nothing.
 _FEW_ROWS = 30
+_ROUNDS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,23 +45,36 @@ class _Told:
 
 
 def with_context(suggestions: Suggestions, profiles: Profiles) -> dict[str, Suggestion]:
-    """The suggestions, unknown columns sensitive that are answered or measured as sensitive ones are."""
+    """The suggestions, unknown columns sensitive that are asked, answered or measured as sensitive ones are."""
+    chosen = dict(suggestions)
     unknown = [
         name
         for name, one in suggestions.items()
         if _is_unknown(one) and not {*words_of(name)} & WORDS["technical"] and profiles[name].rows >= _FEW_ROWS
     ]
-    chosen = dict(suggestions)
-    told = [_told(one, profiles[name]) for name, one in chosen.items() if unknown and not _is_unknown(one)]
+    known_numbers = {name for name in unknown if not _counts(name) and known_by_spread(profiles[name])}
+    chosen |= asked([name for name in unknown if name not in known_numbers], suggestions, profiles)
+    # What one round tells, tells of others in the next.
+    for _ in range(_ROUNDS):
+        chosen |= _alike([name for name in unknown if _is_unknown(chosen[name])], known_numbers, chosen, profiles)
+    return chosen
+
+
+def _alike(
+    unknown: Sequence[str], known_numbers: Collection[str], suggestions: Suggestions, profiles: Profiles
+) -> dict[str, Suggestion]:
+    """The unknown columns that have the answers, or numbers of the kind, that private ones of the file have."""
+    told = [_told(one, profiles[name]) for name, one in suggestions.items() if unknown and not _is_unknown(one)]
     private = [one for one in told if one.suggestion.role == "sensitive"]
     known = [one for one in told if one.suggestion.role == "quasi-identifier"]
-    scales = Counter(_answers(profiles[name]) for name in unknown)
+    scales = Counter(answers_of(profiles[name]) for name in unknown)
+    chosen = {}
     for name in unknown if private else []:
-        if not _counts(name) and known_by_spread(profiles[name]):
+        if name in known_numbers:
             continue
         alike = _answered_alike(profiles[name], private, known, scales)
-        like = alike or _measured_alike(profiles[name], private)
-        chosen[name] = like or suggestions[name]
+        if like := alike or _measured_alike(profiles[name], private):
+            chosen[name] = like
     return chosen
 
 
@@ -76,7 +89,7 @@ def _is_unknown(suggestion: Suggestion) -> bool:
 
 def _told(suggestion: Suggestion, profile: Profile) -> _Told:
     measured = suggestion.role == "sensitive" and len(profile.counts) > 2 and _are_numbers(profile)
-    return _Told(profile, suggestion, _answers(profile), measured)
+    return _Told(profile, suggestion, answers_of(profile), measured)
 
 
 def _answered_alike(
@@ -87,11 +100,11 @@ def _answered_alike(
     Args:
         scales: How many unknown columns have some answers.
     """
-    answers = _answers(profile)
+    answers = answers_of(profile)
     if not answers:
         return None
-    like = [one for one in private if _are_same(one.answers, answers)]
-    if len(like) <= sum(_are_same(one.answers, answers) for one in known):
+    like = [one for one in private if are_same(one.answers, answers)]
+    if len(like) <= sum(are_same(one.answers, answers) for one in known):
         return None
     numbered = len(answers) > 2 and _are_numbers(profile)
     if numbered and len(like) + scales[answers] < _SCALED:
@@ -99,29 +112,15 @@ def _answered_alike(
     return _as(like[0], reasons.SAME_ANSWERS.format(names=_names(like)))
 
 
-def _answers(profile: Profile) -> frozenset[str]:
-    """The values of a column of few, folded, without rare ones; none where it is no such column."""
-    if not 2 <= len(profile.counts) <= 2 * _MOST_ANSWERS:
-        return frozenset()
-    frequent = frozenset(
-        fold(value.strip()) for value, rows in profile.counts.items() if rows >= _RARE * profile.present
-    )
-    return frequent if 2 <= len(frequent) <= _MOST_ANSWERS else frozenset()
-
-
-def _are_same(one: frozenset[str], other: frozenset[str]) -> bool:
-    return bool(one) and len(one & other) >= _SHARED * len(one | other)
-
-
 def _measured_alike(profile: Profile, private: Sequence[_Told]) -> Suggestion | None:
     """A column of numbers as a sensitive one, where a file has private numbers, and these point to nobody."""
     like = [one for one in private if one.measured]
     named = _counts(profile.name)
+    if not like or _tells_apart_more(profile, [one.profile for one in like]):
+        return None
     if len(like) < (1 if named else _MEASURES) or not are_measures(profile, named):
-        return None
-    if _tells_apart_more(profile, [one.profile for one in like]):
-        return None
-    return _as(like[0], reasons.LIKE_MEASURES.format(names=_names(like)))
+        return private_like(profile)
+    return replace(_as(like[0], reasons.LIKE_MEASURES.format(names=_names(like))), guessed=True)
 
 
 def _counts(name: str) -> bool:

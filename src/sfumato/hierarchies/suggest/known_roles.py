@@ -4,17 +4,16 @@ from sfumato.hierarchies.suggest import reasons
 from sfumato.hierarchies.suggest.contents import Content, mixed_units
 from sfumato.hierarchies.suggest.demands import NUMERIC
 from sfumato.hierarchies.suggest.evidence import Evidence, evidence_of
-from sfumato.hierarchies.suggest.nameless import is_nameless, known_by_spread, private_by_spread
+from sfumato.hierarchies.suggest.nameless import is_nameless, known_by_spread, private_like
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.suggestion import UNKNOWN_RANK, Suggestion
 from sfumato.hierarchies.suggest.words.concepts import BY_KEY
+from sfumato.hierarchies.suggest.words.place_names import share_of_places
 from sfumato.hierarchies.suggest.words.value_words import concept_of_values
 from sfumato.hierarchies.suggest.words.vocabulary import spoken_word
 from sfumato.hierarchies.suggest.written_texts import are_written_by_hand, has_sentences
 
 _MANY_NUMBERS = 0.5
-# The concept of measures of which nobody knows what they measure.
-_OF_SPREAD = {"measure": "performance"}
 
 
 def as_quasi_identifier(profile: Profile, reason: str) -> Suggestion:
@@ -42,10 +41,12 @@ def judge_knowledge(evidence: Evidence) -> Suggestion | None:
     if by_values:
         what = reasons.by_values(by_values[1], by_values[0].key)
         return quasi_identifier(content, what, by_values[0].rank, by_values[0].key)
+    if content.kind == "categories" and (places := share_of_places(evidence.profile)):
+        return quasi_identifier(content, reasons.by_values(places, "place"), BY_KEY["place"].rank, "place")
     if is_nameless(evidence.profile) and (spread := known_by_spread(evidence.profile)):
         return quasi_identifier(spread[1], reasons.LIKE[spread[0]], BY_KEY[spread[0]].rank, spread[0])
-    if is_nameless(evidence.profile) and (private := private_by_spread(evidence.profile)):
-        return Suggestion("sensitive", reasons.LIKE[private], content.type, concept=_OF_SPREAD.get(private, private))
+    if is_nameless(evidence.profile) and (private := private_like(evidence.profile, content.type)):
+        return private
     if content.kind in ("dates", "times", "years"):
         what = reasons.TIME.format(what=_capital(content.words))
         return quasi_identifier(content, what, 1, "date")

@@ -4,10 +4,13 @@ import re
 
 import numpy as np
 
+from sfumato.hierarchies.suggest import reasons
 from sfumato.hierarchies.suggest.contents import Content, ages_of, content_of, postcodes_of, spread_of
-from sfumato.hierarchies.suggest.pointing import are_measures
+from sfumato.hierarchies.suggest.pointing import are_counts, are_measures
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.ranges import Spread
+from sfumato.hierarchies.suggest.suggestion import Suggestion
+from sfumato.hierarchies.types import ColumnType
 
 # What columns are called that have no names.
 _NAMELESS = re.compile(r"(?i:c|col|column|v|var|x|f|field|spalte|feld|coluna|kolumn|unnamed:?)[ _]?\d+|\d+")
@@ -18,6 +21,10 @@ _STATUTE = re.compile(r"(?:§+ ?|Art\.? ?|Sec\.? ?)\d+.*|[1-9]\d{2}\.\d{2,3}(?:\
 _MOST, _SOME_NUMBERS, _FEW_STATUTES = 0.9, 30, 3
 # Amounts: of several lengths, more small ones than large ones, and no small numbers.
 _LEAST_AMOUNT, _SKEW = 100, 1.05
+# A few round sums: so many, multiples of the least, the largest of some size; and events of which some have many.
+_FEW_SUMS, _LEAST_FEW, _LARGE_SUM, _MANY_EVENTS = (3, 40), 50, 1000, 10
+# The concepts of numbers of which nobody knows what they measure or count.
+_OF_SPREAD = {"measure": "performance", "count": "performance"}
 
 
 def is_nameless(profile: Profile) -> bool:
@@ -42,9 +49,43 @@ def private_by_spread(profile: Profile) -> str | None:
     if profile.few and len(profile.counts) >= _FEW_STATUTES and profile.share_of(_STATUTE) >= _MOST:
         return "crime"
     spread, whole = spread_of(profile)
-    if spread is None or len(spread.numbers) < _SOME_NUMBERS or not are_measures(profile):
+    if spread is None:
         return None
-    return "money" if _are_amounts(spread) else None if whole else "measure"
+    if _are_few_sums(spread):
+        return "money"
+    if not are_measures(profile):
+        return None
+    many = len(spread.numbers) >= _SOME_NUMBERS
+    if many and _are_amounts(spread):
+        return "money"
+    if whole:
+        return "count" if not profile.few and spread.numbers[-1] >= _MANY_EVENTS and are_counts(spread) else None
+    return "measure" if many else None
+
+
+def private_like(profile: Profile, type_: ColumnType = "text") -> Suggestion | None:
+    """A column as a private one whose numbers spread as private ones do; what they measure is a guess."""
+    key = private_by_spread(profile)
+    if key is None:
+        return None
+    return Suggestion(
+        "sensitive", reasons.LIKE[key], type_, concept=_OF_SPREAD.get(key, key), guessed=key in _OF_SPREAD
+    )
+
+
+def _are_few_sums(spread: Spread) -> bool:
+    """Whether numbers are a few round sums of several lengths: bonds, deductibles, fines, limits.
+
+    >>> _are_few_sums(Spread(np.array([0.0, 250, 500, 1000, 2500]), np.ones(5)))
+    True
+    >>> _are_few_sums(Spread(np.array([100.0, 110, 300, 320, 430]), np.ones(5)))
+    False
+    """
+    sums = spread.numbers[spread.numbers != 0]
+    if not _FEW_SUMS[0] <= len(sums) <= _FEW_SUMS[1] or sums[0] < _LEAST_FEW or sums[-1] < _LARGE_SUM:
+        return False
+    rounded = float(spread.rows[spread.numbers % _LEAST_FEW == 0].sum()) >= _MOST * float(spread.rows.sum())
+    return rounded and len({len(str(int(number))) for number in sums}) > 1
 
 
 def _are_heights(spread: Spread) -> bool:

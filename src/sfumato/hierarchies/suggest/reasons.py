@@ -51,10 +51,14 @@ LIKE = {
     "body": "Its whole numbers spread as heights of persons do, which everybody sees.",
     "money": "Its numbers spread as sums of money do, which are private.",
     "measure": "Its decimal numbers measure something; nobody outside knows such numbers of somebody.",
+    "count": "Its whole numbers count something that happens seldom to most and often to some, which is private.",
     "crime": "Its codes are written as sections of laws or diagnoses are, which are private.",
 }
 SAME_ANSWERS = "It has the same answers as {names}, so it asks after something of that kind, which is private."
 LIKE_MEASURES = "Its numbers measure or count something, as those of {names} do, which are private; they are no codes."
+BATTERY = "It has the same answers as {count} other columns, so it is one of several questions; an answer is private."
+QUESTION = "It is one of the numbered questions of a form, and has few answers; what somebody answers is private."
+YES_OR_NO = "It says yes or no to something that nothing tells; what was asked or found about somebody is private."
 TIME = "{what}: who was there, or has the person's papers, knows them."
 REJECTED = " {count} of its values are not of this kind."
 DOUBT = "{what}, the commonest in {share} % of the rows; nothing tells what it is, so others may know it."

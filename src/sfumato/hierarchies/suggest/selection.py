@@ -12,6 +12,8 @@ from sfumato.hierarchies.suggest import reasons
 from sfumato.hierarchies.suggest.known_roles import as_quasi_identifier
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.suggestion import UNKNOWN_RANK, Suggestion
+from sfumato.hierarchies.suggest.words.concepts import WORDS
+from sfumato.hierarchies.suggest.words.vocabulary import words_of
 from sfumato.hierarchies.types import canonical
 
 # Columns with a place of their own, and all of them: those that tell the same as another share its place.
@@ -20,6 +22,8 @@ MAX_QUASI_IDENTIFIERS, MOST_WITH_TWINS = 8, 12
 _KEPT_SHARE = 0.5
 # A handful of rows is an example of something larger, and says nothing about its values.
 _ENOUGH = 10
+# Unknown columns that may take a free place: of so many categories at the most, nearly all rows in common ones.
+_MOST_CATEGORIES, _COMMON = 30, 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,7 @@ def select(
     Args:
         are_twins: Whether two columns tell the same: then they share a place.
     """
-    candidates, unknown = _candidates(suggestions)
+    candidates, unknown = _candidates(suggestions, profiles, k)
     lost = [name for name in candidates if _is_lost(suggestions[name], profiles[name], k)]
     telling = [name for name, one in suggestions.items() if one.role == "sensitive" and _singles_out(profiles[name], k)]
     ranked = sorted(
@@ -63,15 +67,32 @@ def select(
     return Selection(chosen if ranked else chosen | _substitute(chosen, profiles), waiting)
 
 
-def _candidates(suggestions: Mapping[str, Suggestion]) -> tuple[list[str], list[str]]:
+def _candidates(
+    suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile], k: int
+) -> tuple[list[str], list[str]]:
     """The columns that may be quasi-identifiers, and those of which nothing tells what they are.
 
-    Nobody can say whether others know these, nor how they should be generalized: they are withheld, unless no column
-    of the file is told.
+    Nobody can say whether others know these: a few categories or groups of numbers take places that are left, the
+    others are withheld, unless no column of the file is told.
     """
     columns = [name for name, suggestion in suggestions.items() if suggestion.role == "quasi-identifier"]
-    told = [name for name in columns if suggestions[name].rank < UNKNOWN_RANK]
-    return (told, [name for name in columns if name not in told]) if told else (columns, [])
+    if all(suggestions[name].rank >= UNKNOWN_RANK for name in columns):
+        return columns, []
+    unfit = [
+        name
+        for name in columns
+        if suggestions[name].rank >= UNKNOWN_RANK and not _may_fill(suggestions[name], profiles[name], k)
+    ]
+    return [name for name in columns if name not in unfit], unfit
+
+
+def _may_fill(suggestion: Suggestion, profile: Profile, k: int) -> bool:
+    """Whether an unknown column may take a free place: it has steps to go, or a few categories that are common."""
+    if {*words_of(profile.name)} & WORDS["technical"]:
+        return False
+    if suggestion.hierarchy != {"type": "any"}:
+        return True
+    return len(profile.counts) <= _MOST_CATEGORIES and profile.share_in_groups(k) >= _COMMON
 
 
 def crowded_out(suggestions: Mapping[str, Suggestion], waiting: Mapping[str, Suggestion]) -> dict[str, Suggestion]:

@@ -23,6 +23,7 @@ class Suggestion:
         rank: Among quasi-identifiers, the lower are chosen first; so is the one person.
         undecided: Whether the column is withheld only because nobody can say what it is.
         protected: Whether GDPR protects what it tells most (Articles 9 and 10).
+        guessed: Whether its numbers are taken for private ones by how they spread: others may know some of them.
         concept: The key of what the column is about, where its name or its values tell.
     """
 
@@ -34,6 +35,7 @@ class Suggestion:
     rank: int = UNKNOWN_RANK
     undecided: bool = False
     protected: bool = False
+    guessed: bool = False
     concept: str | None = None
 
     def plan(self) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from sfumato.hierarchies.suggest.evidence import Evidence
 from sfumato.hierarchies.suggest.suggestion import Suggestion
 from sfumato.hierarchies.suggest.words.concepts import WORDS
 from sfumato.hierarchies.suggest.words.person_names import share_of_full_names, share_of_names
+from sfumato.hierarchies.suggest.words.value_words import concept_of_values
 from sfumato.hierarchies.suggest.words.vocabulary import concepts_of, meanings_of, spoken_word, words_of
 from sfumato.hierarchies.suggest.written_texts import SEVERAL_WORDS
 
@@ -16,6 +17,9 @@ _YES_OR_NO = re.compile("(?i:[01ynjsox]|yes|no|ja|nein|nee|nej|nei|oui|non|s[ií
 def judge_person_names(evidence: Evidence) -> Suggestion | None:
     """Values that are common names."""
     if evidence.content.kind != "categories":
+        return None
+    # White and Black are surnames, too: of a few values a word list tells more than one of names.
+    if evidence.profile.few and concept_of_values(evidence.profile):
         return None
     other = (
         evidence.likeliest("quasi-identifier", "sensitive")

@@ -31,13 +31,16 @@ _STEP_SHARE = Decimal("0.5")
 _LEAST_LEFT = 6
 
 
-def proposed_publication(counts: Mapping[str, int], k: int, most: int | None = None) -> PublishPlan | None:
+def proposed_publication(
+    counts: Mapping[str, int], k: int, most: int | None = None, coarse: int | None = None
+) -> PublishPlan | None:
     """How the numbers of a column should be published; None where it has others than numbers, or needs nothing.
 
     Args:
         counts: The rows of each text.
         k: How many rows must share a number.
         most: How many different numbers may be left, where two columns together must not single out rows either.
+        coarse: How many may be left in any case, however many rows share them: others may know the exact ones.
 
     >>> plan = proposed_publication({str(30_000 + 7 * place): 1 for place in range(1000)}, 5)
     >>> plan.bottom, plan.top, plan.round
@@ -48,8 +51,9 @@ def proposed_publication(counts: Mapping[str, int], k: int, most: int | None = N
     if not forms or len(forms) < len(counts):
         return None
     numbers, rows = numerals(forms), np.array([*counts.values()], np.int64)
-    if _shared(rows, k) >= SHARED:
+    if _shared(rows, k) >= SHARED and (coarse is None or len(rows) <= coarse):
         return _tails(numbers, rows, k)
+    most = min((limit for limit in (most, coarse) if limit is not None), default=None)
     plans = list(_plans(forms, numbers, rows, k))
     if not plans:
         return _tails(numbers, rows, k)

@@ -32,6 +32,8 @@ _MAX_NAMED = 200
 # Of fewer rows nearly every number is its own, and rounding until it is not would leave nothing.
 _ROWS_TO_ROUND = 50
 _LEAST_NUMBERS = 8
+# Numbers of which nobody can say what they measure may be some that others know, such as weights: few are left of them.
+_GUESSED_NUMBERS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,10 +183,12 @@ def publications(
     counts = {name: profiles[name].counts for name in names if _are_rounded(profiles[name])}
     # Two columns together have as many numbers as the product of theirs.
     most = {name: max(isqrt(profiles[name].present // K), _LEAST_NUMBERS) for name in counts}
-    together = {name: proposed_publication(counts[name], K, most[name]) for name in counts}
+    coarse = {name: _GUESSED_NUMBERS for name in counts if suggestions[name].guessed}
+    together = {name: proposed_publication(counts[name], K, most[name], coarse.get(name)) for name in counts}
     needed = [name for name, publication in together.items() if publication is not None]
     for name in needed:
-        publication = proposed_publication(counts[name], K) if len(needed) == 1 else together[name]
+        alone = proposed_publication(counts[name], K, None, coarse.get(name))
+        publication = alone if len(needed) == 1 else together[name]
         if publication is not None:
             yield name, Publication(publication, published_counts(publication, counts[name]))
 

@@ -5,7 +5,9 @@ from functools import cache
 
 from sfumato.hierarchies.negatives import negatives_of
 from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.words.code_sets import concept_of_codes
 from sfumato.hierarchies.suggest.words.concepts import BY_KEY, Concept, fold, read_sections
+from sfumato.hierarchies.suggest.written_measures import FEET, PRESSURE
 from sfumato.hierarchies.types import are_plain_numbers
 
 _ICD = re.compile(r"[A-TV-Z]\d{2}(?:\.[0-9A-Z]{1,3})?[+*!]?|[A-TV-Z]\d{2}\.-")
@@ -51,6 +53,12 @@ def concept_of_values(profile: Profile) -> tuple[Concept, float] | None:
         return BY_KEY["age"], profile.share_of(_AGE_GROUP)
     if (sums := profile.share_of(_SUM)) >= _SHARE_OF_ICD:
         return BY_KEY["money"], sums
+    if (pressures := profile.share_of(PRESSURE)) >= _SHARE_OF_ICD:
+        return BY_KEY["health"], pressures
+    if len(profile.counts) >= _LEAST_GROUPS and (feet := profile.share_of(FEET)) >= _SHARE_OF_ICD:
+        return BY_KEY["body"], feet
+    if known := concept_of_codes(profile):
+        return BY_KEY[known[0]], known[1]
     plain = {value: _plain(value) for value in profile.sample}
     negatives = negatives_of(profile.sample)
     for key, needed, words in _lists():

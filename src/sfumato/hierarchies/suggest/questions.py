@@ -1,0 +1,97 @@
+"""Questions: columns of which nothing tells what they ask, but whose answers show that somebody was asked.
+
+A yes or no, several columns of one name and one set of answers, and numbered questions of a form hold what
+somebody said or what was found; that is private. An answer stands in many rows, so it points to nobody.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from sfumato.hierarchies.suggest import reasons
+from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.suggestion import Suggestion
+from sfumato.hierarchies.suggest.words.concepts import fold
+
+Chosen = dict[str, Suggestion]
+# Answers: so many at the most; rare ones are typing errors; sets are the same that share so much.
+_MOST_ANSWERS, _RARE, _SHARED = 16, 0.02, 0.75
+# So many columns with the same answers ask after things of one kind; districts and ranks have numbers, too.
+_BATTERY = 4
+# So many numbered questions make a form.
+_FORM = 5
+_QUESTION = re.compile(r"(?i:q|qu|question|frage|fr|f|item|it|i)[_ .]?\d{1,3}[a-z]?")
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_YES = _words("y yes j ja 1 t true wahr oui si s sim tak x + 1.0")
+_NO = _words("n no nein 0 f false falsch non nao nie nee nej - 0.0")
+# What may stand beside yes and no.
+_NEITHER = _words(
+    "u unk unknown unbekannt k.a. ka na n/a ? 9 -9 -8 99 dk refused former formerly ex ehem. ehem fruher ehemals"
+    " teilweise partly maybe vielleicht"
+)
+
+
+def answers_of(profile: Profile) -> frozenset[str]:
+    """The values of a column of few, folded, without rare ones; none where it is no such column."""
+    if not 2 <= len(profile.counts) <= 2 * _MOST_ANSWERS:
+        return frozenset()
+    frequent = frozenset(
+        fold(value.strip()) for value, rows in profile.counts.items() if rows >= _RARE * profile.present
+    )
+    return frequent if 2 <= len(frequent) <= _MOST_ANSWERS else frozenset()
+
+
+def are_same(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two sets of answers are the same but for a few."""
+    return bool(one) and len(one & other) >= _SHARED * len(one | other)
+
+
+def is_yes_or_no(profile: Profile) -> bool:
+    """Whether values are yes and no, however they are written, and perhaps neither of them.
+
+    >>> is_yes_or_no(Profile("x", {"Y": 3, "N": 4}, rows=7)), is_yes_or_no(Profile("x", {"M": 3, "F": 4}, rows=7))
+    (True, False)
+    """
+    values = {fold(value.strip()) for value in profile.counts} if len(profile.counts) <= _MOST_ANSWERS else set()
+    return bool(values & _YES) and bool(values & _NO) and values <= _YES | _NO | _NEITHER
+
+
+def asked(unknown: Sequence[str], suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]) -> Chosen:
+    """Unknown columns that hold what somebody was asked, as sensitive ones.
+
+    Args:
+        suggestions: Those for all columns of the file.
+    """
+    answers = {name: answers_of(profiles[name]) for name in unknown}
+    form = sum(_QUESTION.fullmatch(name) is not None for name in suggestions) >= _FORM
+    flags = _private_flags(suggestions, profiles)
+    chosen = {}
+    for name, own in answers.items():
+        alike = [other for other, others in answers.items() if are_same(own, others) and _stem(other) == _stem(name)]
+        if len(alike) >= _BATTERY and len(own) > 2:
+            chosen[name] = _answer(reasons.BATTERY.format(count=len(alike) - 1))
+        elif form and own and _QUESTION.fullmatch(name):
+            chosen[name] = _answer(reasons.QUESTION)
+        elif flags and is_yes_or_no(profiles[name]):
+            chosen[name] = _answer(reasons.YES_OR_NO)
+    return chosen
+
+
+def _stem(name: str) -> str:
+    """A column's name without its numbers: those of one battery are called alike."""
+    return re.sub(r"\d+[a-z]?(?:_.*)?$", "#", name.lower())
+
+
+def _private_flags(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]) -> bool:
+    """Whether more columns that say yes or no are private than known to others, or none is known."""
+    roles = Counter(one.role for name, one in suggestions.items() if one.concept and is_yes_or_no(profiles[name]))
+    return not roles["quasi-identifier"] or roles["sensitive"] > roles["quasi-identifier"]
+
+
+def _answer(reason: str) -> Suggestion:
+    return Suggestion("sensitive", reason, concept="opinion")

@@ -1,0 +1,19 @@
+"""Measures that are written as texts: heights in feet and inches, blood pressure as two numbers."""
+
+import re
+
+# The upper and the lower number.
+PRESSURE = re.compile(r"(?:[6-9]\d|1\d\d|2[0-5]\d) ?/ ?(?:[3-9]\d|1[0-5]\d)")
+FEET = re.compile(r"""([3-7]) ?(?:'|’|′|ft\.?|-) ?(0?\d|1[01])(?:[.]5)? ?(?:"|”|″|''|in\.?)?""")
+# More heights than a person may have, half inches included.
+_INCHES = 12
+
+
+def inches(text: str) -> int:
+    """The inches of a height in feet and inches.
+
+    >>> inches("5'04\\""), inches("6-1"), inches("5 ft 11 in")
+    (64, 73, 71)
+    """
+    match = FEET.fullmatch(text.strip())
+    return _INCHES * int(match[1]) + int(match[2]) if match else 0

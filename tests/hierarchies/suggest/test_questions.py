@@ -1,0 +1,47 @@
+"""Answers, codes and written measures of columns that have no name, or one that tells nothing."""
+
+from collections import Counter
+
+import pytest
+
+from sfumato.hierarchies.suggest.context import with_context
+from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.roles import suggest
+
+
+def column(name, *values, each=40):
+    return Profile(name, Counter(dict.fromkeys(values, each)), each * len(values))
+
+
+@pytest.mark.parametrize(
+    ("values", "role", "concept"),
+    [
+        (("S", "M", "D", "W"), "quasi-identifier", "family"),
+        (("LD", "VH", "GS", "VW"), "quasi-identifier", "family"),
+        (("BRO", "BLK", "BLN", "GRY"), "quasi-identifier", "body"),
+        (("OH", "IN", "KY", "PA"), "quasi-identifier", "place"),
+        (("D", "TR", "PL", "SYR"), "quasi-identifier", "nationality"),
+        (("5'04\"", "5'11\"", "6'01\""), "quasi-identifier", "body"),
+        (("Hartsville", "Pine Grove", "Gallatin"), "quasi-identifier", "place"),
+        (("37066", "37074", "37148", "37186"), "quasi-identifier", "place"),
+        (("0", "500", "1000", "2500", "10000"), "sensitive", "money"),
+        (("WHITE", "BLACK", "HISPANIC"), "sensitive", "origin"),
+        (("120/80", "135/85", "142/91"), "sensitive", "health"),
+    ],
+    ids=lambda value: str(value)[:24],
+)
+def test_values_without_a_name_tell_together_what_they_are(values, role, concept):
+    suggestion = suggest(column("c7", *values))
+    assert (suggestion.role, suggestion.concept) == (role, concept), suggestion.reason
+
+
+def test_ages_with_typing_errors_are_ages():
+    ages = {str(age): 30 for age in range(18, 80)} | {"999": 9, "0": 6}
+    assert suggest(Profile("c5", ages, sum(ages.values()))).concept == "age"
+
+
+def test_numbered_questions_with_one_set_of_answers_are_private():
+    items = [column(f"bfi_{number}", *"12345") for number in range(1, 6)]
+    profiles = {profile.name: profile for profile in items}
+    roles = with_context({name: suggest(profile) for name, profile in profiles.items()}, profiles)
+    assert {one.role for one in roles.values()} == {"sensitive"}
