@@ -95,3 +95,18 @@ def test_calls_of_r(script, arguments, plain):
     assert call.arguments == arguments
     assert call.plain is plain
     assert call.positional == ((Name("x"),) if "x" in script else ())
+
+
+@pytest.mark.parametrize("out", ["project", "elsewhere/deep/project"])
+def test_the_plan_finds_the_rows_where_the_script_reads_them(tmp_path, sfumato, out):
+    script, rows = tmp_path / "work" / "script.R", tmp_path / "work" / "rows" / "survey.csv"
+    rows.parent.mkdir(parents=True)
+    (tmp_path / out).parent.mkdir(parents=True, exist_ok=True)
+    rows.write_text("sex,region\n" + "m,north\nf,south\n" * 3, encoding="utf-8")
+    script.write_text(
+        'd <- read.csv("rows/survey.csv")\ns <- createSdcObj(d, keyVars = c("sex", "region"))\ns <- kAnon(s, k = 3)\n',
+        encoding="utf-8",
+    )
+    assert sfumato("import", script, "--out", tmp_path / out).code == 0
+    made = sfumato("anonymize", tmp_path / out / "plan.yaml", "--out", tmp_path / "release", "--quiet")
+    assert made.code == 0, made.err

@@ -1,5 +1,6 @@
 """A project that comes from another tool: a plan, its files, and what could not be carried over."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,11 +21,13 @@ class ImportedProject:
         plan: The plan in plain values, paths relative to it.
         files: Its files, by their paths relative to the plan.
         left_out: What could not be carried over, in sentences.
+        beside: The folder in which the rows lie that the plan names, where they are none of its files.
     """
 
     plan: dict[str, Any]
     files: Mapping[str, bytes] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
+    beside: Path | None = None
 
     def save(self, folder: str | Path) -> Plan:
         """Write plan.yaml, its files and the list of what was left out to a new folder, whole or not at all.
@@ -39,7 +42,16 @@ class ImportedProject:
             for name, content in self.files.items():
                 (stage / name).parent.mkdir(parents=True, exist_ok=True)
                 (stage / name).write_bytes(content)
-            write_text(stage / "plan.yaml", yaml.safe_dump(self.plan, sort_keys=False, allow_unicode=True, width=120))
+            plan = self._plan_in(target)
+            write_text(stage / "plan.yaml", yaml.safe_dump(plan, sort_keys=False, allow_unicode=True, width=120))
             write_text(stage / LEFT_OUT, "".join(f"{line}\n" for line in self.left_out) or "Nothing was left out.\n")
             read_plan(stage / "plan.yaml")
         return read_plan(target / "plan.yaml")
+
+    def _plan_in(self, target: Path) -> dict[str, Any]:
+        """The plan with the path of rows that lie elsewhere, as it starts from the plan's new folder."""
+        source = self.plan.get("data", {}).get("source")
+        if self.beside is None or source is None or source in self.files or Path(source).is_absolute():
+            return self.plan
+        moved = Path(os.path.relpath(self.beside / source, target)).as_posix()
+        return self.plan | {"data": self.plan["data"] | {"source": moved}}

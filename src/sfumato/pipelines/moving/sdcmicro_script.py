@@ -1,7 +1,7 @@
 """Scripts of sdcMicro (R): the calls that stand plainly become a plan; docs/tutorials/from-sdcmicro.md lists them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ def read_script(path: Path) -> ImportedProject:
         raise EngineError(f"{path.name} cannot be read: {error.strerror}.", "Check the path.", "unreadable") from None
     except UnicodeDecodeError:
         raise DataError(f"{path.name} is not UTF-8.", "Save it as UTF-8.", "encoding") from None
-    return translate(script)
+    return replace(translate(script), beside=path.parent)
 
 
 def translate(script: str) -> ImportedProject:
