@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sfumato.pipelines.tables.audit import audit
 from sfumato.pipelines.tables.protect import protect
 from sfumato.pipelines.tables.several import sheets_of
 from sfumato.tables.nesting.determined_columns import RecordCodes, determined_chains
@@ -187,6 +188,7 @@ def test_who_takes_all_records_for_right_computes_nothing_where_they_are(tmp_pat
     """The wrong record is of t: by s the Kreis is the sum of its Gemeinden, as readers think."""
     done = protect(None, plan(folder_of(tmp_path, COUNTS | WRONG), GEM, KREIS))
     assert not told(done, (GEM, KREIS))
+    assert not audit(done).leaks
 
 
 def test_columns_that_a_third_determines_need_not_determine_each_other():

@@ -107,11 +107,13 @@ def _with_shown(audit: Audit, joint: Joint, readings: Sequence[Reading], togethe
             else:
                 tables[cell] = (*tables.get(cell, ()), section.name)
     values = together.exact.tolist()
+    # What wrong records hold is in no table: nobody learns a cell by it.
+    findings = [finding for finding in audit.findings if finding.cell < len(joint.names)]
     shown = [
         Finding(cell, joint.names[cell], values[cell], values[cell], Verdict.EXACT, tables[cell], published=True)
-        for cell in (masked & tables.keys()) - {finding.cell for finding in audit.findings}
+        for cell in (masked & tables.keys()) - {finding.cell for finding in findings}
     ]
-    return replace(audit, findings=tuple(sorted((*audit.findings, *shown), key=lambda finding: finding.cell)))
+    return replace(audit, findings=tuple(sorted((*findings, *shown), key=lambda finding: finding.cell)))
 
 
 def _together(joint: Joint, readings: Sequence[Reading], step: float) -> Reading:
