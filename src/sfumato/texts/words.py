@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sfumato.texts.counted import CHOICE, CountedText
 from sfumato.texts.numbers import amount, percent
+from sfumato.texts.table import read_table
 
 DEFAULT = "en"
 # Keys of sentences that come from below pages and reports, in English: their English text is what they are known by.
@@ -173,11 +174,7 @@ def words_in(language: str = DEFAULT) -> Words:
 @cache
 def _table(language: str) -> Words:
     """The table of a language, which is read once however it is asked for."""
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the compiled one, where it is there, is ten times quicker
-    with (_FOLDER / f"{language}.yaml").open(encoding="utf-8") as stream:
-        texts = yaml.load(stream, Loader=loader)
+    texts = read_table(_FOLDER / f"{language}.yaml")
     return Words(language, {key: CountedText(text) if CHOICE.search(text) else text for key, text in texts.items()})
 
 
