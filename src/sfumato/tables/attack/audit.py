@@ -312,14 +312,16 @@ class _Attack:
             and not witnesses.agree(place, needs := self._needs(component, place, promise), places, own)
         ]
         lost = [place for place, needs in tried if not witnesses.find(place, needs, places, own)]
+        if not lost:
+            return
         inside = replace(component, bounds=with_own(component.bounds, places, own))
-        for place in places.tolist() if lost else ():
+        for place in places.tolist():
             inside.bind(place)
         for place in lost:
             finding = self._finding(inside, place, self._range(inside, place, promise), promise)
             if finding.verdict is not Verdict.SAFE:
                 findings[place] = replace(finding, attacker=attacker.name)
-        for place in places.tolist() if lost else ():
+        for place in places.tolist():
             component.bind(place)
 
     def _needs(self, component: Component, place: int, promise: Bounds) -> tuple[float, float]:
