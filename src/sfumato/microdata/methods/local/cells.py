@@ -1,0 +1,131 @@
+"""The cells of all nodes, gone through at once: what a row is worth by them, and classes made of the best of them.
+
+Give each row a price such that in no cell the k largest prices add up to more than k rows lose there. Whatever the
+classes of a recoding are, their rows lose no less than their prices: so all prices together are a proved lower bound.
+Prices of any kind become such prices when each is multiplied by the least ratio of the cells around its row; a row's
+first price is what it loses at the cheapest node at which it has company. This is the dual of the linear program that
+covers all rows by cells (for set covering so by Caprara, A., Fischetti, M., Toth, P. (1999). A heuristic method for the
+set covering problem, https://doi.org/10.1287/opre.47.5.730); cells whose ratio is near 1 make good classes.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from sfumato.microdata.methods.local import cell_kernels
+from sfumato.microdata.methods.local.cell_kernels import Rows, Stack
+from sfumato.microdata.methods.local.kernels import Prices
+from sfumato.microdata.methods.local.sweep import UNPLACED, Ints, Sweep
+from sfumato.microdata.methods.time_limit import Flag
+from sfumato.microdata.models.classes import Floats, Mask
+
+# Combinations times nodes of a table that is gone through, and combinations that are looked at: seconds of work.
+MOST_WORK = 400_000_000
+# Classes are made of cells whose ratio is below the first of these, then the next.
+LIMITS = (1.0001, 1.02, 1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 1.6, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0, 10.0)
+# Sums of the same costs in another order differ by less.
+SAME = 1e-12
+
+
+@dataclass(frozen=True)
+class CellWalk:
+    """A table ready to be gone through, the columns of fewest values first."""
+
+    sweep: Sweep
+
+    @property
+    def feasible(self) -> bool:
+        """Whether all cells can be gone through in a few seconds, and cost no less at a higher level."""
+        table = self.sweep.table
+        return self.sweep.problem.size * len(table.counts) <= MOST_WORK and self._rises()
+
+    def _rises(self) -> bool:
+        costs = self.sweep.prices.costs
+        parts = (costs[at, : ladder.height, : ladder.size] for at, ladder in enumerate(self.sweep.table.ladders))
+        return all(bool((np.diff(part, axis=0) >= -SAME).all()) for part in parts)
+
+    @cached_property
+    def _order(self) -> Ints:
+        return np.argsort([ladder.size for ladder in self.sweep.table.ladders], kind="stable")
+
+    @cached_property
+    def _levels(self) -> tuple[Ints, Ints]:
+        problem = self.sweep.problem
+        return np.array(problem.lowest, np.int64)[self._order], np.array(problem.highest, np.int64)[self._order]
+
+    @cached_property
+    def _prices(self) -> Prices:
+        return Prices(*(np.ascontiguousarray(part[self._order]) for part in self.sweep.prices))
+
+    @cached_property
+    def _codes(self) -> np.ndarray[tuple[int, int], np.dtype[np.int32]]:
+        return np.ascontiguousarray(self.sweep.table.codes[:, self._order].T, np.int32)
+
+    @cached_property
+    def _stack(self) -> Stack:
+        columns, rows = self._codes.shape
+        labels = max(ladder.size for ladder in self.sweep.table.ladders)
+        numbers = [np.zeros(columns, np.int64) for _ in range(3)]
+        return Stack(
+            np.zeros((columns, rows), np.int32),
+            np.zeros((columns, labels + 1), np.int64),
+            np.zeros((columns, labels)),
+            np.zeros((columns, rows), np.int32),
+            np.full(labels, -1, np.int64),
+            *numbers,
+            np.zeros(columns + 1),
+            np.zeros(columns + 1, np.int64),
+            np.zeros(columns + 1, np.int64),
+            np.array([MOST_WORK], np.int64),
+        )
+
+    def cheapest(self, stop: Flag) -> Floats | None:
+        """What a row of each combination loses at the cheapest node at which it has company; None if not in time."""
+        return self.raised(np.ones(self._codes.shape[1]), self._alone(), stop)
+
+    def dual(self, worth: Floats, stop: Flag) -> Floats | None:
+        """Prices that no recoding undercuts, in proportion to those at hand in each cell; None if not in time."""
+        suppressible = self.sweep.problem.limit > 0
+        return self.raised(worth, self._alone() if suppressible else np.full(len(worth), np.inf), stop)
+
+    def raised(self, worth: Floats, most: Floats, stop: Flag) -> Floats | None:
+        """Prices times the least ratio of the cells around each combination, none above the most."""
+        table = self.sweep.table
+        factors = np.divide(most, worth, out=np.zeros_like(worth), where=worth > 0)
+        nobody = np.full(len(worth), UNPLACED, np.int64)
+        self._stack.work[0] = MOST_WORK
+        whole = np.argsort(-worth, kind="stable").astype(np.int32)
+        rows = Rows(self._codes, table.counts, worth)
+        done = cell_kernels.lower_factors(
+            rows, self._stack, self._prices, whole, *self._levels, self.sweep.problem.k, nobody, factors, stop
+        )
+        # A row in no cell that is large enough stays what it is worth.
+        return worth * np.where(np.isinf(factors), 1.0, factors) if done else None
+
+    def _alone(self) -> Floats:
+        """What a row of each combination loses when it is suppressed, or published at the top: the most that it can."""
+        sweep, codes = self.sweep, self.sweep.table.codes
+        columns = range(codes.shape[1])
+        lost = sum(sweep.shares[column] * sweep.suppressed(column)[codes[:, column]] for column in columns)
+        if sweep.problem.limit:
+            return np.array(lost, np.float64)
+        tops = [ladder.height - 1 for ladder in sweep.table.ladders]
+        kept = sum(sweep.prices.costs[column, tops[column], codes[:, column]] for column in columns)
+        return np.array(np.maximum(kept, lost), np.float64)
+
+    def classes(self, worth: Floats, stop: Flag) -> Ints:
+        """The class of each combination: of the cells that lose least for what their rows are worth; else UNPLACED."""
+        table, number = self.sweep.table, 0
+        owners = np.full(len(worth), UNPLACED, np.int64)
+        order = np.argsort(-worth, kind="stable").astype(np.int32)
+        rows, nothing = Rows(self._codes, table.counts, worth), np.zeros(len(worth))
+        self._stack.work[0] = MOST_WORK
+        for at, limit in enumerate(LIMITS):
+            left: Mask = owners[order] < 0
+            number = cell_kernels.make_classes(
+                rows, self._stack, self._prices, order[left], *self._levels, self.sweep.problem.k, owners, nothing,
+                limit, number, stop,
+            )  # fmt: skip
+            self.sweep.tell(at + 1, len(LIMITS))
+        return owners
