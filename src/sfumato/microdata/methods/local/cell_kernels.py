@@ -27,7 +27,7 @@ class Rows(NamedTuple):
 
 
 class Stack(NamedTuple):
-    """Room for each column: rows (m, n) of the cells into which a cell is divided; edges (m, labels + 1) of these cells;
+    """Room for each column: rows (m, n) of the cells that a cell is divided into; edges (m, labels + 1) of these;
     tops (m, labels) their largest factor; alike (m, n) the size of the cell that begins with a combination, one level
     lower; slots (labels,) -1; level, cells, cell (m,); cost (m + 1,) of the columns before; start, end (m + 1,) of the
     cell that is divided; work (1,) is counted down, and nothing more is looked at once it is used up."""

@@ -23,7 +23,7 @@ from sfumato.microdata.models.classes import Floats, Mask
 # Combinations times nodes of a table that is gone through, and combinations that are looked at: seconds of work.
 MOST_WORK = 400_000_000
 # Classes are made of cells whose ratio is below the first of these, then the next.
-LIMITS = (1.0001, 1.02, 1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 1.6, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0, 10.0)
+LIMITS = (1.0001, 1.05, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0, 10.0)
 # Sums of the same costs in another order differ by less.
 SAME = 1e-12
 
@@ -56,7 +56,8 @@ class CellWalk:
 
     @cached_property
     def _prices(self) -> Prices:
-        return Prices(*(np.ascontiguousarray(part[self._order]) for part in self.sweep.prices))
+        labels, costs, widths = self.sweep.prices
+        return Prices(labels[self._order], costs[self._order], widths[self._order])
 
     @cached_property
     def _codes(self) -> np.ndarray[tuple[int, int], np.dtype[np.int32]]:
@@ -66,14 +67,15 @@ class CellWalk:
     def _stack(self) -> Stack:
         columns, rows = self._codes.shape
         labels = max(ladder.size for ladder in self.sweep.table.ladders)
-        numbers = [np.zeros(columns, np.int64) for _ in range(3)]
         return Stack(
             np.zeros((columns, rows), np.int32),
             np.zeros((columns, labels + 1), np.int64),
             np.zeros((columns, labels)),
             np.zeros((columns, rows), np.int32),
             np.full(labels, -1, np.int64),
-            *numbers,
+            np.zeros(columns, np.int64),
+            np.zeros(columns, np.int64),
+            np.zeros(columns, np.int64),
             np.zeros(columns + 1),
             np.zeros(columns + 1, np.int64),
             np.zeros(columns + 1, np.int64),

@@ -30,6 +30,7 @@ from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Prob
 from sfumato.microdata.methods.full_domain.lattice.rare_pairs import screened
 from sfumato.microdata.methods.full_domain.unattainable import unattainable
 from sfumato.microdata.methods.local.classes import costs_of, firsts_of, levels_of, with_company
+from sfumato.microdata.methods.local.guided import guided
 from sfumato.microdata.methods.local.sweep import MOST_LISTED, UNPLACED, Ints, Sweep
 from sfumato.microdata.methods.result import Progress, Result
 from sfumato.microdata.models.classes import Floats, Mask
@@ -59,7 +60,7 @@ def search(plan: Plan, method: Local, table: FrequencyTable, progress: Progress 
     if problem.size > MOST_LISTED:
         # Nodes that are not listed are not gone through: classes are made of neighbors there.
         return _large(plan, method, sweep, problem)
-    best = _swept(sweep, method)
+    best = _guided(sweep, _swept(sweep, method))
     node = better_node(problem, best.loss if best else None)
     if node is not None and (best is None or problem.offers(node)):
         best = _best(best, _from_node(sweep, node))
@@ -178,6 +179,14 @@ def _swept(sweep: Sweep, method: Local) -> Answer | None:
         limits = np.append(np.unique(costs[steps]), np.inf)
         best = _best(best, _placed(sweep, sweep.spread(nobody, limits, start)))
     return best
+
+
+def _guided(sweep: Sweep, best: Answer | None) -> Answer | None:
+    """The better of an answer and of the one by prices, where there is one."""
+    owners = None if sweep.problem.deadline.over else guided(sweep)
+    if owners is None or sweep.failing(owners, int(owners.max()) + 1).any():
+        return best
+    return _best(best, _placed(sweep, owners))
 
 
 def _start(sweep: Sweep, weight: float) -> int:

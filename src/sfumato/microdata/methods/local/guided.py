@@ -1,0 +1,28 @@
+"""Classes made by prices: those cells first that lose least for what their rows are worth; then rows are exchanged.
+
+The sweep serves cheap rows first, and takes their neighbors from rows that have few. By its price a row with few
+neighbors comes first. For promises about class sizes alone, where all cells can be gone through in seconds.
+"""
+
+from sfumato.microdata.methods.local.cells import CellWalk
+from sfumato.microdata.methods.local.exchange import bettered
+from sfumato.microdata.methods.local.sweep import Ints, Sweep
+
+
+def guided(sweep: Sweep) -> Ints | None:
+    """The class of each combination, or UNPLACED; None where there are no such classes, or not in time."""
+    problem, table = sweep.problem, sweep.table
+    if not problem.sizes_alone or table.persons or table.sample is not None or sweep.spare:
+        return None
+    walk = CellWalk(sweep)
+    if not walk.feasible:
+        return None
+    with problem.deadline.flag() as stop:
+        least = walk.cheapest(stop)
+        worth = None if least is None else walk.dual(least, stop)
+        if least is None or worth is None:
+            return None
+        owners = walk.classes(worth, stop)
+        if stop[0] or owners.max(initial=-1) < 0:
+            return None
+        return bettered(sweep, owners, least, stop)
