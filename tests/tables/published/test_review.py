@@ -4,6 +4,7 @@ import pytest
 
 from sfumato.pipelines.tables.audit import audit
 from sfumato.pipelines.tables.protect import protect
+from sfumato.report.tables.report import BY_CASES, review_figures, review_lines
 
 pandas = pytest.importorskip("pandas")
 SIGNED = {"area": ["Total", *"abcd"], "n": [60, -50, 25, 45, 40], "f": [30, 1, 9, 10, 10]}
@@ -62,3 +63,36 @@ def test_protection_of_the_plan_replaces_the_range_of_the_rule():
     assert published(rows, protection={"percent": 5}).passed
     exact = [rows[0], ("a", "5-5", "5", "5"), ("b", "12-12", "12", "12"), rows[3]]
     assert published(exact, protection={"percent": 5}).counts()["exact"] == 2
+
+
+SMALL = {"version": 1, "table": {"value": "n"}, "primary": [{"rule": "frequency", "min": 3}]}
+
+
+def test_cases_that_a_file_tells_are_used_and_named(tmp_path):
+    """Of 4 = 1 + 3 the cell that is not small must be 3, to one who sees which of them is small."""
+    cells = pandas.DataFrame({"area": ["Total", *"abc"], "n": [24, 1, 3, 20]})
+    protect(cells, SMALL | {"dimensions": AREA, "method": "optimal"}).save(tmp_path / "out")
+    told, plan = tmp_path / "out" / "published.csv", tmp_path / "out" / "plan.yaml"
+    found = audit(told, plan)
+    assert found.counts()["exact"] == 2
+    assert BY_CASES in review_lines(found)
+    assert review_figures(found)["by_cases"]
+    handed_out = audit(tmp_path / "out" / "table-external.csv", plan)
+    assert handed_out.passed
+    assert not handed_out.by_cases
+    both = audit([told, told], [SMALL | {"dimensions": AREA}] * 2)
+    assert both.by_cases
+    assert both.counts()["exact"] == 2
+
+
+def test_a_file_without_cases_beside_one_that_tells_them():
+    """Neither d nor e is told to be no primary cell: only a table that tells the cases of its cells does."""
+    told = pandas.DataFrame(
+        {"x": ["Total", *"abc"], "n_published": ["20", "*", "*", "14"], "n_case": ["", "primary", "secondary", ""]}
+    )
+    silent = pandas.DataFrame({"y": ["Total", *"def"], "n": ["20", "*", "*", "15"]})
+    plans = [SMALL | {"dimensions": {name: {"column": name}}} for name in "xy"]
+    found = audit([told, silent], plans)
+    assert not found.contradictions
+    ranges = {finding.name: (finding.lower, finding.upper) for finding in found.findings}
+    assert ranges == {"x a": (1, 3), "x b": (3, 5), "y d": (1, 4), "y e": (1, 4)}

@@ -17,6 +17,10 @@ from sfumato.tables.words import span
 from sfumato.version import __version__
 
 NO_RANGES = "Ranges of masked cells are not given: there was no time to compute all of them, as any reader can."
+BY_CASES = (
+    "The attack made use of the column that tells which masked cells are unsafe by themselves, for all others are not. "
+    "Hand out table-external.csv, which does not tell it, or protect with attacker: {rule: true}."
+)
 WARNING = "The original's answer, faults included: the attacker gets through. Do not publish it."
 
 
@@ -137,6 +141,7 @@ def review_lines(review: Audit) -> list[str]:
             f"{name}: what is published is false, or contradicts the rest of the table"
             for name in review.contradictions
         ),
+        *([BY_CASES] if review.by_cases and review.leaks else []),
         *(f"Not judged: rule {name}, for the table lacks its columns" for name in review.unjudged),
         *(f"Not attacked, so that nothing is promised: {what}" for what in review.unattacked),
     ]
@@ -162,6 +167,7 @@ def review_figures(review: Audit) -> dict[str, Any]:
         "contradictory": list(review.contradictions),
         "unjudged": list(review.unjudged),
         "unattacked": list(review.unattacked),
+        "by_cases": review.by_cases,
         "cells": [
             {
                 "cell": finding.name,

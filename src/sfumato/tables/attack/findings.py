@@ -41,6 +41,7 @@ class Audit:
         unjudged: Rules of the plan that could not be judged, for want of a column.
         rounding: How far off their parts the attacker takes totals to be, because published ones are.
         unattacked: What was not attacked, and why: nobody knows whether it gives cells away.
+        by_cases: Whether the table tells which masked cells are primary, so that the attacker knows more of the others.
     """
 
     findings: tuple[Finding, ...]
@@ -48,6 +49,7 @@ class Audit:
     unjudged: tuple[str, ...] = ()
     rounding: float = 0.0
     unattacked: tuple[str, ...] = ()
+    by_cases: bool = False
 
     def __repr__(self) -> str:
         figures = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in self.counts().items())
@@ -90,4 +92,4 @@ def joined(audits: Iterable[Audit], unjudged: tuple[str, ...] = ()) -> Audit:
     names = tuple(name for audit in listed for name in audit.contradictions)
     rounding = max((audit.rounding for audit in listed), default=0.0)
     unattacked = tuple(dict.fromkeys(what for audit in listed for what in audit.unattacked))
-    return Audit(findings, names, unjudged, rounding, unattacked)
+    return Audit(findings, names, unjudged, rounding, unattacked, any(audit.by_cases for audit in listed))

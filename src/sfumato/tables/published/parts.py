@@ -121,10 +121,9 @@ def _check_groups(plan: TablePlan, parts: Sequence[Part], exact: Numbers) -> Non
     check_groups(plan, shown)
 
 
-def case_floor(plan: TablePlan, part: Part, masked: Mask, primary: Mask, exact: Numbers) -> Bounds:
-    """The bounds for a reader to whom the file tells which masked cells are primary: the others are above the rule."""
+def case_floor(plan: TablePlan, part: Part, others: Mask, exact: Numbers) -> Bounds:
+    """The bounds for a reader to whom the file tells that others are not primary: they are above the rule."""
     floor = part.table.bounds.low.copy()
-    others = masked & ~primary if part.unshown is None else masked & ~primary & ~part.unshown
     for rule in plan.primary:
         if isinstance(rule, Range):
             # A cell below the range is not primary either: only where there is no room below is one above it.

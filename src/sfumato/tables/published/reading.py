@@ -60,8 +60,14 @@ def read_published(columns: Columns, plan: TablePlan) -> Reading:
     if names[1] in columns and names[2] in columns:
         ranges = ranges.within(Bounds(columns.optional(names[1]), columns.optional(names[2])))
     cases = names[3] in columns
-    marks = columns.text(names[3]) if cases else ("",) * len(exact)
+    marks = _cases(columns.text(names[3]), exact) if cases else ("",) * len(exact)
     return Reading(exact, ranges, marks, cases, valued=_tells_values(columns, plan.table))
+
+
+def _cases(texts: tuple[str, ...], exact: Numbers) -> tuple[str, ...]:
+    """The cases of a file that tells them: a masked cell that has none is not primary."""
+    masked = np.isnan(exact).tolist()
+    return tuple(text or (Case.COMPLEMENT if hit else "") for text, hit in zip(texts, masked, strict=True))
 
 
 def _tells_values(columns: Columns, source: TableSource) -> bool:

@@ -95,14 +95,14 @@ def audit_part(part: Part, plan: TablePlan, reading: Reading) -> Audit:
     masked = np.isnan(publication.exact)
     primary = np.array([case in (Case.PRIMARY, Case.UNSAFE) for case in cases], bool) & masked
     if reading.cases:
-        bounds = case_floor(plan, part, masked, primary, publication.exact)
-        publication = replace(publication, bounds=bounds)
+        others = np.array([bool(case) for case in cases], bool) & masked & ~primary
+        publication = replace(publication, bounds=case_floor(plan, part, others, publication.exact))
     promise = _promise(part, plan, publication, primary)
     audit = attack(publication, promise, part, cases)
     certain = _within_range(part, plan, audit) & np.isnan(promise.low)
-    if not certain.any():
-        return audit
-    return attack(publication, _promise(part, plan, publication, primary | certain), part, cases)
+    if certain.any():
+        audit = attack(publication, _promise(part, plan, publication, primary | certain), part, cases)
+    return replace(audit, by_cases=not publication.bounds.equals(part.table.bounds))
 
 
 def _promise(part: Part, plan: TablePlan, publication: Publication, primary: Mask) -> Bounds:
