@@ -30,6 +30,7 @@ from sfumato.microdata.recoding.recoding import Handling
 from sfumato.microdata.verdict import Verdict, judge_plan
 from sfumato.pipelines.pseudonyms.keys import check_single, drawn_key, keys_of
 from sfumato.pipelines.release_folder import Progress, Release
+from sfumato.pipelines.stages.coding import sensitive_shares
 from sfumato.pipelines.stages.counting import (
     frequency_table,
     published_persons,
@@ -193,7 +194,9 @@ class _Run:
             self.seconds["total"] = perf_counter() - begin
             outcome = Outcome(table, result, verdict, measures, disclosed, written.perturbation, self.limit_remarks)
             report = report_of(self.plan, self.source, outcome, self.seconds)
-            report = replace(report, details={**report.details, **evidence})
+            spread = dict(sensitive_shares(self.plan, self.source, written.rows, self.shared, table.rows))
+            told = {"sensitive_shares": spread} if spread else {}
+            report = replace(report, details={**report.details, **told, **evidence})
             undo.pop_all()
         key = drawn_key(self.plan, self.keys)
         handling, prediction = draft.handling, draft.prediction

@@ -68,6 +68,10 @@ DAY: Schema = {"type": "string", "format": "date"}
 RELEASE = {"by": TEXT, "purpose": TEXT, "recipient": TEXT, "basis": TEXT}
 SHARE: Schema = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
 SIZES = _list(_object({"rows": TEXT, "before": SHARE, "after": SHARE}), "share of rows by the size of their class")
+VALUE_SHARES = _list(
+    _list({"type": ["string", "number", "null"]}),
+    "values (null: missing) with their shares of the rows before and after",
+)
 COLUMN = _object(
     {"level": {"type": ["integer", "null"]}, "top": COUNT, "distinct_before": COUNT, "distinct_after": COUNT},
     {
@@ -196,10 +200,15 @@ MORE: dict[str, Schema] = {
     "coded_columns": _list(
         _object(
             {"column": TEXT, "values": COUNT, "left": COUNT, "deviation": NUMBER, "labeled": NUMBER},
-            {"mean_change": {"type": ["number", "null"]}},
+            {"mean_change": {"type": ["number", "null"]}, "shares": VALUE_SHARES},
         ),
         "columns whose operations (publish) change numbers: different ones before and after, the mean change of those "
-        "still published as numbers, the standard deviation before, the share of rows with a label instead",
+        "still published as numbers, the standard deviation before, the share of rows with a label instead; shares of "
+        "raw numbers, and of those that a reader would guess",
+    ),
+    "sensitive_shares": _map(
+        _object({"shares": VALUE_SHARES, "others": COUNT}),
+        "the most frequent values of other sensitive columns, or bins of numbers, and how many others there are",
     ),
     "households": _object(
         {},

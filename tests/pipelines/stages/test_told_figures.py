@@ -122,3 +122,32 @@ def test_what_operations_leave_of_columns_is_told_beside_the_losses(tmp_path) ->
     assert (coded["height"]["mean_change"], coded["height"]["labeled"]) == (None, 1.0)
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "mittlere Änderung" in page and "nur Bezeichnungen" in page
+
+
+def test_a_card_of_a_coded_column_shows_the_shape_of_its_raw_numbers(tmp_path) -> None:
+    """Both bars were of coded numbers, and equal, whatever rounding and limits had lost."""
+    rows = [{"sex": "mf"[place % 2], "pay": 1000 + place % 7, "ill": "abc"[place % 3]} for place in range(90)]
+    rows += [{"sex": "mf"[place % 2], "pay": 9000, "ill": "abc"[place % 3]} for place in range(10)]
+    columns = {
+        "sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+        "pay": {"role": "sensitive", "publish": {"top": 1001}},
+        "ill": {"role": "sensitive"},
+    }
+    promises = [
+        {"model": "k-anonymity", "k": 2},
+        {"model": "l-diversity", "l": 2, "variant": "distinct", "column": "pay"},
+    ]
+    with closing(sf.anonymize(pl.DataFrame(rows), {"version": 1, "columns": columns, "privacy": promises})) as release:
+        folder = release.save(tmp_path / "out")
+    report = json.loads((folder / "report.json").read_text())
+    (name, before, after), *_, last = report["coded_columns"][0]["shares"]
+    assert (name, before, last[0], last[1]) == ("1000–1006", pytest.approx(0.9), "9000", pytest.approx(0.1))
+    assert after < 0.5 and before - after > 0.4
+    assert report["sensitive_shares"]["ill"] == {
+        "shares": [["a", 0.34, 0.34], ["b", 0.33, 0.33], ["c", 0.33, 0.33]],
+        "others": 0,
+    }
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert page.count("<h3>pay</h3>") == page.count("<h3>ill</h3>") == 1
+    assert "Before: the raw numbers" in page
+    assert "1000–1006" not in (folder / "report-external.html").read_text(encoding="utf-8")

@@ -14,6 +14,7 @@ from sfumato.cli.schema import schemas
 from sfumato.datasets import patients
 from sfumato.microdata.methods.full_domain.alternatives import alternatives
 from sfumato.pipelines.release import anonymize
+from sfumato.report.page.html_parts import folded, style
 from sfumato.report.page.plots import Pair, histogram
 from sfumato.report.release import external
 from sfumato.report.release.dossier import Dossier
@@ -353,3 +354,11 @@ def test_figures_are_keys_and_attributes(release) -> None:
     with pytest.raises(AttributeError):
         _ = report.risk.nothing
     json.dumps(report.to_dict())
+
+
+def test_of_many_cards_and_lines_the_rest_is_folded_and_printed() -> None:
+    """A file of sixty columns had a wall of cards, and a table of risks 32 lines."""
+    shown = folded(words_in("de"), list(range(30)), lambda part: f"<p>{len(part)}</p>")
+    assert shown == '<p>12</p><details class="fold"><summary>18 weitere zeigen</summary><p>18</p></details>'
+    assert folded(words_in(), list(range(13)), lambda part: f"<p>{len(part)}</p>") == "<p>13</p>"
+    assert ".fold:not([open])::details-content { display: contents" in style("colors")

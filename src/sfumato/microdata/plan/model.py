@@ -89,6 +89,12 @@ class ColumnPlan:
         return None if isinstance(self.publish, str) else self.publish
 
     @property
+    def holds_numbers(self) -> bool:
+        """Whether its values are numbers and no codes: the plan says so, or does to them what is done to numbers."""
+        changed = self.perturbation.numbers if self.perturbation is not None else self.operations is not None
+        return self.type in NUMBER_TYPES or changed
+
+    @property
     def shift_days(self) -> int | None:
         """Up to how many days the dates of a person are shifted, where they are."""
         return self.perturbation.days if isinstance(self.perturbation, ShiftDays) else None

@@ -1,15 +1,20 @@
-"""What operations on single numbers leave of the columns that are no quasi-identifiers, counted on the raw rows."""
+"""What is left of the columns that are no quasi-identifiers: after operations on numbers, and how values spread."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sfumato.engines.engine import Engine
+from sfumato.engines.engine import Engine, Reading
+from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.measures.coded_columns import coded_column
+from sfumato.microdata.measures.value_shares import coded_shares, counted_shares
 from sfumato.microdata.plan.model import Plan
-from sfumato.pipelines.stages.counting import reading_of
+from sfumato.pipelines.stages.counting import published_reading, reading_of
+from sfumato.pipelines.stages.shared_counts import SharedCounts
 
 # Of more rows the numbers of a column are not counted one by one.
 MOST_ROWS = 2_000_000
+# Cells of sensitive columns that may be counted once more to show how values spread.
+MOST_CELLS = 20_000_000
 
 
 def coded_columns(plan: Plan, source: Engine, rows: int) -> Iterator[dict[str, Any]]:
@@ -17,11 +22,28 @@ def coded_columns(plan: Plan, source: Engine, rows: int) -> Iterator[dict[str, A
     for name, column in plan.columns.items():
         if column.operations is None or name in plan.withheld_columns or rows > MOST_ROWS:
             continue
-        counted = source.count((name,), reading_of(plan))
-        codes = zip(counted.codes[:, 0].tolist(), counted.counts.tolist(), strict=True)
-        texts = {counted.values[0][code]: count for code, count in codes}
+        texts = _texts(source.count((name,), reading_of(plan)))
         coded = coded_column(
             name, column.operations, {text: count for text, count in texts.items() if text is not None}
         )
         if coded is not None:
-            yield coded.to_dict()
+            yield {**coded.to_dict(), "shares": coded_shares(column.operations, texts)}
+
+
+def sensitive_shares(
+    plan: Plan, source: Engine, published: Engine, shared: SharedCounts, rows: int
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """How the values of each published sensitive column spread, before and after; coded ones are told apart."""
+    names = [name for name in plan.shown_sensitive if plan.columns[name].operations is None]
+    reading = published_reading(plan, source)
+    for name in names[: MOST_CELLS // max(2 * rows, 1)]:
+        before = _texts(shared.count(source, (name,), reading))
+        after = _texts(shared.count(published, (name,), Reading(plan.data.missing)))
+        shares, others = counted_shares(before, after, plan.columns[name].holds_numbers)
+        yield name, {"shares": shares, "others": others}
+
+
+def _texts(counted: TextCounts) -> Mapping[str | None, int]:
+    """How many rows have each text of a column."""
+    codes = zip(counted.codes[:, 0].tolist(), counted.counts.tolist(), strict=True)
+    return {counted.values[0][code]: count for code, count in codes}

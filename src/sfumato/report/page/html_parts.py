@@ -1,10 +1,11 @@
 """The page that every HTML report is set on: one file, no script, no network, light and dark, prints well."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from html import escape, unescape
 from pathlib import Path
+from typing import TypeVar
 
 from sfumato.texts.enumeration import Enumeration
 from sfumato.texts.numbers import amount
@@ -12,6 +13,9 @@ from sfumato.texts.words import Words, words_in
 
 _TAG = re.compile(r"<[^>]*>")
 _SOFT = ' class="soft"'
+# Of more cards or lines of a table, the rest is folded.
+MOST_SHOWN = 12
+Part = TypeVar("Part")
 
 
 @cache
@@ -55,6 +59,18 @@ def sentence_html(sentence: str) -> str:
         return escape(sentence)
     folded = f"<details><summary> {escape(sentence.more)}</summary><span>, {escape(sentence.rest)}</span></details>"
     return f'<span class="names">{escape(sentence.first)}{folded}</span>{escape(sentence.tail)}'
+
+
+def folded(words: Words, parts: Sequence[Part], shown: Callable[[Sequence[Part]], str], most: int = MOST_SHOWN) -> str:
+    """Parts of which the first are seen where there are many; the rest unfolds, and is printed.
+
+    Args:
+        shown: How some of them look together.
+    """
+    if len(parts) <= most + 1:
+        return shown(parts)
+    more = escape(words["report.unfold"].format(count=words.count(len(parts) - most)))
+    return f'{shown(parts[:most])}<details class="fold"><summary>{more}</summary>{shown(parts[most:])}</details>'
 
 
 def tiles(figures: Iterable[tuple[str, str]]) -> str:

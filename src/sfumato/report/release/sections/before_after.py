@@ -47,7 +47,8 @@ class Evidence:
 
     Attributes:
         sizes: Rows by the size of their class, before and after, as shares.
-        columns: By quasi-identifier; sensitive: shares of the values of columns under a promise.
+        columns: By quasi-identifier; sensitive: shares of the values of columns under a promise, as the promise
+            sees them: coded.
         meanings: What published labels stand for, by quasi-identifier.
         distributions: Shares of values before and after as a reader would guess them, by quasi-identifier.
     """
@@ -191,8 +192,8 @@ def _sensitive(words: Words, table: FrequencyTable, recoding: Recoding, name: st
 def raw_as(words: Words, plan: Plan, name: str, value: str) -> str:
     """A raw value of a column: its decimal mark is that of the language where it is a number, and no code."""
     column = plan.columns.get(name)
-    decimal = plan.data.decimal == "," or (column is not None and column.type == "decimal")
-    return words.value(value) if decimal else value
+    numbers = plan.data.decimal == "," or (column is not None and column.holds_numbers)
+    return words.value(value) if numbers else value
 
 
 def shown_as(words: Words, label: str | None) -> str:

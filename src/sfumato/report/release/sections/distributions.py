@@ -4,6 +4,7 @@ import numpy as np
 
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.measures.value_shares import BINS, bin_name, bin_places
 from sfumato.microdata.measures.view import ColumnView, view_of
 from sfumato.microdata.models.classes import Floats
 from sfumato.microdata.plan.model import Plan
@@ -11,8 +12,8 @@ from sfumato.microdata.recoding.recoding import Recoding
 from sfumato.report.page.plots import Pair
 from sfumato.texts.words import Words
 
-# Bins of numbers and dates, values of categories that are shown, and the longest text with which a bin is named twice.
-BINS, MOST_VALUES, LONGEST_END = 12, 10, 6
+# Values of categories that are shown.
+MOST_VALUES = 10
 # Tables of more combinations are not looked at once more.
 MOST_COMBINATIONS = 2_000_000
 
@@ -45,21 +46,11 @@ def _share(rows: Floats) -> Floats:
 
 def _binned(texts: list[str], numbers: Floats, before: Floats, after: Floats) -> tuple[Pair, ...]:
     """Bins of equal width; each is named by the first and the last value in it."""
-    low, high = float(numbers[0]), float(numbers[-1])
-    places = np.minimum(((numbers - low) / max(high - low, 1e-9) * BINS).astype(np.int64), BINS - 1)
+    places = bin_places(numbers)
     pairs = []
     for place in range(BINS):
         inside = np.flatnonzero(places == place)
         if len(inside):
-            name = _bin_name(texts[int(inside[0])], texts[int(inside[-1])])
+            name = bin_name(texts[int(inside[0])], texts[int(inside[-1])])
             pairs.append(Pair(name, float(before[inside].sum()), float(after[inside].sum())))
     return tuple(pairs)
-
-
-def _bin_name(first: str, last: str) -> str:
-    """A bin by its ends.
-
-    >>> _bin_name("20", "24"), _bin_name("1950-01-02", "1955-12-30"), _bin_name("7", "7")
-    ('20–24', '1950-01-02', '7')
-    """
-    return first if first == last or len(first) > LONGEST_END else f"{first}–{last}"

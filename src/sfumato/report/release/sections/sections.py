@@ -1,6 +1,6 @@
 """The sections of a release report: each a heading with what stands below it, or nothing where nothing is known."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -8,22 +8,21 @@ from typing import Any
 from sfumato.microdata.outcome import COMPARED, Report
 from sfumato.microdata.plan.methods import FullDomain
 from sfumato.report.attack import verdict_head
-from sfumato.report.page.html_parts import listing, paragraph, raw_table, section, sentence_html, table, tiles
-from sfumato.report.page.plots import Pair, histogram, legend, meters, short_names
+from sfumato.report.page.html_parts import folded, listing, paragraph, raw_table, section, sentence_html, table, tiles
+from sfumato.report.page.plots import Pair, histogram, legend, meters
 from sfumato.report.release import findings, optimality, sentences
 from sfumato.report.release.coded import coded_columns
 from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.lost_shares import lost_shares
 from sfumato.report.release.sections import measures
 from sfumato.report.release.sections.before_after import ColumnEvidence
+from sfumato.report.release.sections.cards import distribution_cards
 from sfumato.report.release.sections.trade_off import trade_off_sentences
 from sfumato.texts.words import Words
 
 # Losses whose columns lose between nothing and everything: these can be shown as a share.
 RATES = ("highest", "average", "threshold", "share_above")
 SHARES = ("loss-metric", "precision", "non-uniform-entropy")
-# Distributions of more values are drawn as a histogram.
-MOST_METERS = 4
 
 
 def subtitle(dossier: Dossier) -> str:
@@ -203,7 +202,8 @@ def risk_table(dossier: Dossier) -> str:
         for name, figure in sides[0].items()
         if isinstance(figure, int | float) and not isinstance(figure, bool)
     ]
-    return table([words[f"report.{key}"] for key in ("figure", "before", "after")], rows, words)
+    head = [words[f"report.{key}"] for key in ("figure", "before", "after")]
+    return folded(words, rows, lambda part: table(head, part, words))
 
 
 def _risk(words: Words, name: str, figure: object) -> object:
@@ -215,7 +215,7 @@ def utility(dossier: Dossier) -> str:
     """What the rows lost: per column, their distributions, and whatever else was measured."""
     words = dossier.words
     measured = measures.utility(words, {**dossier.report.utility, "losses": _all_losses(dossier.report)})
-    parts = [*_losses(dossier), *coded_columns(words, dossier.report.details), *_distributions(dossier), *measured]
+    parts = [*_losses(dossier), *coded_columns(words, dossier.report.details), *distribution_cards(dossier), *measured]
     return section(words["report.utility"], *parts) if parts else ""
 
 
@@ -253,29 +253,6 @@ def _losses(dossier: Dossier) -> Iterator[str]:
     else:
         head = [words["report.column"], words["report.loss_of"].format(name=called)]
         yield table(head, loss.per_column.items(), words)
-
-
-def _distributions(dossier: Dossier) -> Iterator[str]:
-    words, evidence = dossier.words, dossier.evidence
-    if evidence is None:
-        return
-    columns = {name: column.shares for name, column in evidence.columns.items()} | dict(evidence.distributions)
-    shown = columns | dict(evidence.sensitive)
-    cards = [
-        f'<div class="card"><h3>{escape(name)}</h3>{_drawn(words, name, pairs)}</div>'
-        for name, pairs in shown.items()
-        if len(pairs) > 1
-    ]
-    if cards:
-        yield f"<h3>{escape(words['report.distributions'])}</h3>{legend(words)}"
-        yield f'<div class="columns">{"".join(cards)}</div>'
-
-
-def _drawn(words: Words, name: str, pairs: Sequence[Pair]) -> str:
-    """A distribution: many bins side by side, few values below one another."""
-    if len(pairs) <= MOST_METERS:
-        return meters(words, pairs)
-    return histogram(words, short_names(pairs), "", f"{name}: {words['report.distributions']}")
 
 
 def trade_off(dossier: Dossier) -> str:

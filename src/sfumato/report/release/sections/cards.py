@@ -1,0 +1,76 @@
+"""Cards of a report: of each column how its values spread, before and after."""
+
+from collections.abc import Iterator, Sequence
+from html import escape
+
+from sfumato.report.page.html_parts import folded, paragraph
+from sfumato.report.page.plots import Pair, histogram, legend, meters, short_names
+from sfumato.report.release.dossier import Dossier
+from sfumato.report.release.sections.before_after import raw_as, shown_as
+from sfumato.texts.words import Words
+
+# Distributions of more values are drawn as a histogram.
+MOST_METERS = 4
+# A card: the name of a column, how its values spread, and what is compared where that is not plain.
+Card = tuple[str, Sequence[Pair], str]
+
+
+def distribution_cards(dossier: Dossier) -> Iterator[str]:
+    """A card for each quasi-identifier, each sensitive column and each that is coded; of many, the rest unfolds."""
+    words = dossier.words
+    cards = [card for card in _cards(dossier) if len(card[1]) > 1]
+    if cards:
+        yield f"<h3>{escape(words['report.distributions'])}</h3>{legend(words)}"
+        yield folded(
+            words, cards, lambda part: f'<div class="columns">{"".join(_card(words, *one) for one in part)}</div>'
+        )
+
+
+def _cards(dossier: Dossier) -> Iterator[Card]:
+    evidence, details = dossier.evidence, dossier.report.details
+    if evidence is None:
+        return
+    for name, column in evidence.columns.items():
+        yield name, _named(dossier, name, evidence.distributions.get(name, column.shares)), ""
+    coded = {one["column"]: one["shares"] for one in details.get("coded_columns") or () if one.get("shares")}
+    counted = details.get("sensitive_shares") or {}
+    for name, shares in coded.items():
+        yield name, _pairs(dossier, name, shares), dossier.words["report.coded_card"]
+    for name, told in counted.items():
+        yield name, [*_pairs(dossier, name, told["shares"]), *_others(dossier.words, told)], ""
+    for name, pairs in evidence.sensitive.items():
+        if name not in coded and name not in counted:
+            yield name, _named(dossier, name, pairs), ""
+
+
+def _pairs(dossier: Dossier, name: str, shares: Sequence[Sequence[object]]) -> list[Pair]:
+    words = dossier.words
+    pairs = [Pair(shown_as(words, label), before, after) for label, before, after in shares]  # type: ignore[arg-type]
+    return _named(dossier, name, pairs)
+
+
+def _named(dossier: Dossier, name: str, pairs: Sequence[Pair]) -> list[Pair]:
+    """Values as the language writes them."""
+    if dossier.plan is None:
+        return list(pairs)
+    return [Pair(raw_as(dossier.words, dossier.plan, name, one.name), one.before, one.after) for one in pairs]
+
+
+def _others(words: Words, told: dict[str, object]) -> Iterator[Pair]:
+    """The values that are not told one by one."""
+    if told["others"]:
+        shares: list[list[float]] = told["shares"]  # type: ignore[assignment]
+        before, after = (max(1.0 - sum(share[side] for share in shares), 0.0) for side in (1, 2))
+        yield Pair(words["report.others"].format(count=words.count(int(str(told["others"])))), before, after)
+
+
+def _card(words: Words, name: str, pairs: Sequence[Pair], note: str) -> str:
+    below = paragraph(note, True) if note else ""
+    return f'<div class="card"><h3>{escape(name)}</h3>{_drawn(words, name, pairs)}{below}</div>'
+
+
+def _drawn(words: Words, name: str, pairs: Sequence[Pair]) -> str:
+    """A distribution: many bins side by side, few values below one another."""
+    if len(pairs) <= MOST_METERS:
+        return meters(words, pairs)
+    return histogram(words, short_names(pairs), "", f"{name}: {words['report.distributions']}")
