@@ -218,6 +218,17 @@ def test_where_nothing_was_entered_nothing_is_kept(spaces, clock):
     assert not spaces._sealed.path(KEY).exists()
 
 
+def test_an_untouched_example_is_no_draft(spaces):
+    """Whoever looked at the page of tables left a project behind."""
+    workspace, example = spaces.of(KEY), {"table": "area,n"}
+    workspace.keep_draft("tables", example, example)
+    assert workspace.drafts == {}
+    workspace.keep_draft("tables", {"table": "mine"}, example)
+    assert workspace.draft("tables") == {"table": "mine"}
+    workspace.keep_draft("tables", example, example)
+    assert workspace.drafts == {}
+
+
 def test_what_was_entered_is_erased_with_the_project(spaces):
     workspace = spaces.of(KEY)
     workspace.keep_draft("tables", {"table": "area,n"})

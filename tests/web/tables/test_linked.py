@@ -71,3 +71,18 @@ def test_the_decimal_mark_of_tables_is_guessed_asked_for_and_chosen(base, open_p
     page.get_by_text("is read as 1").wait_for()
     button(page, "Protect").click()
     page.get_by_text("Nobody can compute a masked cell back.").first.wait_for()
+
+
+def test_files_sleep_with_the_draft(base, open_page, tmp_path) -> None:
+    """Files were gone with the page, and rules that were made for them were left."""
+    (tmp_path / "areas.csv").write_text(BY_AREA, encoding="utf-8")
+    (tmp_path / "ages.csv").write_text(BY_AGE.replace("old", "älter"), encoding="utf-8")
+    page = open_page(f"{base}/app/tables")
+    page.get_by_text("Several tables that belong together").click()
+    for name in ("areas.csv", "ages.csv"):
+        page.locator(".q-expansion-item input[type=file]").first.set_input_files(tmp_path / name)
+        page.get_by_text(f"{name}: ").wait_for()
+    page.reload()
+    page.get_by_text("ages.csv: ").wait_for()
+    button(page, "Protect").click()
+    page.get_by_text("Nobody can compute a masked cell back.").first.wait_for()

@@ -109,7 +109,7 @@ class AttributeArea:
         if self._filling or self._shared.stale:
             return None
         entered = {"records": self._records.value, "configuration": self._configuration.value}
-        self.workspace.keep_draft(AREA, entered)
+        self.workspace.keep_draft(AREA, entered, {"records": RECORDS, "configuration": CONFIGURATION})
         try:
             records, configuration = json.loads(self._records.value), json.loads(self._configuration.value)
         except (ValueError, TypeError, RecursionError):

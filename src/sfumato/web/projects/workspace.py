@@ -143,11 +143,17 @@ class Workspace:
         """What was entered in another area; what is done to it there changes nothing here."""
         return deepcopy(self.drafts.get(area, {}))
 
-    def keep_draft(self, area: str, entered: Mapping[str, Any]) -> None:
-        """Remember what was entered in another area; the tabs that show it are told where it changed."""
-        if self.drafts.get(area) == entered:
+    def keep_draft(self, area: str, entered: Mapping[str, Any], example: Mapping[str, Any] | None = None) -> None:
+        """Remember what was entered in another area; the tabs that show it are told where it changed.
+
+        Args:
+            example: What the area shows by itself: untouched it is nobody's draft.
+        """
+        if self.drafts.get(area, example) == entered:
             return
         self.drafts[area] = deepcopy(dict(entered))
+        if entered == example:
+            del self.drafts[area]
         self.draft_tabs[area].changed()
 
     def place(self, name: str) -> Path:

@@ -21,6 +21,8 @@ CELLS, ROWS = "cells", "rows"
 # Rules that look at who is behind a cell, and how many there must be where none of them is chosen.
 OF_RESPONDENTS = frozenset({"frequency", "p-percent", "dominance", "holdings"})
 LEAST_RESPONDENTS = 3
+# Files of more bytes together do not sleep with the draft; they are named, to be sent again.
+MOST_KEPT = 20_000_000
 
 
 class LinkedTables:
@@ -37,6 +39,8 @@ class LinkedTables:
         self._doubts: dict[str, dict[str, Doubt]] = {}
         self._commas: dict[str, bool] = {}
         self._paths: dict[str, Path] = {}
+        self._contents: dict[str, bytes] = {}
+        self._filling = False
 
     @property
     def decimal(self) -> str | None:
@@ -49,9 +53,16 @@ class LinkedTables:
         """Whether there are any."""
         return bool(self._paths)
 
+    @property
+    def shared(self) -> list[str]:
+        """The columns that all of them have."""
+        lists = list(self._columns.values())
+        return [name for name in (lists[0] if lists else []) if all(name in names for names in lists)]
+
     def build(self) -> None:
         words = self._words
-        with ui.expansion(words["linked"]).classes("w-full"):
+        self._card = ui.expansion(words["linked"]).classes("w-full")
+        with self._card:
             ui.label(words["linked_says"]).classes("sf-soft")
             components.upload(words["linked_upload"], self._uploaded, MOST_BYTES, words, (".csv", ".tsv", ".txt"))
             self._room = ui.column().classes("w-full gap-0")
@@ -79,15 +90,20 @@ class LinkedTables:
         return ui.select([], label=self._words[name], clearable=True, on_change=lambda _: self._changed())
 
     async def _uploaded(self, event: events.UploadEventArguments) -> None:
-        path = self._workspace.place(event.file.name)
-        path.write_bytes(await event.file.read())
         try:
-            lines = [line.fields for line in read_lines(path)]
+            self._take(event.file.name, await event.file.read())
         except DataError as error:
             components.alarm(components.error_text(error, self._words))
             return
+        self._offer()
+
+    def _take(self, name: str, content: bytes) -> None:
+        """Put a file beside the others, and look at what its columns hold."""
+        path = self._workspace.place(name)
+        path.write_bytes(content)
+        lines = [line.fields for line in read_lines(path)]
         head, rows = (lines[0], lines[1:]) if lines else ([], [])
-        self._paths[path.name], self._columns[path.name] = path, head
+        self._paths[path.name], self._columns[path.name], self._contents[path.name] = path, head, content
         columns = {name: [row[place] for row in rows] for place, name in enumerate(head)}
         doubts = {name: doubt_about(texts, self._words) for name, texts in columns.items()}
         self._doubts[path.name] = {name: doubt for name, doubt in doubts.items() if doubt is not None}
@@ -97,12 +113,52 @@ class LinkedTables:
         self._commas[path.name] = writes_commas(rows)
         categories = [name for name in head if name not in self._numbers[path.name]]
         self._codes[path.name] = {name: set(columns[name]) for name in categories}
-        self._offer()
+
+    def entered(self) -> Values:
+        """The files and what was entered about them, as a draft keeps them; of files too large, their names."""
+        if not self._paths:
+            return {}
+        kept = sum(map(len, self._contents.values())) <= MOST_KEPT
+        # Each byte is one character, whatever the encoding of a file.
+        files = {name: content.decode("latin-1") for name, content in self._contents.items()} if kept else {}
+        fields = {name: field.value for name, field in self._fields().items()}
+        return {"files": files, "lost": [] if kept else list(self._paths), "fields": fields}
+
+    def _fields(self) -> dict[str, Any]:
+        """The fields by the names under which they are remembered; the kind decides what the others offer."""
+        fields = {"kind": self._kind, "value": self._value, "total": self._total, "decimal": self._decimal}
+        return fields | {"holding": self._holding, "weight": self._weight, "crossings": self._crossings}
+
+    def restore(self, kept: Values) -> None:
+        """Show what was sent and entered before the page was opened again; name the files to be sent once more."""
+        self._filling = True
+        for name, content in kept.get("files", {}).items():
+            self._take(name, content.encode("latin-1"))
+        fields = kept.get("fields", {}) if self._paths else {}
+        self._kind.value = fields.get("kind", CELLS)
+        if self._paths:
+            self._fill()
+            self._card.value = True
+        for name, field in self._fields().items():
+            field.value = fields.get(name, field.value)
+        self._filling = False
+        self._show()
+        if kept.get("lost"):
+            self._card.value = True
+            with self._room:
+                components.notice(self._words["linked_again"].format(names=", ".join(kept["lost"])), good=None)
 
     def _offer(self) -> None:
-        """Offer the columns that all files have."""
-        lists = list(self._columns.values())
-        shared = [name for name in (lists[0] if lists else []) if all(name in names for names in lists)]
+        """Offer the columns that all files have, to the rules as well."""
+        if self._filling:
+            return
+        self._fill()
+        self._rules.offer(self.shared)
+        self._choose()
+
+    def _fill(self) -> None:
+        """Offer the columns that all files have, and guess what they are."""
+        shared = self.shared
         numbers = [name for name in shared if all(name in own for own in self._numbers.values())]
         # Rows are counted unless somebody says what is to be added up: a number of a person is seldom a sum.
         value = COUNT if self._kind.value == ROWS else (numbers or [COUNT])[0]
@@ -114,11 +170,9 @@ class LinkedTables:
             self._total.value = own_total(every, str(self._total.value or ""))
         doubt = self.doubt()
         self._decimal.value = doubt.proposed if doubt else "," if any(self._commas.values()) else "."
-        self._rules.offer(shared)
         categories = [name for name in shared if name not in numbers][:3]
         pairs = [(one, other) for place, one in enumerate(categories) for other in categories[place + 1 :]]
         self._crossings.value = "\n".join(", ".join(pair) for pair in pairs)
-        self._choose()
 
     def _show(self) -> None:
         """The files, and the fields that their kind needs."""
@@ -134,7 +188,7 @@ class LinkedTables:
 
     def _remove(self, name: str) -> None:
         self._paths.pop(name).unlink(missing_ok=True)
-        for known in (self._columns, self._numbers, self._codes, self._doubts, self._commas):
+        for known in (self._columns, self._contents, self._numbers, self._codes, self._doubts, self._commas):
             del known[name]
         self._offer()
 

@@ -1,6 +1,7 @@
 """The area of tables: paste or upload cells, say what is unsafe, and see what is masked, why, and that it holds."""
 
 import asyncio
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,7 @@ class TableArea:
         self._linked = LinkedTables(self.workspace, self._rules, self._releases, self._check)
         self._job: str | None = None
         self._lines: list[list[str]] = []
+        self._example: dict[str, Any] | None = None
 
     def build(self) -> None:
         words = self.words
@@ -147,8 +149,13 @@ class TableArea:
     def _restore(self) -> None:
         """Show what was entered before the page was opened again."""
         self._fill(self._draft.get("fields", {}))
-        fits = self._rules.used() <= set(self._names)  # else rules were made for files that are gone with the page
-        self._rules.look_at(self._names) if fits else self._rules.offer(self._names)
+        self._filling = True
+        self._linked.restore(self._draft.get("linked", {}))
+        self._filling = False
+        names = self._linked.shared if self._linked.tables else self._names
+        fits = self._rules.used() <= set(names)  # else rules were made for files that are too large to be kept
+        self._rules.look_at(names) if fits else self._rules.offer(names)
+        self._example = None if self._draft else self._entered()
         self._check()
 
     @property
@@ -180,10 +187,15 @@ class TableArea:
 
     def _remember(self) -> None:
         """Keep what is entered, so that a page that is opened again shows it."""
+        self.workspace.keep_draft(AREA, self._entered(), self._example)
+
+    def _entered(self) -> dict[str, Any]:
+        """What is entered, as it is kept."""
         fields = {key: field.value for field, key in self._columns().items()}
         fields |= {"total": self._total.value, "decimal": self._decimal.value}
         rules = {name: getattr(self._rules, name) for name in ENTERED}
-        self.workspace.keep_draft(AREA, {"table": str(self._text.value or ""), "fields": fields, "rules": rules})
+        linked = self._linked.entered()
+        return deepcopy({"table": str(self._text.value or ""), "fields": fields, "rules": rules, "linked": linked})
 
     def _offer_unfolding(self, lines: list[list[str]]) -> None:
         """Of a crosstab, all columns of numbers are cells: offer to write it as one line a cell."""
