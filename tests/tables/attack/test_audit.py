@@ -95,6 +95,26 @@ def test_single_respondent_attacks_his_neighbor():
     assert [(leak.name, leak.attacker, leak.verdict) for leak in found.leaks] == [("c5", "c4", Verdict.EXACT)]
 
 
+@pytest.mark.parametrize(
+    ("reach", "known", "leaks"),
+    [
+        ((1, 0), (3, 9), []),
+        ((1, 0), (3.5, 9), [("c4", "part of c4", Verdict.TOO_NARROW)]),
+        ((0, 1), (0, 5), []),
+        ((0, 1), (0, 4.5), [("c4", "part of c4", Verdict.TOO_NARROW)]),
+        ((0, 0), (3.5, 4.5), []),
+    ],
+    ids=["down open", "down told", "up open", "up told", "all is his"],
+)
+def test_what_is_not_his_stays_open_to_a_contributor_on_the_one_side_promised(reach, known, leaks):
+    shown = publication([20, 10, 10, 9, NONE, NONE, 11, NONE, NONE])
+    values = np.array([20, 10, 10, 9, 4, 5, 11, 6, 5], float)
+    down, up, low, high = (np.array([float(number)]) for number in (*reach, *known))
+    own = Attacker("part of c4", Kind.RESPONDENT, np.array([4]), Bounds(low, high), Reach(down, up))
+    found = audit_publication(shown, promise(9, {4: (3, 5)}), Knowledge(attackers=(own,)), values)
+    assert [(leak.name, leak.attacker, leak.verdict) for leak in found.leaks] == leaks
+
+
 def test_nothing_masked_passes():
     assert audit_publication(publication([20, 10, 10, 9, 4, 5, 11, 6, 5]), promise(9, {})).checked == 0
 

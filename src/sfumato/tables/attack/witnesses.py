@@ -62,9 +62,12 @@ class Witnesses:
         )
 
     def _search(self, place: int, sign: int, need: float, places: Places, own: Bounds) -> bool:
-        """Look for one witness, within what somebody knows."""
+        """Look for one witness, within what somebody knows: of the cell that is moved, too."""
         from highspy import HighsModelStatus
 
+        his = places == place
+        if (his & (sign * need > own.high + NOISE)).any() or (his & (sign * need < own.low - NOISE)).any():
+            return False
         for cell, low, high in zip(places.tolist(), own.low / self._unit, own.high / self._unit, strict=True):
             self._bound(cell, max(high, 0.0), max(-low, 0.0))
         up, down = (need / self._unit, 0.0) if sign > 0 else (0.0, need / self._unit)
