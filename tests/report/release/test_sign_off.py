@@ -312,3 +312,18 @@ def test_the_annex_tells_of_attacks_and_refers_to_nothing_outside_it(language, t
         r"steht oben\.|stands above\.|dieses Berichts|this report", text.split(words["annex.measures"])[0]
     )
     assert document(dossier).tables
+
+
+def test_columns_that_differ_in_their_limits_alone_are_told_together(tmp_path) -> None:
+    """Forty columns of a laboratory had a line each, which differed in one number."""
+    rows = [{"sex": "mf"[place % 2], **{f"lab_{lab}": lab * 10 + place for lab in range(9)}} for place in range(40)]
+    coded = {f"lab_{lab}": {"role": "sensitive", "publish": {"round": 5, "top": 30 + 10 * lab}} for lab in range(9)}
+    columns = {"sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}, **coded}
+    plan = {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}]}
+    with closing(anonymize(pl.DataFrame(rows), plan)) as release:
+        folder = release.save(tmp_path / "out")
+    for name in ("report.html", "report-external.html"):
+        page = (folder / name).read_text(encoding="utf-8")
+        assert page.count("each column with its own steps and limits: lab_0 (above 30 one label, steps of 5)") == 1
+    told = json.loads((folder / "report-external.json").read_text())["columns"]["lab_3"]["what"]
+    assert told == "Published changed: values above 60 are told as one label, rounded to multiples of 5."

@@ -99,6 +99,11 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]], words: Words | 
     return raw_table(head, (tuple(_cell(value, words or words_in()) for value in row) for row in lines), numeric)
 
 
+def long_table(head: Sequence[str], rows: Iterable[Sequence[object]], words: Words) -> str:
+    """A table that may have many lines: the first are seen, the rest unfolds."""
+    return folded(words, list(rows), lambda part: table(head, part, words))
+
+
 def raw_table(head: Sequence[str], rows: Iterable[Sequence[str]], numeric: Sequence[bool] = ()) -> str:
     """A table whose cells are HTML already, `<td>` included; `numeric` says which headings stand to the right."""
     marks = [' class="number"' if number else "" for number in numeric] or [""] * len(head)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sfumato.report.page.html_parts import paragraph, table
+from sfumato.report.page.html_parts import long_table, paragraph
 from sfumato.texts.words import Words
 
 HEAD = ("report.column", "report.values_before", "report.values_after", "coded.change", "coded.labeled")
@@ -17,7 +17,7 @@ def coded_columns(words: Words, figures: Mapping[str, Any]) -> Iterator[str]:
             (one["column"], one["values"], one["left"], change(words, one), words.percent(one["labeled"]))
             for one in columns
         ]
-        yield paragraph(words["coded.about"]) + table([words[key] for key in HEAD], rows, words)
+        yield paragraph(words["coded.about"]) + long_table([words[key] for key in HEAD], rows, words)
 
 
 def change(words: Words, column: Mapping[str, Any]) -> str:

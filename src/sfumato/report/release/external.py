@@ -167,9 +167,10 @@ def _matrix(dossier: Dossier, name: str) -> str:
 
 def _columns(dossier: Dossier) -> str:
     words = dossier.words
-    told = ((name, (_role(dossier, name), _what(dossier, name))) for name in _plan(dossier).columns)
+    joint = sentences.coded_together(words, _plan(dossier))
+    told = ((name, (_role(dossier, name), joint.get(name) or _what(dossier, name))) for name in _plan(dossier).columns)
     rows = [
-        (f"<td><b>{sentence_html(names)}</b></td>", f"<td>{escape(role)}</td>", f"<td>{escape(what)}</td>")
+        (f"<td><b>{sentence_html(names)}</b></td>", f"<td>{escape(role)}</td>", f"<td>{sentence_html(what)}</td>")
         for names, (role, what) in columns_alike(words, told)
     ]
     return raw_table([words["report.column"], words["external.role"], words["report.what"]], rows)

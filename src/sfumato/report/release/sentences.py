@@ -12,11 +12,11 @@ from sfumato.microdata.outcome import Report
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.publishing.operation import written
 from sfumato.microdata.publishing.perturbation import Perturbation
-from sfumato.microdata.publishing.plan import Limit, PublishPlan, number_of
+from sfumato.microdata.publishing.plan import OPERATIONS, Limit, PublishPlan, number_of
 from sfumato.microdata.verdict import Promise
 from sfumato.report.release.findings import MOST_SINGLE
 from sfumato.texts.counted import filled
-from sfumato.texts.enumeration import enumeration
+from sfumato.texts.enumeration import Enumeration, enumeration
 from sfumato.texts.words import Words
 
 _PLACE = "\0"
@@ -147,15 +147,34 @@ def untouched(words: Words, plan: Plan, name: str, report: Report, under_promise
     return words["fate.promised"] if under_promise else words.get(f"fate.{role}")
 
 
-def _coding(words: Words, publish: PublishPlan) -> Iterator[str]:
-    """What is done to single numbers. Of a limit that was a share the share is told: the rows made the number."""
+def coded_together(words: Words, plan: Plan) -> dict[str, Enumeration]:
+    """Of columns whose numbers are coded in the same ways, with steps and limits of their own: what is said of all."""
+    alike: dict[tuple[str, ...], dict[str, str]] = {}
+    for name, column in plan.columns.items():
+        if column.operations is not None and name not in plan.withheld_columns:
+            ways = (column.role, *(part for part in OPERATIONS if getattr(column.operations, part) is not None))
+            alike.setdefault(ways, {})[name] = ", ".join(_coding(words, column.operations, "brief"))
+    told: dict[str, Enumeration] = {}
+    for steps in alike.values():
+        if len({*steps.values()}) > MOST_SINGLE:
+            each = [words["fate.changed_each"].format(column=name, steps=said) for name, said in steps.items()]
+            told |= dict.fromkeys(steps, enumeration(words, words["fate.changed_many"], each))
+    return told
+
+
+def _coding(words: Words, publish: PublishPlan, kind: str = "step") -> Iterator[str]:
+    """What is done to single numbers. Of a limit that was a share the share is told: the rows made the number.
+
+    Args:
+        kind: Of which texts: `step`, or `brief` where columns are told together.
+    """
     for part in fields(publish):
         asked = getattr(publish, part.name)
         if isinstance(asked, Limit) and asked.share is not None:
             share = 1 - asked.share if part.name == "top" else asked.share
             yield words[f"fate.share_{part.name}"].format(share=words.percent(round(share, 12)))
         elif isinstance(asked, int | float | Limit) and (number := number_of(asked)) is not None:
-            yield words[f"fate.step_{part.name}"].format(number=words.figure(written(Decimal(str(number)))))
+            yield words[f"fate.{kind}_{part.name}"].format(number=words.figure(written(Decimal(str(number)))))
 
 
 def by_class(words: Words, report: Report, plan: Plan | None, name: str) -> str:

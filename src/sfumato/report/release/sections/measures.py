@@ -5,7 +5,7 @@ from html import escape
 from typing import Any
 
 from sfumato.microdata.measures.disclosure import AttributeFigures, Disclosure
-from sfumato.report.page.html_parts import listing, paragraph, table
+from sfumato.report.page.html_parts import listing, long_table, paragraph, table
 from sfumato.texts.words import Words
 
 MOST_PAIRS = 10
@@ -30,7 +30,7 @@ def _distances(words: Words, distances: Mapping[str, Mapping[str, Any]]) -> Iter
     yield _head(words, "measure.moved") + paragraph(words["measure.moved_hint"], True)
     rows = [(name, entry.get("total_variation"), entry.get("earth_mover")) for name, entry in distances.items()]
     head = [words["report.column"], words["measure.total_variation"], words["measure.earth_mover"]]
-    yield table(head, rows, words)
+    yield long_table(head, rows, words)
 
 
 def _association(words: Words, summary: Mapping[str, Any], pairs: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -45,7 +45,7 @@ def _association(words: Words, summary: Mapping[str, Any], pairs: Sequence[Mappi
         (f"{pair['first']} × {pair['second']}", pair.get("cramers_v_before"), pair.get("cramers_v"))
         for pair in order[:MOST_PAIRS]
     ]
-    yield table([words["measure.columns"], words["measure.cramers_v_before"], words["report.after"]], rows, words)
+    yield long_table([words["measure.columns"], words["measure.cramers_v_before"], words["report.after"]], rows, words)
 
 
 def _queries(words: Words, errors: Mapping[str, Any]) -> Iterator[str]:
@@ -108,7 +108,7 @@ def disclosure(words: Words, tells: Disclosure) -> Iterator[str]:
         head = [words[f"risk.disclosure.{key}"] for key in ("column", "alone", "rows", "blank", "part_blank", "l", "t")]
         rows = [(name, *_column_tells(words, figures)) for name, figures in tells.sensitive.items()]
         yield _head(words, "risk.disclosure") + paragraph(words["risk.disclosure.says"], True)
-        yield table(head, rows, words)
+        yield long_table(head, rows, words)
 
 
 def _column_tells(words: Words, figures: AttributeFigures) -> tuple[object, ...]:

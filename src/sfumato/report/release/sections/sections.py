@@ -8,7 +8,16 @@ from typing import Any
 from sfumato.microdata.outcome import COMPARED, Report
 from sfumato.microdata.plan.methods import FullDomain
 from sfumato.report.attack import verdict_head
-from sfumato.report.page.html_parts import folded, listing, paragraph, raw_table, section, sentence_html, table, tiles
+from sfumato.report.page.html_parts import (
+    listing,
+    long_table,
+    paragraph,
+    raw_table,
+    section,
+    sentence_html,
+    table,
+    tiles,
+)
 from sfumato.report.page.plots import Pair, histogram, legend, meters
 from sfumato.report.release import findings, optimality, sentences
 from sfumato.report.release.coded import coded_columns
@@ -109,7 +118,8 @@ def columns(dossier: Dossier) -> str:
         head = [words[f"report.{key}"] for key in ("column", "level", "loss")]
         return section(title, table(head, levels, words)) if levels else ""
     examples = [words["report.examples"]] if dossier.evidence else []
-    told = ((name, tuple(_column(dossier, name))) for name in plan.columns)
+    joint = sentences.coded_together(words, plan)
+    told = ((name, tuple(_column(dossier, name, joint.get(name)))) for name in plan.columns)
     rows = [_named_column(dossier, names, *cells) for names, cells in findings.columns_alike(words, told)]
     return section(title, raw_table([words["report.column"], words["report.what"], *examples], rows))
 
@@ -121,14 +131,14 @@ def _named_column(dossier: Dossier, names: str, role: str, *cells: str) -> list[
     return [f"<td><b>{sentence_html(names)}</b><br>{chip}</td>", *cells]
 
 
-def _column(dossier: Dossier, name: str) -> list[str]:
-    """The role of a column, and the cells that tell what was done to it."""
+def _column(dossier: Dossier, name: str, joint: str | None) -> list[str]:
+    """The role of a column, and the cells that tell what was done to it, or to several (`joint`)."""
     assert dossier.plan is not None
     words, column = dossier.words, dossier.plan.columns[name]
     evidence = dossier.evidence.columns.get(name) if dossier.evidence else None
     labels = optimality.published(dossier.report).get(name, ())
-    what = fate(dossier, name)
-    cells = [column.role, f"<td>{escape(what)}{optimality.chips(words, labels)}</td>"]
+    what = joint or fate(dossier, name)
+    cells = [column.role, f"<td>{sentence_html(what)}{optimality.chips(words, labels)}</td>"]
     if not dossier.evidence:
         return cells
     return [*cells, f"<td>{''.join(_pair(*example) for example in evidence.examples) if evidence else ''}</td>"]
@@ -202,8 +212,7 @@ def risk_table(dossier: Dossier) -> str:
         for name, figure in sides[0].items()
         if isinstance(figure, int | float) and not isinstance(figure, bool)
     ]
-    head = [words[f"report.{key}"] for key in ("figure", "before", "after")]
-    return folded(words, rows, lambda part: table(head, part, words))
+    return long_table([words[f"report.{key}"] for key in ("figure", "before", "after")], rows, words)
 
 
 def _risk(words: Words, name: str, figure: object) -> object:
@@ -245,7 +254,7 @@ def _losses(dossier: Dossier) -> Iterator[str]:
     if left:
         head = [words[f"report.{key}"] for key in ("column", "values_before", "values_after", "share")]
         rows = [(name, entry["before"], entry["after"], words.percent(entry["share"])) for name, entry in left.items()]
-        yield paragraph(words["report.values_left"]) + table(head, rows, words)
+        yield paragraph(words["report.values_left"]) + long_table(head, rows, words)
     if loss.name in SHARES and all(0 <= share <= 1 for share in loss.per_column.values()):
         key, shares = _shares(dossier.report)
         yield paragraph(words[key].format(name=called))
