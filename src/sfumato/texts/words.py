@@ -30,6 +30,8 @@ _TOTAL = re.compile(r"^(?!the grand)(.+) total$")
 _OFF, _MORE = re.compile(r"\(by ([^()]+)\)"), re.compile(r" and (\d+) more$")
 _NUMERAL = r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
 _DECIMAL = re.compile(rf"[<>≤≥]?{_NUMERAL}(?: ?[-–] ?{_NUMERAL})?", re.ASCII)
+# An interval with its ends, as ladders and classes label it.
+_INTERVAL = re.compile(rf"[\[(]{_NUMERAL}(?:, |–){_NUMERAL}[\])]", re.ASCII)
 # Placeholders for what is called by its own name: columns, files, values.
 _LISTED = ("asked", "reached")
 _NAMED = frozenset(
@@ -83,7 +85,11 @@ class Words(Mapping[str, str]):
         ('2596,88', '31.12.2024', 'A.1')
         >>> words_in("de").value("1.35-1.45"), words_in("de").value(">4.5")
         ('1,35-1,45', '>4,5')
+        >>> words_in("de").value("[1.35, 1.55)"), words_in().value("[1.35, 1.55)"), words_in("de").value("[1.35–2]")
+        ('[1,35; 1,55)', '[1.35, 1.55)', '[1,35–2]')
         """
+        if _INTERVAL.fullmatch(text) and self["decimal"] == ",":
+            return text.replace(",", ";").replace(".", ",")
         return text.replace(".", self["decimal"]) if _DECIMAL.fullmatch(text) else text
 
     def day(self, day: date) -> str:

@@ -20,9 +20,10 @@ from sfumato.texts.words import Words
 MOST_LABELS, MOST_MEMBERS = 400, 60
 _RANGE = re.compile(r"(-?\d+)-(-?\d+)")
 _OF_CLASS = re.compile(r"\[(.+)–(.+)\]")
-_HALF_OPEN = re.compile(r"\[(.+), (.+)\)")
+_HALF_OPEN, _LAST = re.compile(r"\[(.+), (.+)\)"), re.compile(r"\[(.+), (.+)\]")
 _NEIGHBORS = re.compile(r"(.+)\.\.(.+)")
-KINDS = (("from_to", _RANGE), ("from_to", _OF_CLASS), ("half_open", _HALF_OPEN), ("from_to", _NEIGHBORS))
+CLOSED = tuple(("from_to", pattern) for pattern in (_RANGE, _OF_CLASS, _LAST, _NEIGHBORS))
+KINDS = (*CLOSED, ("half_open", _HALF_OPEN))
 Meaning = tuple[str, str]
 
 
@@ -91,6 +92,8 @@ def _span(words: Words, label: str) -> str:
     >>> from sfumato.texts.words import words_in
     >>> _span(words_in(), "[1.35–2.04]")
     'all values from 1.35 to 2.04, both included'
+    >>> _span(words_in(), "[1.75, 1.95]")
+    'all values from 1.75 to 1.95, both included'
     >>> _span(words_in("de"), "[1.35–2.04]")
     'alle Werte von 1,35 bis 2,04, beide eingeschlossen'
     """

@@ -1,6 +1,7 @@
 """Columns as a table: found, filtered, changed by many; ladders made by dragging and by keyboard, checked at once."""
 
 import random
+import re
 
 import pytest
 from walking import button, choose, column, give_role, load_example, plan_now, send, step
@@ -9,6 +10,9 @@ from sfumato.web.projects.loaded_data import Column, load
 from sfumato.web.projects.workspace import Workspace
 from sfumato.web.rows.columns.column_figures import histogram
 from sfumato.web.rows.columns.columns_table import ColumnsTable
+
+# A number with a decimal point.
+POINTS = re.compile(r"\d\.\d")
 
 
 @pytest.fixture(scope="module")
@@ -155,6 +159,30 @@ def test_numbers_below_cuts_and_labels_of_fields_are_read_whole(base, open_page,
     assert page.evaluate(CUT_LABELS) == []
     page.keyboard.press("Enter")
     page.locator(".sf-group[data-group=beide]").wait_for()
+
+
+def test_german_pages_write_labels_with_decimal_commas(base, open_page, tmp_path) -> None:
+    """Ladders, charts and rows of the result showed points beside commas."""
+    heights = "\n".join(f"{1.4 + n % 20 / 40:.3f};{'abc'[n % 3]}" for n in range(120))
+    (tmp_path / "heights.csv").write_text(f"height;illness\n{heights}\n", encoding="utf-8")
+    page = open_page(f"{base}/app", width=1600, locale="de-DE")
+    send(page, tmp_path / "heights.csv")
+    page.get_by_text("120 Zeilen,").wait_for()
+    step(page, "Spalten")
+    give_role(page, "height", "quasi-identifier", label="Rolle")
+    column(page, "height")
+    choose(page, "Wie sie gröber wird", "Intervalle")
+    page.locator(".sf-panel .sf-tree").wait_for()
+    assert POINTS.search(page.locator(".sf-panel .sf-tree").inner_text()) is None
+    step(page, "Ziel")
+    step(page, "Ergebnis")
+    button(page, "Anonymisieren").click()
+    page.locator(".sf-kept").first.wait_for()
+    drawn = page.locator("details svg text").all_text_contents()
+    assert any("," in text for text in drawn) and not any(POINTS.search(text) for text in drawn)
+    page.get_by_role("tab", name="Zeilen").click()
+    page.locator("td.raw").first.wait_for()
+    assert POINTS.search(" ".join(page.locator(".sf-table td").all_text_contents())) is None
 
 
 def test_intervals_are_made_by_dragging_cuts(base, open_page, tmp_path) -> None:

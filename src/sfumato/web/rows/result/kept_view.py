@@ -1,5 +1,6 @@
 """What each column kept: its raw and its published distribution side by side, and the share of detail that is left."""
 
+from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -22,16 +23,26 @@ def build(workspace: Workspace, report: dict[str, Any]) -> None:
             ui.html(f"<h3>{escape(words['kept'])}</h3>", sanitize=False).classes("sf-title")
             ui.label(words["kept_hint"]).classes("sf-soft sf-small")
             ui.html(legend(words), sanitize=False)
-        ui.html("".join(line(words, column) for column in kept_columns(report)), sanitize=False).classes("w-full")
+        lines = "".join(line(words, _shown(workspace, column)) for column in kept_columns(report))
+        ui.html(lines, sanitize=False).classes("w-full")
     coded = "".join(coded_columns(words, report))
     if coded:
         with components.card(words["coded"]):
-            ui.html(coded, sanitize=False).classes("w-full sf-prose sf-table").props('tabindex="0"')
+            ui.html(coded, sanitize=False).classes("w-full sf-prose sf-table sf-wrapped").props('tabindex="0"')
     why = list(forcing_sentences(words, report["risk"], report["levels"]))
     if why:
         with components.card(words["why"]):
             for sentence in why:
                 ui.label(sentence)
+
+
+def _shown(workspace: Workspace, column: KeptColumn) -> KeptColumn:
+    """A column with its values as people read them."""
+    loaded, words = workspace.loaded, workspace.words
+    if loaded is None:
+        return column
+    pairs = (replace(pair, name=loaded.shown(column.name, pair.name, words)) for pair in column.shares)
+    return replace(column, shares=tuple(pairs))
 
 
 def line(words: Words, column: KeptColumn) -> str:

@@ -148,7 +148,8 @@ class OtherChoices:
             ladder, _ = ladder_of(column, plan, self.workspace.place("x").parent)
         except (SfumatoError, KeyError):
             return name, str(level), ""
-        return name, f"{level} / {ladder.height - 1}", " → ".join(example(column, ladder, level))
+        shown = (self.workspace.loaded.shown(name, text, self.words) for text in example(column, ladder, level))
+        return name, f"{level} / {ladder.height - 1}", " → ".join(shown)
 
     async def _release(self, point: Point) -> None:
         """Fix the levels of a node, allow the rows that it withholds, and run."""

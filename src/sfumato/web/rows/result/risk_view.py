@@ -143,14 +143,16 @@ def _disclosure(words: Words, dossier: Dossier) -> None:
     parts = [*disclosure(words, tells), *([listing(lines)] if lines else [])]
     if parts:
         with components.card():
-            ui.html("".join(parts), sanitize=False).classes("w-full sf-prose sf-table").props('tabindex="0"')
+            ui.html("".join(parts), sanitize=False).classes("w-full sf-prose sf-table sf-wrapped").props('tabindex="0"')
 
 
 def _policy(words: Words, figures: Mapping[str, Any]) -> None:
     """The verdict by the policy that the plan names."""
     if figures:
         with components.card():
-            ui.html(policy.section(figures, words), sanitize=False).classes("sf-prose sf-table").props('tabindex="0"')
+            ui.html(policy.section(figures, words), sanitize=False).classes("sf-prose sf-table sf-wrapped").props(
+                'tabindex="0"'
+            )
 
 
 def _origins(words: Words, report: dict[str, Any]) -> None:

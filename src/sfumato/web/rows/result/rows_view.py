@@ -65,7 +65,8 @@ class RowsView:
 
     def _show(self) -> None:
         words = self.words
-        found = [pair for pair in self._pairs if fits(pair, self._text, self._kind)]
+        sought = {self._text, self._text.replace(words["decimal"], ".")}  # a number as it is shown, too
+        found = [pair for pair in self._pairs if any(fits(pair, text, self._kind) for text in sought)]
         counts = {"found": words.count(len(found)), "rows": words.count(len(self._pairs))}
         self._note.text = words["rows.found"].format(**counts)
         self._room.clear()
@@ -83,7 +84,8 @@ class RowsView:
                 lines.append([("→ " + words["withheld"], "masked"), *(("", "masked") for _ in names[1:])])
             else:
                 marks = ["changed" if after[name] != before[name] else "same" for name in names]
-                lines.append([("→ " + (after[name] or ""), mark) for name, mark in zip(names, marks, strict=True)])
+                texts = [loaded.shown(name, after[name] or "", words) for name in names]
+                lines.append([("→ " + text, mark) for text, mark in zip(texts, marks, strict=True)])
         if names:
             components.table(names, lines)
 
