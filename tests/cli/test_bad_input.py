@@ -87,7 +87,8 @@ CASES = {
     "duplicate column names": (plan_of(), GOOD.replace("note", "zip", 1), 2, 'column "zip_2" of the data is not'),
     "text in a column of numbers": (plan_of(), GOOD.replace("34", SECRET, 1), 3, 'column "age"'),
     "no such file": (plan_of(data__source="nowhere.csv"), GOOD, 3, "no file nowhere.csv"),
-    "an ending that tells no format": (plan_of(data__source="plan.yaml"), GOOD, 2, "tells no format"),
+    "an ending that tells no format": (plan_of(data__source="rows.odd"), GOOD, 2, "tells no format"),
+    "a plan in place of rows": (plan_of(data__source="plan.yaml"), GOOD, 2, "plan.yaml is a plan by its ending"),
     "no quasi-identifier": (
         plan_of(columns__age={"role": "insensitive"}, columns__zip={"role": "insensitive"}),
         GOOD,
@@ -119,6 +120,7 @@ CASES = {
 def test_bad_input(sfumato, tmp_path, name) -> None:
     plan, rows, code, words = CASES[name]
     (tmp_path / "zip.csv").write_text("72021;A;X\n72062;A;Y\n", encoding="utf-8")
+    (tmp_path / "rows.odd").write_text(GOOD, encoding="utf-8")
     ran, new = attempt(sfumato, tmp_path, plan, rows)
     assert ran.code == code, ran.err
     assert words in ran.err

@@ -20,6 +20,7 @@ FORMATS = {
     "duckdb": (".duckdb", ".ddb"),
     "survey": (".sav", ".zsav", ".por", ".dta", ".sas7bdat", ".xpt"),
 }
+PLANS = (".yaml", ".yml")
 _LOOKED_AT_BYTES = 1 << 16
 SUFFIXES = {suffix: form for form, suffixes in FORMATS.items() for suffix in suffixes}
 
@@ -31,6 +32,12 @@ def format_of(path: Path, data: DataPlan) -> str:
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES and (path.is_dir() or not path.exists()):
         suffix = files_of(path)[0].suffix.lower()
+    if suffix in PLANS:
+        raise PlanError(
+            f"{path.name} is a plan by its ending, and holds no rows.",
+            "Give the file of rows or the release folder; a plan is given beside it, on the command line with --plan.",
+            "format",
+        )
     if suffix not in SUFFIXES:
         raise PlanError(
             f'data.format: the ending "{path.suffix}" tells no format.',
