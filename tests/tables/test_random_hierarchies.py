@@ -22,10 +22,13 @@ def protect(cells, levels, seed, method):
     return run(read_table_plan(plan), cells)
 
 
-@pytest.mark.parametrize("start", range(0, size(40, 240), 40))
+EACH = size(20, 40)
+
+
+@pytest.mark.parametrize("start", range(0, size(20, 240), EACH))
 def test_no_masked_cell_gives_way(random_hierarchy, start):
     unattainable = leaking = 0
-    for seed in range(start, start + 40):
+    for seed in range(start, start + EACH):
         cells, levels = random_hierarchy(seed)
         prefer = ("min", "max")[seed // 2 % 2]
         original = protect(cells, levels, seed, {"name": "intervals", "prefer": prefer, "repair": False})
@@ -44,5 +47,5 @@ def test_no_masked_cell_gives_way(random_hierarchy, start):
             assert protected.holds
         assert best.report["proved_optimal"]
         assert best.report["cost"] <= min(other.report["cost"] for other in (mended, *others)) + 1e-9, seed
-    assert unattainable <= 4
-    assert 8 <= leaking <= 32
+    assert unattainable <= EACH / 10
+    assert EACH / 5 <= leaking <= EACH * 4 / 5

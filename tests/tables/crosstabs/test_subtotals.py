@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.tables.crosstabs.subtotals import SEVERAL, Doubt, Sum, adds_up, find_sums
+from sizes import size
 
 
 def sums_of(rows, margins=(), **more):
@@ -81,7 +82,7 @@ def test_a_line_may_add_up():
     assert not adds_up(lines, 2)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=size(60, 200), deadline=None)
 @given(st.lists(st.integers(0, 8), min_size=2, max_size=9))
 def test_small_numbers_prove_nothing_so_every_sum_is_kept_or_refused(values):
     found = sums_of(values)

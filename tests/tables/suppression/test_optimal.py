@@ -16,6 +16,7 @@ from sfumato.tables.suppression import parallel_attacks as guards
 from sfumato.tables.suppression.fast import fast
 from sfumato.tables.suppression.optimal import optimal
 from sfumato.tables.suppression.problem import make_problem
+from sizes import size
 
 
 def square(values, needs, rows, columns, ceiling=np.inf):
@@ -87,7 +88,7 @@ tiny = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=size(12, 25), deadline=None)
 @given(tiny, st.sets(st.integers(0, 3)))
 def test_optimal_equals_brute_force(drawn, cells):
     table = square(drawn["values"], drawn["needs"], 2, 2)
@@ -105,7 +106,7 @@ def test_optimal_equals_brute_force(drawn, cells):
     assert found.cost <= fast(problem).cost + 1e-9
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=size(12, 25), deadline=None)
 @given(
     st.lists(st.integers(0, 9), min_size=6, max_size=6),
     st.sets(st.integers(0, 5), min_size=1, max_size=3),

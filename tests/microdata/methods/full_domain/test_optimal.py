@@ -16,6 +16,7 @@ from sfumato.microdata.methods.full_domain.lattice.problem import Problem
 from sfumato.microdata.models.classes import histogram
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.l_diversity import LDiversity
+from sizes import size
 
 LOSSES = [
     "score",
@@ -158,7 +159,7 @@ def _loss(table, loss, node, labels, kept, rows, aggregate, weights) -> float:
 
 @pytest.mark.parametrize("share", BUDGETS)
 @pytest.mark.parametrize("loss", LOSSES)
-@settings(max_examples=25)
+@settings(max_examples=size(10, 25))
 @given(table=tables(), k=st.integers(1, 5))
 def test_optimal_equals_brute_force(loss, share, table, k) -> None:
     models = [KAnonymity(k)]
@@ -172,7 +173,7 @@ def test_optimal_equals_brute_force(loss, share, table, k) -> None:
 
 
 @pytest.mark.parametrize("aggregate", ["mean", "geometric"])
-@settings(max_examples=40)
+@settings(max_examples=size(20, 40))
 @given(table=tables(), k=st.integers(1, 4), weights=st.lists(st.floats(0.1, 4), min_size=3, max_size=3), data=st.data())
 def test_aggregates_and_weights_stay_exact(aggregate, table, k, weights, data) -> None:
     share = data.draw(st.sampled_from(BUDGETS))
@@ -195,7 +196,7 @@ def test_aggregates_and_weights_stay_exact(aggregate, table, k, weights, data) -
     ],
     ids=["distinct", "entropy", "recursive"],
 )
-@settings(max_examples=50)
+@settings(max_examples=size(20, 50))
 @given(table=tables(sensitive=True), k=st.integers(1, 3), data=st.data())
 def test_models_that_are_not_monotone_under_suppression_stay_exact(model, table, k, data) -> None:
     loss = data.draw(st.sampled_from(LOSSES))
@@ -210,7 +211,7 @@ def test_models_that_are_not_monotone_under_suppression_stay_exact(model, table,
         assert optimal.search(problem).best.loss == pytest.approx(expected)
 
 
-@settings(max_examples=60)
+@settings(max_examples=size(25, 60))
 @given(table=tables(), k=st.integers(1, 4), share=st.sampled_from(BUDGETS), loss=st.sampled_from(LOSSES))
 def test_exhaustive_and_optimal_choose_the_same_node(table, k, share, loss) -> None:
     problem = problem_of(table, loss, [KAnonymity(k)], share)
@@ -221,7 +222,7 @@ def test_exhaustive_and_optimal_choose_the_same_node(table, k, share, loss) -> N
     assert optimal.search(problem_of(table, loss, [KAnonymity(k)], share)).best.node == expected.best.node
 
 
-@settings(max_examples=60)
+@settings(max_examples=size(25, 60))
 @given(table=tables(), k=st.integers(1, 4), share=st.sampled_from(BUDGETS))
 def test_samarati_finds_the_lowest_height_and_its_best_node(table, k, share) -> None:
     problem = problem_of(table, "loss-metric", [KAnonymity(k)], share)
