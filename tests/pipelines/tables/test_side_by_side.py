@@ -401,3 +401,21 @@ def test_three_masked_counts_below_a_total_of_three_are_three_ones(folder, way):
     cells = published(folder, 1)
     assert {cells["c", one] for one in "pqr"} == {"x"}
     assert cells["c", "T"] == "x"
+
+
+def test_cells_are_named_as_tables_have_them_and_others_by_what_they_are_made_of(tmp_path):
+    """x determines z: v is c and d, and another table of x has c by itself, so that d is what is left of v."""
+    rows = [(x, y, "u" if x in "ab" else "v", 20) for x in "abc" for y in "12" for _ in range(5)]
+    write_records(tmp_path, [*rows, ("d", "1", "v", 3)])
+    (tmp_path / "x.grc").write_text("abd:a,b,d\nc:c\n")
+    tables = specified(('"z""y"', "FREQ(3,10)"), ('"x"', "FREQ(3,10)"))
+    done = run(tmp_path, f'{OPEN}{tables}<RECODE> 2, "x", "x.grc"\n{ALONE}{writes(1, 2)}')
+    told = next(warning for warning in done.warnings if TOGETHER in warning)
+    assert "a cell that no table shows (x d)" in told
+    write_records(tmp_path, [*(row for row in rows if row[:2] != ("b", "2")), ("b", "2", "u", 3)])
+    tables = specified(('"z""y"', "FREQ(30,10)"), ('"x""y"', "FREQ(1,10)"))
+    done = run(
+        tmp_path, f"{OPEN}{tables}{ALONE}{writes(1, 2)}".replace('"1.csv"', '"3.csv"').replace('"2.csv"', '"4.csv"')
+    )
+    told = next(warning for warning in done.warnings if TOGETHER in warning)
+    assert "z u, y 2" in told and "x u" not in told

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sfumato.tables.batch.coverage import coverage_of
+from sfumato.tables.batch.coverage import Identity, coverage_of, variable_of
 from sfumato.tables.batch.nested_variables import in_finest_variables
 from sfumato.tables.batch.presence import Presence
 from sfumato.tables.batch.shared_cells import Grain, shared_cells, tied_rows
@@ -63,7 +63,7 @@ def joined(tables: Sequence[OfficeTable], tolerance: float = 0.0, presences: Seq
     Raises:
         UnattainableError: Codes of the tables differ in too many ways, or values do as well.
     """
-    tables = in_finest_variables(tables)
+    handed_in, tables = tables, in_finest_variables(tables)
     coverage = coverage_of([*tables, *(one.table for one in presences)])
     shared = shared_cells(tables, coverage, tolerance)
     size = len(shared.numbers)
@@ -82,14 +82,28 @@ def joined(tables: Sequence[OfficeTable], tolerance: float = 0.0, presences: Seq
     known = shown | np.isin(cells, [*counted, *off.tolist()])
     values = possible_values(values, known, relations, step_of(values[shown]), tolerance)
     whole = _judged(columns.table(values, shown, relations), ties.judged)
-    whole = _within(whole, off, tied.most).with_columns(cell_names=_names(tables, shared.origins, len(cells)))
+    names = _names(handed_in, shared.origins, _parts(tables, shared.numbers, size), len(cells))
+    whole = _within(whole, off, tied.most).with_columns(cell_names=names)
     return JointTable(whole, tuple(shared.places), shown, shared.differing, crossed, cross.broken)
 
 
-def _names(tables: Sequence[OfficeTable], origins: Sequence[tuple[int, int]], size: int) -> tuple[str, ...]:
-    """What each cell is called in the first table that has it."""
+def _names(
+    tables: Sequence[OfficeTable], origins: Sequence[tuple[int, int]], parts: Mapping[int, str], size: int
+) -> tuple[str, ...]:
+    """What each cell is called in the first table that has it; those that no table has by what they are made of."""
     names = [describe(tables[number].trees, tables[number].keys[cell]) for number, cell in origins]
-    return (*names, *([UNSHOWN] * (size - len(names))))
+    return (*names, *(f"{UNSHOWN}{parts.get(cell, '')}" for cell in range(len(names), size)))
+
+
+def _parts(tables: Sequence[OfficeTable], numbers: Mapping[Identity, int], shown: int) -> dict[int, str]:
+    """The codes of the cells that no table shows."""
+    called = {variable_of(tree): tree.name for table in tables for tree in table.trees}
+    parts = {}
+    for identity, place in numbers.items():
+        if place >= shown:
+            codes = sorted(f"{called[name]} {'+'.join(sorted(cover))}" for name, cover in identity)
+            parts[place] = f" ({', '.join(codes)})"
+    return parts
 
 
 def _within(whole: OfficeTable, off: Places, most: Sequence[float]) -> OfficeTable:
