@@ -125,7 +125,7 @@ def _table(
     data: list[Datum],
     name: str,
 ) -> OfficeTable:
-    notes = _notes(entries, name)
+    notes = _notes(entries, set(keys), name)
     there = [place for place, (text, *_) in enumerate(data) if text.strip('"') != "-"]
     values, statuses = [], []
     for place in there:
@@ -149,8 +149,8 @@ def _table(
     )
 
 
-def _notes(entries: Entries, name: str) -> dict[Key, int]:
-    """Statuses that stand as notes of cells."""
+def _notes(entries: Entries, cells: set[Key], name: str) -> dict[Key, int]:
+    """Statuses that stand as notes of cells: one of no cell may be that of an unsafe one."""
     notes: dict[Key, int] = {}
     for key, (text, line) in entries.items():
         note = text.strip('"')
@@ -159,7 +159,11 @@ def _notes(entries: Entries, name: str) -> dict[Key, int]:
         status = status_in(note.removeprefix("status ").strip(), {})
         if status is None:
             raise wrong(name, line, 1, "the note tells no status", "Write a status from 1 to 14.", "status")
-        notes[tuple((code,) for code in key[1:])] = int(status)
+        cell = tuple((code,) for code in key[1:])
+        if cell not in cells:
+            what = "the note with a status names codes of no cell"
+            raise wrong(name, line, 1, what, "Write one code of each variable, as CODES have them.", "unknown-code")
+        notes[cell] = int(status)
     return notes
 
 
@@ -224,4 +228,8 @@ def _tree(variable: str, codes: list[str], entries: Entries, name: str) -> Tree:
         raise wrong(
             name, line, 1, f"HIERARCHIES of {variable} name a code that CODES do not", "Add it.", "unknown-code"
         )
-    return Tree(variable, (_TEXT.findall(text)[0],), {(child,): (parent,) for parent, child in pairs})
+    total = next(iter(_TEXT.findall(text)), "")
+    if left := set(codes) - {total} - {child for _, child in pairs}:
+        what = f"HIERARCHIES of {variable} leave out {len(left)} of its codes"
+        raise wrong(name, line, 1, what, 'Write each below another one: "above":"below".', "unknown-code")
+    return Tree(variable, (total,), {(child,): (parent,) for parent, child in pairs})
