@@ -12,6 +12,8 @@ WIDTH, HEIGHT, LEFT, FOOT, HEAD = 720, 220, 46, 42, 12
 BAR, NAMES, FIGURES, LONGEST_NAME = 26, 180, 90, 26
 # The width of a digit below a column.
 SIGN = 7.6
+# What numbers, ranges of them and dates are written with.
+OF_NUMBERS = frozenset("0123456789.,-–…<> ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +88,10 @@ def named_every(names: Sequence[str], step: float) -> int:
 
     >>> named_every(["19180808", "19280630"], 50), named_every(["70000", "70010"], 50), named_every(["male", "no"], 9)
     (2, 1, 1)
+    >>> named_every(["3,83–4,64", "4,65–5,40"], 56), named_every(["2024-01-…", "2024-02-…"], 56)
+    (2, 2)
     """
-    if not all(name.replace(".", "").replace("-", "").isdigit() for name in names):
+    if not all(set(name) <= OF_NUMBERS for name in names):
         return 1
     return max(ceil(SIGN * max(map(len, names), default=0) / step), 1)
 

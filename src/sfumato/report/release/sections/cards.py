@@ -11,8 +11,8 @@ from sfumato.texts.words import Words
 
 # Distributions of more values are drawn as a histogram.
 MOST_METERS = 4
-# A card: the name of a column, how its values spread, and what is compared where that is not plain.
-Card = tuple[str, Sequence[Pair], str]
+# A card: the name of a column, and how its values spread.
+Card = tuple[str, Sequence[Pair]]
 
 
 def distribution_cards(dossier: Dossier) -> Iterator[str]:
@@ -20,7 +20,9 @@ def distribution_cards(dossier: Dossier) -> Iterator[str]:
     words = dossier.words
     cards = [card for card in _cards(dossier) if len(card[1]) > 1]
     if cards:
-        yield f"<h3>{escape(words['report.distributions'])}</h3>{legend(words)}"
+        coded = any(one.get("shares") for one in dossier.report.details.get("coded_columns") or ())
+        about = paragraph(words["report.coded_cards"], True) if coded else ""
+        yield f"<h3>{escape(words['report.distributions'])}</h3>{about}{legend(words)}"
         yield folded(
             words, cards, lambda part: f'<div class="columns">{"".join(_card(words, *one) for one in part)}</div>'
         )
@@ -31,16 +33,16 @@ def _cards(dossier: Dossier) -> Iterator[Card]:
     if evidence is None:
         return
     for name, column in evidence.columns.items():
-        yield name, _named(dossier, name, evidence.distributions.get(name, column.shares)), ""
+        yield name, _named(dossier, name, evidence.distributions.get(name, column.shares))
     coded = {one["column"]: one["shares"] for one in details.get("coded_columns") or () if one.get("shares")}
     counted = details.get("sensitive_shares") or {}
     for name, shares in coded.items():
-        yield name, _pairs(dossier, name, shares), dossier.words["report.coded_card"]
+        yield name, _pairs(dossier, name, shares)
     for name, told in counted.items():
-        yield name, [*_pairs(dossier, name, told["shares"]), *_others(dossier.words, told)], ""
+        yield name, [*_pairs(dossier, name, told["shares"]), *_others(dossier.words, told)]
     for name, pairs in evidence.sensitive.items():
         if name not in coded and name not in counted:
-            yield name, _named(dossier, name, pairs), ""
+            yield name, _named(dossier, name, pairs)
 
 
 def _pairs(dossier: Dossier, name: str, shares: Sequence[Sequence[object]]) -> list[Pair]:
@@ -64,9 +66,8 @@ def _others(words: Words, told: dict[str, object]) -> Iterator[Pair]:
         yield Pair(words["report.others"].format(count=words.count(int(str(told["others"])))), before, after)
 
 
-def _card(words: Words, name: str, pairs: Sequence[Pair], note: str) -> str:
-    below = paragraph(note, True) if note else ""
-    return f'<div class="card"><h3>{escape(name)}</h3>{_drawn(words, name, pairs)}{below}</div>'
+def _card(words: Words, name: str, pairs: Sequence[Pair]) -> str:
+    return f'<div class="card"><h3>{escape(name)}</h3>{_drawn(words, name, pairs)}</div>'
 
 
 def _drawn(words: Words, name: str, pairs: Sequence[Pair]) -> str:
