@@ -3,10 +3,11 @@
 from itertools import combinations
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.microdata.counts.wildcards import by_patterns, by_rows, failing_classes, matching_rows
+from sizes import size
 
 UNKNOWN = 9
 
@@ -36,6 +37,7 @@ def test_matches_equal_brute_force(given_rows) -> None:
     assert by_patterns(codes, patterns, owners.reshape(-1), counts).tolist() == expected
 
 
+@settings(max_examples=size(35, 100))
 @given(combinations_of_rows(), st.integers(1, 6))
 def test_as_few_rows_as_possible_are_suppressed(given_rows, k) -> None:
     codes, unknown, counts = given_rows
@@ -43,8 +45,8 @@ def test_as_few_rows_as_possible_are_suppressed(given_rows, k) -> None:
     if len(kept):
         assert (matching_rows(codes[kept], unknown[kept], counts[kept]) >= k).all()
     largest = 0
-    for size in range(len(counts), 0, -1):
-        for chosen in combinations(range(len(counts)), size):
+    for number in range(len(counts), 0, -1):
+        for chosen in combinations(range(len(counts)), number):
             part = list(chosen)
             if (matching_rows(codes[part], unknown[part], counts[part]) >= k).all():
                 largest = max(largest, int(counts[part].sum()))

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sfumato.microdata.losses.classification import most_frequent
 from sfumato.microdata.models.classes import histogram
 from sfumato.pipelines.release import anonymize
+from sizes import size
 
 TREE = {"type": "tree", "parents": {"a": "ab", "b": "ab", "c": "cd", "d": "cd"}}
 
@@ -56,7 +57,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=30)
+@settings(max_examples=size(12, 30))
 @given(ROWS, st.integers(1, 3), st.sampled_from([0.0, 0.3, 1.0]))
 def test_optimal_equals_exhaustive(rows, k, suppression) -> None:
     one, two, label = zip(*rows, strict=True)

@@ -1,7 +1,7 @@
 """Cell suppression: proved against brute force and a known optimum, kept by every engine, refused where it must be."""
 
 from itertools import product
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 import polars as pl
@@ -173,9 +173,9 @@ def test_a_household_survey_needs_115_cells(shared) -> None:
 def test_a_census_file_takes_less_than_a_minute_and_has_a_gap(shared) -> None:
     rows = pl.read_csv(shared / "adult.csv", infer_schema=False, separator=";")
     names = rows.columns[:8]
-    begin = perf_counter()
+    begin = process_time()
     report = anonymize(rows.select(names), plan(names, 5)).report
-    assert perf_counter() - begin < 60
+    assert process_time() - begin < 60
     assert 0 < report.details["cells"]["gap"] < 0.5
 
 

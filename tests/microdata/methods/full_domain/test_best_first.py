@@ -17,6 +17,7 @@ from sfumato.microdata.methods.full_domain.search import problem_of
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.stages.counting import frequency_table
+from sizes import size
 
 
 def frame_problem(frame: pl.DataFrame, k: int, method: dict, **models) -> Problem:
@@ -113,7 +114,7 @@ def wide_plan(columns: int, **method) -> dict:
 
 def test_a_lattice_of_three_to_the_thirtieth_ends_in_time_with_a_bound() -> None:
     begin = monotonic()
-    release = anonymize(wide(30, 2000), wide_plan(30, time_limit=3))
+    release = anonymize(wide(30, 2000), wide_plan(30, time_limit=size(1, 3)))
     assert monotonic() - begin < 60
     report = release.report
     assert report.nodes["total"] == 3**30

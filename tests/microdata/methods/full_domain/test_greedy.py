@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from sfumato.errors import UnattainableError
 from sfumato.pipelines.release import anonymize
+from sizes import size
 
 ZIPS = ["72021", "72062", "72062", "72117"]
 
@@ -39,7 +40,7 @@ def test_a_known_answer(direction) -> None:
 
 
 @pytest.mark.parametrize("direction", ["top-down", "bottom-up"])
-@settings(max_examples=25)
+@settings(max_examples=size(8, 25))
 @given(st.integers(0, 10_000), st.sampled_from([0.0, 0.1, 0.3]))
 def test_it_may_be_released_and_is_never_better_than_the_optimum(direction, seed, suppression) -> None:
     random = np.random.default_rng(seed)
