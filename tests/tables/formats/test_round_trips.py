@@ -5,6 +5,7 @@ import csv
 import numpy as np
 import pytest
 
+import sfumato as sf
 from sfumato.errors import DataError
 from sfumato.tables.cells.dimensions import Tree, file_tree
 from sfumato.tables.formats.apriori_file import apply_apriori, apriori_text
@@ -285,3 +286,15 @@ def test_records_of_free_format_that_do_not_fit(tmp_path, line, said):
     (tmp_path / "r.asc").write_text(f"n1;4.5\n{line}\n")
     with pytest.raises(DataError, match=said):
         read_records(tmp_path / "r.asc", parse_metadata(FREE, "r.rda"))
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
+def test_files_of_any_program_are_read_in_their_encoding(table, encoding, tmp_path):
+    own = table.with_columns(labels={"sex": {"m": "männlich", "w": "weiblich"}})
+    (tmp_path / "t.px").write_text(px_text(own, masked=False, statuses=True), encoding=encoding)
+    assert read_px(tmp_path / "t.px").labels["sex"]["m"] == "männlich"
+    lines = ["region\tn", "Total\t3000", "ä\t*", "b\t*", "c\t2995"]
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n", encoding=encoding)
+    rule = {"primary": [{"rule": "frequency", "min": 3}]}
+    plan = {"version": 1, "table": {"value": "n"}, "dimensions": {"region": {"column": "region"}}, **rule}
+    assert [one.name for one in sf.audit(tmp_path / "t.csv", plan).findings] == ["region ä", "region b"]

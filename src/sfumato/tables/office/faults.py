@@ -1,6 +1,7 @@
 """What can be wrong with an office's file: each fault with its line, its column and what to do."""
 
 import math
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -41,11 +42,12 @@ def lines_of(path: Path, encoding: str | None = None) -> list[str]:
 
 
 def likely_encoding(path: Path, other: str | None = None) -> str:
-    """UTF-8 where a file is in it; else the other, or that of programs on Windows."""
+    """UTF-8 where a file is in it, UTF-16 where its first signs say so; else the other, or that of Windows."""
     try:
-        path.read_bytes().decode("utf-8")
+        content = path.read_bytes()
+        content.decode("utf-8")
     except UnicodeDecodeError:
-        return other or WINDOWS
+        return "utf-16" if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else other or WINDOWS
     except OSError:
         return "utf-8"
     return "utf-8"
