@@ -338,7 +338,7 @@ SURVEY = MessyFile(
         ("income", "S", log_normal(10, 0.6)),
         ("vote_last_election", "S", pick("Labour", "Conservative", "LibDem", "Green", "none")),
         ("religion", "S", pick("none", "Christian", "Muslim", "Hindu", "other")),
-        *((f"q{number}", "S", likert()) for number in range(1, 40)),
+        *((f"q{number}", "SI", likert()) for number in range(1, 40)),
         ("comments", "I", sometimes(0.6, pick(""), words(SENTENCES_EN, SENTENCES_EN, joint=". "))),
     ),
     separator="\t",

@@ -17,7 +17,7 @@ from sfumato.hierarchies.suggest.selection import (
     told_by_several,
     without_tells,
 )
-from sfumato.hierarchies.suggest.suggestion import Suggestion
+from sfumato.hierarchies.suggest.suggestion import UNKNOWN_RANK, Suggestion
 from sfumato.hierarchies.suggest.survey_codes import CodeBook, missing_codes, suggest_labeled
 from sfumato.hierarchies.suggest.words.codebooks import labels_of
 from sfumato.microdata.plan.building import Plan
@@ -31,6 +31,7 @@ from sfumato.pipelines.suggesting.first_look import (
     likely_encoding,
     writes_commas,
 )
+from sfumato.pipelines.suggesting.joint_answers import without_fingerprints
 from sfumato.pipelines.suggesting.person_columns import FEW_ROWS, one_person, repeated_names
 from sfumato.pipelines.suggesting.survey_weights import one_of_each, with_survey_weights
 from sfumato.pipelines.suggesting.tells import tells_in
@@ -70,7 +71,8 @@ def suggest_plan(
     persons = one_person(engine, first, profiles)
     are_twins = twins_among(engine, persons) if rows <= FEW_ROWS else no_twins
     selection = select(persons, profiles, min(K, rows), are_twins)
-    suggestions = {name: publishable(one, profiles[name]) for name, one in one_of_each(selection.suggestions).items()}
+    answered = without_fingerprints(engine, one_of_each(selection.suggestions), rows)
+    suggestions = {name: publishable(one, profiles[name]) for name, one in answered.items()}
     reading = ({} if source is None else {"source": source}) | data | ({"missing": missing} if missing else {})
     draft = Draft(reading, suggestions, profiles, dict(publications(suggestions, profiles)))
     if rows <= FEW_ROWS:
@@ -120,15 +122,26 @@ def _without_twins(engine: CountsRows, draft: Draft, are_twins: Callable[[str, s
 
 
 def _filled(engine: CountsRows, draft: Draft, waiting: Mapping[str, Suggestion]) -> Draft:
-    """The draft without costly quasi-identifiers, others in their places, which are weighed as well."""
-    draft, left = _without_costly(engine, draft), dict(waiting)
+    """The draft without costly quasi-identifiers, others in their places, which are weighed as well.
+
+    Where what nobody can place was too costly, more of that kind is not tried.
+    """
+    before, draft, left = draft, _without_costly(engine, draft), dict(waiting)
     for _ in range(_FILLINGS):
         free = MAX_QUASI_IDENTIFIERS - sum(one.role == "quasi-identifier" for one in draft.suggestions.values())
-        batch = {name: left.pop(name) for name in [*left][: max(free, 0)]}
+        vain = any(_is_unplaced(one) and draft.suggestions[name] != one for name, one in before.suggestions.items())
+        tried = [name for name, one in left.items() if not (vain and _is_unplaced(one))]
+        batch = {name: left.pop(name) for name in tried[: max(free, 0)]}
         if not batch:
             break
-        draft = _without_costly(engine, replace(draft, suggestions=dict(draft.suggestions) | batch))
+        before = replace(draft, suggestions=dict(draft.suggestions) | batch)
+        draft = _without_costly(engine, before)
     return replace(draft, suggestions=crowded_out(draft.suggestions, left))
+
+
+def _is_unplaced(suggestion: Suggestion) -> bool:
+    """Whether a column is a quasi-identifier only because nobody can say what it is."""
+    return suggestion.role == "quasi-identifier" and suggestion.rank >= UNKNOWN_RANK
 
 
 def _without_costly(engine: CountsRows, draft: Draft) -> Draft:

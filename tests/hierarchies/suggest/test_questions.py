@@ -35,6 +35,11 @@ def test_values_without_a_name_tell_together_what_they_are(values, role, concept
     assert (suggestion.role, suggestion.concept) == (role, concept), suggestion.reason
 
 
+@pytest.mark.parametrize("name", ["arr", "map", "act", "opt", "ret", "hold", "os", "csv", "ss"])
+def test_short_words_of_many_meanings_tell_nothing(name):
+    assert suggest(column(name, "alpha", "beta", "gamma")).concept is None
+
+
 def test_ages_with_typing_errors_are_ages():
     ages = {str(age): 30 for age in range(18, 80)} | {"999": 9, "0": 6}
     assert suggest(Profile("c5", ages, sum(ages.values()))).concept == "age"

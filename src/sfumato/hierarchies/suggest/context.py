@@ -109,7 +109,7 @@ def _answered_alike(
     numbered = len(answers) > 2 and _are_numbers(profile)
     if numbered and len(like) + scales[answers] < _SCALED:
         return None
-    return _as(like[0], reasons.SAME_ANSWERS.format(names=_names(like)))
+    return replace(_as(like[0], reasons.SAME_ANSWERS.format(names=_names(like))), asked=True)
 
 
 def _measured_alike(profile: Profile, private: Sequence[_Told]) -> Suggestion | None:

@@ -94,4 +94,4 @@ def _private_flags(suggestions: Mapping[str, Suggestion], profiles: Mapping[str,
 
 
 def _answer(reason: str) -> Suggestion:
-    return Suggestion("sensitive", reason, concept="opinion")
+    return Suggestion("sensitive", reason, concept="opinion", asked=True)

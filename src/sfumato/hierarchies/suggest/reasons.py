@@ -106,6 +106,10 @@ TWIN = (
     '{known} Withheld, since it tells nearly the same as "{twin}'
     '", which is kept: who generalizes one must generalize the other, and all columns lose less without it.'
 )
+TOGETHER = (
+    "{known} Withheld, since with other such answers it would make more than {share} % of the rows unique, and "
+    "somebody may know some of them."
+)
 ENCODING = (
     "The file is not UTF-8. It is read as {encoding}: look whether letters such as é, ö and ł are right; where they "
     "are not, say what it is written in (--encoding)."

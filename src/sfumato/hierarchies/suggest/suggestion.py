@@ -24,6 +24,7 @@ class Suggestion:
         undecided: Whether the column is withheld only because nobody can say what it is.
         protected: Whether GDPR protects what it tells most (Articles 9 and 10).
         guessed: Whether its numbers are taken for private ones by how they spread: others may know some of them.
+        asked: Whether it is an answer to a question that nothing tells: many of these together are a fingerprint.
         concept: The key of what the column is about, where its name or its values tell.
     """
 
@@ -36,6 +37,7 @@ class Suggestion:
     undecided: bool = False
     protected: bool = False
     guessed: bool = False
+    asked: bool = False
     concept: str | None = None
 
     def plan(self) -> dict[str, Any]:

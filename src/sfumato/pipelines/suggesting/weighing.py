@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.errors import SfumatoError
-from sfumato.microdata.counts.frequencies import TextCounts, tabulate
-from sfumato.microdata.methods.search import find_recoding
+from sfumato.microdata.counts.frequencies import FrequencyTable, TextCounts, tabulate
+from sfumato.microdata.methods.local.search import rough_losses
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.plan.methods import Local, Suppression
 from sfumato.microdata.plan.model import Plan
@@ -27,11 +26,15 @@ _MOST_ROWS, _LEAST_ROWS = 5_000, 100
 # is withheld is not known to be anything. A known column is withheld for a gain alone.
 _TIE = 0.1
 _GAIN = 0.25
+# What known columns may lose by unknown ones, on average and one of them: an age is worth more than what nobody knows.
+_HARM, _HARM_OF_ONE = 0.1, 0.25
+# So many known columns tried in vain, one after the other: fewer are no better, either.
+_MOST_IN_VAIN = 2
 # What all must gain where twins are withheld.
 _TWIN_GAIN = 0.2
 _LEAST_COLUMNS = 2
 # Nodes of the lattice that are looked at: what a column loses is to be known roughly.
-_NODES = 3_000
+_NODES = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +59,8 @@ def better_withheld(
     text_counts = source.count(plan.quasi_identifiers, reading_of(plan))
     if text_counts.rows < _LEAST_ROWS or len(plan.quasi_identifiers) <= _LEAST_COLUMNS:
         return Withholding()
-    some = _sampled(text_counts)
-    return _weighed(_of_sample(plan, int(some.counts.sum()) / members), some, unknown)
+    sample, table = _sample_of(plan, text_counts, members)
+    return _weighed(sample, table, unknown)
 
 
 def spare_twins(
@@ -72,11 +75,10 @@ def spare_twins(
     text_counts = source.count(whole.quasi_identifiers, reading_of(whole))
     if text_counts.rows < _LEAST_ROWS:
         return {}
-    some = _sampled(text_counts)
-    plan = _of_sample(whole, int(some.counts.sum()) / members)
-    losses, spare = _losses(plan, some, plan.quasi_identifiers), dict[str, str]()
+    plan, table = _sample_of(whole, text_counts, members)
+    losses, spare = _losses(plan, table, plan.quasi_identifiers), dict[str, str]()
     for group in groups:
-        kept, trial = _best_twin(plan, some, [] if losses is None else [*losses], group)
+        kept, trial = _best_twin(plan, table, [] if losses is None else [*losses], group)
         if losses is None or trial is None or sum(trial.values()) > _cost_of_group(losses, group) - _TWIN_GAIN:
             continue
         losses = trial
@@ -85,11 +87,11 @@ def spare_twins(
 
 
 def _best_twin(
-    plan: Plan, text_counts: TextCounts, names: Sequence[str], group: Sequence[str]
+    plan: Plan, table: FrequencyTable, names: Sequence[str], group: Sequence[str]
 ) -> tuple[str, dict[str, float] | None]:
     """The column of a group with which alone all lose least, and what they lose; None where nothing is released."""
     others = [name for name in names if name not in group]
-    trials = {kept: _losses(plan, text_counts, [*others, kept]) if names else None for kept in group}
+    trials = {kept: _losses(plan, table, [*others, kept]) if names else None for kept in group}
     costs = {kept: sum(trial.values()) for kept, trial in trials.items() if trial}
     kept = min(costs, key=lambda name: costs[name], default=group[0])
     return kept, trials[kept]
@@ -98,6 +100,13 @@ def _best_twin(
 def _cost_of_group(losses: Mapping[str, float], group: Sequence[str]) -> float:
     """What all columns lose, of a group of twins the one alone that loses least."""
     return sum(loss for name, loss in losses.items() if name not in group) + min(losses[name] for name in group)
+
+
+def _sample_of(plan: Plan, text_counts: TextCounts, members: int) -> tuple[Plan, FrequencyTable]:
+    """The plan for some of the rows, and these: their values are coded once for all columns that are tried."""
+    some = _sampled(text_counts)
+    sample = _of_sample(plan, int(some.counts.sum()) / members)
+    return sample, tabulate(some, sample)[0]
 
 
 def _of_sample(plan: Plan, share: float) -> Plan:
@@ -111,23 +120,43 @@ def _of_sample(plan: Plan, share: float) -> Plan:
     return replace(plan, privacy=(KAnonymity(max(2, ceil(k * share))),), columns=columns, method=method)
 
 
-def _weighed(plan: Plan, text_counts: TextCounts, unknown: Collection[str]) -> Withholding:
+def _weighed(plan: Plan, table: FrequencyTable, unknown: Collection[str]) -> Withholding:
     """What is better withheld: of unknown columns, and then of others, those that lose most; each then loses 1."""
-    losses = _losses(plan, text_counts, plan.quasi_identifiers)
+    losses = _losses(plan, table, plan.quasi_identifiers)
     if losses is None:
         return Withholding()
     ranked = sorted(losses, key=lambda name: (name in unknown, losses[name]))
-    rest, least = losses, _cost(losses)
+    alone = _known_alone(plan, table, losses, unknown)
+    rest, least, vain = losses, _cost(losses), 0
     for size in range(len(ranked) - 1, _LEAST_COLUMNS - 1, -1):
-        trial = _losses(plan, text_counts, ranked[:size])
-        if trial is None:
+        trial = alone if alone.keys() == {*ranked[:size]} else _losses(plan, table, ranked[:size])
+        if trial is None or vain == _MOST_IN_VAIN:
             break
-        if _cost(trial) <= least + (_TIE if ranked[size] in unknown else -_GAIN):
-            rest, least = trial, min(least, _cost(trial))
+        strange = ranked[size] in unknown
+        if _cost(trial) <= least + (_TIE if strange else -_GAIN) or (strange and _harms(rest, alone)):
+            rest, least, vain = trial, min(least, _cost(trial)), 0
+        else:
+            vain += not strange
     if rest is losses:
         return Withholding()
     before = sum(losses[name] for name in rest) / len(rest)
     return Withholding(tuple(name for name in losses if name not in rest), before, sum(rest.values()) / len(rest))
+
+
+def _known_alone(
+    plan: Plan, table: FrequencyTable, losses: Mapping[str, float], unknown: Collection[str]
+) -> dict[str, float]:
+    """What the known columns lose without any unknown one; nothing where there are too few of them, or no others."""
+    known = [name for name in losses if name not in unknown]
+    if len(known) < _LEAST_COLUMNS or len(known) == len(losses):
+        return {}
+    return _losses(plan, table, known) or {}
+
+
+def _harms(losses: Mapping[str, float], alone: Mapping[str, float]) -> bool:
+    """Whether known columns lose clearly more beside unknown ones than without these."""
+    more = [losses[name] - loss for name, loss in alone.items()]
+    return bool(more) and (sum(more) > _HARM * len(more) or max(more) > _HARM_OF_ONE)
 
 
 def _cost(losses: Mapping[str, float]) -> float:
@@ -135,23 +164,21 @@ def _cost(losses: Mapping[str, float]) -> float:
     return sum(losses.values()) - len(losses)
 
 
-def _losses(plan: Plan, text_counts: TextCounts, names: Sequence[str]) -> dict[str, float] | None:
+def _losses(plan: Plan, table: FrequencyTable, names: Sequence[str]) -> dict[str, float] | None:
     """What each of some quasi-identifiers loses where there are no others; None where there is no release."""
     own = replace(plan, columns={name: plan.columns[name] for name in names})
-    table, _ = tabulate(_projected(text_counts, names), own)
-    try:
-        return dict(find_recoding(own, table, None).per_column)
-    except SfumatoError:
-        return None
+    assert isinstance(own.method, Local)
+    losses = rough_losses(own, own.method, _projected(table, names))
+    return None if losses is None else dict(losses)
 
 
-def _projected(text_counts: TextCounts, names: Sequence[str]) -> TextCounts:
-    """What was counted, by some of its columns alone."""
-    places = [text_counts.columns.index(name) for name in names]
-    codes, owners = np.unique(text_counts.codes[:, places], axis=0, return_inverse=True)
-    counts = np.bincount(owners.reshape(-1), weights=text_counts.counts).astype(np.int64)
-    values = tuple(text_counts.values[place] for place in places)
-    return TextCounts(tuple(names), values, np.ascontiguousarray(codes), counts, text_counts.rows)
+def _projected(table: FrequencyTable, names: Sequence[str]) -> FrequencyTable:
+    """The table of some of its columns alone."""
+    places = [table.columns.index(name) for name in names]
+    codes, owners = np.unique(table.codes[:, places], axis=0, return_inverse=True)
+    counts = np.bincount(owners.reshape(-1), weights=table.counts).astype(np.int64)
+    codings = tuple(table.codings[place] for place in places)
+    return replace(table, columns=tuple(names), codings=codings, codes=np.ascontiguousarray(codes), counts=counts)
 
 
 def _sampled(text_counts: TextCounts) -> TextCounts:

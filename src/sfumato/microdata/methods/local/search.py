@@ -50,13 +50,7 @@ def search(plan: Plan, method: Local, table: FrequencyTable, progress: Progress 
         UnattainableError: No recoding of this kind keeps the promises within the budget.
     """
     problem = full_domain.problem_of(plan, method, table)
-    # Classes are made of equal rows. Where missing values match anything, or persons of a population count, that is
-    # more than is asked for; a class that holds only by rows it matches would lose them when these are generalized
-    # again, and one that mixes levels stands for no combination that the population could be counted by.
-    rows_alone = replace(table, population=None)
-    equal_rows = replace(problem, missing_matches=False, table=rows_alone, time_limit=problem.deadline.left)
-    spare = SPARED if method.hide_minimality else 0.0
-    sweep = Sweep(equal_rows, method.nodes, plan.drawing_seed, spare, **({"tell": progress} if progress else {}))
+    sweep = _sweep_of(plan, method, problem, progress)
     if problem.size > MOST_LISTED:
         # Nodes that are not listed are not gone through: classes are made of neighbors there.
         return _large(plan, method, sweep, problem)
@@ -68,6 +62,25 @@ def search(plan: Plan, method: Local, table: FrequencyTable, progress: Progress 
             return _at_node(problem, method, node)
     assert best is not None
     return _result(best, method)
+
+
+def rough_losses(plan: Plan, method: Local, table: FrequencyTable) -> Mapping[str, float] | None:
+    """What each column loses by one sweep over nodes at even distances; None where some rows find no place.
+
+    The best single node is not looked for, which takes the longest: who compares columns needs no more.
+    """
+    best = _swept(_sweep_of(plan, method, full_domain.problem_of(plan, method, table)), method)
+    return None if best is None else best.per_column
+
+
+def _sweep_of(plan: Plan, method: Local, problem: Problem, progress: Progress | None = None) -> Sweep:
+    # Classes are made of equal rows. Where missing values match anything, or persons of a population count, that is
+    # more than is asked for; a class that holds only by rows it matches would lose them when these are generalized
+    # again, and one that mixes levels stands for no combination that the population could be counted by.
+    rows_alone = replace(problem.table, population=None)
+    equal_rows = replace(problem, missing_matches=False, table=rows_alone, time_limit=problem.deadline.left)
+    spare = SPARED if method.hide_minimality else 0.0
+    return Sweep(equal_rows, method.nodes, plan.drawing_seed, spare, **({"tell": progress} if progress else {}))
 
 
 def _at_node(problem: Problem, method: Local, node: Judgment) -> Result:
