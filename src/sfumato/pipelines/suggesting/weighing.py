@@ -27,7 +27,7 @@ _MOST_ROWS, _LEAST_ROWS = 5_000, 100
 _TIE = 0.1
 _GAIN = 0.25
 # What known columns may lose by unknown ones, on average and one of them: an age is worth more than what nobody knows.
-_HARM, _HARM_OF_ONE = 0.1, 0.25
+_HARM, _HARM_OF_ONE = 0.1, 0.15
 # So many known columns tried in vain, one after the other: fewer are no better, either.
 _MOST_IN_VAIN = 2
 # What all must gain where twins are withheld.
