@@ -64,6 +64,34 @@ def test_holdings_and_weights(people):
     ]
 
 
+def test_counts_say_how_many_holdings_are_behind_them(people):
+    """A person or firm with several records was taken for several respondents."""
+    table = tabulate(people, ["Kreis"], holding="firm", weight="weight", top=2)
+    assert rows(table, "Kreis", "count", "holdings", "top1", "top1_id") == [
+        ("Total", 6, 4, 3, "f1"),
+        ("1", 3, 3, 1, "f1"),
+        ("2", 3, 2, 2, "f1"),
+    ]
+
+
+def test_rules_on_counts_look_at_holdings(people):
+    plan = {
+        "version": 1,
+        "table": {"value": "count", "holding": "firm"},
+        "tables": [{"name": "areas", "dimensions": {"area": {"column": "Kreis"}}}],
+        "primary": [{"rule": "frequency", "min": 3}],
+        "attackers": {"respondents": False, "holdings": False},
+    }
+    if isinstance(people, str) or hasattr(people, "suffix"):
+        plan["table"]["microdata"] = str(people)
+    data = None if "microdata" in plan["table"] else people
+    cells = protect(data, plan).tables["areas"].columns
+    # Three records of area 2 are of two firms.
+    assert dict(zip(cells.text("Kreis"), cells.text("count_case"), strict=True))["2"] == "primary"
+    with pytest.raises(PlanError, match="whose records"):
+        protect(data, plan | {"primary": [{"rule": "range", "min": 1, "max": 2}]})
+
+
 def test_requests_are_those_of_the_largest_contributors(people):
     table = tabulate(people, ["sex"], value="turnover", request="asked")
     assert rows(table, "sex", "asked") == [("Total", "1"), ("m", "0"), ("w", "1")]

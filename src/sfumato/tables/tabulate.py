@@ -133,7 +133,7 @@ def table_of(
         dimensions: What spans the table.
         value: What is summed; None for counts.
         top: How many of the largest contributions are kept.
-        with_holdings: Whether it is said whose they are.
+        with_holdings: Whether it is said whose they are; of counts, each has as many as it has records.
         requests: Columns that say who asked for protection; a cell is marked where one who contributes most did.
 
     Raises:
@@ -155,9 +155,10 @@ def table_of(
         # As text: not every kind of frame has whole numbers of 64 bits without a sign.
         result["key"] = [str(row[5]) for row in rows]
     result |= {column: [str(int(row[6][place])) for row in rows] for place, column in enumerate(requests)}
-    if value is None:
+    if value is None and not with_holdings:
         return result
-    result[value] = scale.clean([row[2] for row in rows])
+    if value is not None:
+        result[value] = scale.clean([row[2] for row in rows])
     result |= {f"top{place + 1}": scale.clean([row[3][place][0] for row in rows]) for place in range(top)}
     if not with_holdings:
         return result

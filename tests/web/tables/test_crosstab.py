@@ -1,14 +1,16 @@
 """Rows of a project counted for a table."""
 
+from walking import button, give_role, send, step
+
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.texts.words import words_in
-from sfumato.web.tables.crosstab import count_table
+from sfumato.web.tables.row_counts import count_table
 
 
 def test_missing_values_are_one_category_and_totals_have_the_word_of_the_language(tmp_path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text('sex\nm\nN/A\n""\nm\n', encoding="utf-8")
-    assert count_table(path, DataPlan(header=True), ["sex"], words_in("de"), ["N/A"]) == [
+    assert count_table(path, DataPlan(header=True), ["sex"], words_in("de"), ["N/A"]).lines == [
         ["sex", "Anzahl"],
         ["Gesamt", "4"],
         ["m", "2"],
@@ -21,3 +23,65 @@ def test_a_file_with_one_line_a_person_is_told_where_it_is_counted(base, open_pa
     lines = [f"{place};{'mw'[place % 2]};{20 + place}" for place in range(30)]
     page.locator("textarea").first.fill("\n".join(["PatID;Geschlecht;Alter", *lines]))
     page.get_by_text("Das sieht nach einer Zeile je Person aus").wait_for()
+
+
+STAYS = [("p1", "a", "m")] * 6 + [(f"p{place}", "a", "f") for place in range(2, 9)]
+STAYS += [(f"q{place}", "b", "mf"[place % 2]) for place in range(16)]
+
+
+def stays(tmp_path, more=()):
+    path = tmp_path / "stays.csv"
+    path.write_text("\n".join(["patient,area,sex", *map(",".join, [*STAYS, *more])]), encoding="utf-8")
+    return path
+
+
+def test_persons_are_counted_once_and_rows_where_persons_do_not_add_up(tmp_path) -> None:
+    read = DataPlan(header=True)
+    table = count_table(stays(tmp_path), read, ["area", "sex"], words_in(), (), "patient")
+    assert (table.lines[0], table.rows, table.persons, table.several) == (["area", "sex", "persons"], 29, 24, 0)
+    cells = {(area, sex): count for area, sex, count in table.lines[1:]}
+    assert (cells["a", "m"], cells["a", "f"], cells["a", "Total"], cells["Total", "Total"]) == ("1", "7", "8", "24")
+    table = count_table(stays(tmp_path, [("p1", "b", "m")]), read, ["area", "sex"], words_in(), (), "patient")
+    assert (table.lines[0], table.several) == (["area", "sex", "count", "persons"], 1)
+    both = {(area, sex): (rows, persons) for area, sex, rows, persons in table.lines[1:]}
+    assert (both["a", "m"], both["Total", "m"], both["Total", "Total"]) == (("6", "1"), ("15", "9"), ("30", "24"))
+
+
+def test_rows_without_a_person_count_as_one(tmp_path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("id,sex\n1,m\n,m\nN/A,m\n01,m\n", encoding="utf-8")
+    table = count_table(path, DataPlan(header=True), ["sex"], words_in(), ["N/A"], "id")
+    assert table.lines[1:] == [["Total", "3"], ["m", "3"]]
+
+
+def count_stays(page, base, path) -> None:
+    send(page, path)
+    page.get_by_text("rows,").first.wait_for()
+    step(page, "Columns")
+    give_role(page, "patient", "person")
+    page.goto(f"{base}/app/tables")
+    page.get_by_label("Columns to count by").click()
+    assert page.get_by_role("option", name="patient", exact=True).count() == 0
+    for name in ("area", "sex"):
+        page.get_by_role("option", name=name, exact=True).click()
+    page.keyboard.press("Escape")
+    button(page, "Count").click()
+
+
+def test_a_cell_of_one_person_with_many_rows_is_masked(base, open_page, tmp_path) -> None:
+    """Rows were counted: six stays of one patient were published under a green tick."""
+    page = open_page(f"{base}/app")
+    count_stays(page, base, stays(tmp_path))
+    page.get_by_text("Persons are counted, not rows: 24 persons in 29 rows, by the column patient.").wait_for()
+    button(page, "Protect").click()
+    page.get_by_text("Nobody can compute a masked cell back.").wait_for()
+    assert page.locator(".sf-crosstab td.masked").count() >= 2
+
+
+def test_where_persons_stand_in_several_cells_rules_look_at_persons(base, open_page, tmp_path) -> None:
+    page = open_page(f"{base}/app")
+    count_stays(page, base, stays(tmp_path, [("p1", "b", "m")]))
+    page.get_by_text("Of 24 persons (column patient) 1 stands in more than one cell").wait_for()
+    button(page, "Protect").click()
+    page.get_by_text("Nobody can compute a masked cell back.").wait_for()
+    assert page.locator(".sf-crosstab td.masked").count() >= 2

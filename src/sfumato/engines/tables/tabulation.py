@@ -93,6 +93,8 @@ def base_of(
         PlanError: A column is not there.
         DataError: A value or weight is no number, or a record has no key.
     """
+    if value is None and holding is not None:
+        weight = None  # counts are of records, and so is what a holding contributes to them
     if isinstance(data, str | Path):
         return _counted(Path(data), names, (value, weight, holding), top, reading or DataPlan(), records)
     if is_spark_frame(data):

@@ -19,7 +19,7 @@ from sfumato.tables.nesting.determined_columns import Chain, RecordCodes
 from sfumato.tables.nesting.odd_records import with_odd_records
 from sfumato.tables.plan.perturbation import CellKey
 from sfumato.tables.plan.plan import Crossing, Dimension, TablePlan, read_table_plan
-from sfumato.tables.plan.rules import Request
+from sfumato.tables.plan.rules import Dominance, Frequency, Holdings, PriorPosterior, Request
 from sfumato.tables.published.previous import Release, read_releases
 from sfumato.tables.several import joint_part, section_of, shown_of
 from sfumato.tables.suppression.installed import check_installed
@@ -222,15 +222,35 @@ COUNT = "count"
 
 def of_crossed(plan: TablePlan) -> TablePlan:
     """The plan for tables that were crossed from microdata: it names the columns that crossing writes."""
-    if plan.table.value == COUNT:
+    counted = plan.table.value == COUNT
+    if counted and (plan.table.holding is None or not plan.primary):
         return plan
+    if counted:
+        _check_rules(plan)
     more = {"contributors": tuple(f"{top}_id" for top in TOPS), "holdings": "holdings"} if plan.table.holding else {}
     single = {"respondents": RESPONDENTS if plan.table.holding else TOPS}
-    table = {"frequency": COUNT, "contributions": TOPS, **(single if _looks_at_respondents(plan) else {}), **more}
+    # Ten records of one holding are no ten respondents: rules for small counts look at how many holdings there are.
+    frequency = "holdings" if counted else COUNT
+    single = single if _looks_at_respondents(plan) and not counted else {}
+    table = {"frequency": frequency, "contributions": TOPS, **single, **more}
     plain = dict(plan.plain) | {
         "table": {**plan.plain["table"], **{key: _plain(value) for key, value in table.items()}}
     }
     return replace(plan, table=replace(plan.table, **table), plain=plain)  # type: ignore[arg-type]
+
+
+def _check_rules(plan: TablePlan) -> None:
+    """Refuse rules that look at how many records a cell has, and never at whose they are.
+
+    Raises:
+        PlanError: None of them does.
+    """
+    if not any(isinstance(rule, Frequency | Holdings | Dominance | PriorPosterior) for rule in plan.primary):
+        raise PlanError(
+            "no rule looks at whose records a cell counts: many may be of one.",
+            "Add the rule frequency, which counts each of table.holding once.",
+            "holding-rule",
+        )
 
 
 def _plain(value: Any) -> Any:

@@ -31,7 +31,7 @@ def tabulate(
         dimensions: Column names, or dimensions as in a plan (levels, or a column with a hierarchy).
         value: The column to be summed; a table of counts without it.
         weight: A column that says how many respondents of its value a record stands for; the count is of records.
-        holding: The column that says which holding a record belongs to.
+        holding: The column that says which holding or person a record belongs to.
         decimal: The decimal mark of a CSV file.
         encoding: Of a CSV file; UTF-8 by default.
         record: For the cell key method: the column that names a record, from which with the secret its key is made; or,
@@ -44,8 +44,8 @@ def tabulate(
 
     Returns:
         A frame of the kind that came in, totals first: the dimensions, `count`, and with a value its sum under the
-        value's name, `top1`, … and, with a holding, `top1_id`, … (whose they are) and `holdings`. With
-        records' keys, `key` is their sum modulo 2^64, as text.
+        value's name, `top1`, … and, with a holding, `top1_id`, … (whose they are) and `holdings`, how many there
+        are; of counts, a holding contributes its records. With records' keys, `key` is their sum modulo 2^64, as text.
 
     Raises:
         PlanError: A request is asked for without a value to contribute to.
@@ -65,5 +65,5 @@ def tabulate(
     records = None if record is None else RecordKeys(record, secret, digits)
     reading = DataPlan(decimal=check_decimal(decimal), encoding=encoding_of(encoding or DataPlan().encoding))
     marks = [] if request is None else [request]
-    base = base_of(data, [*names, *marks], value, weight, holding, top if value else 0, reading, records)
+    base = base_of(data, [*names, *marks], value, weight, holding, top if value or holding else 0, reading, records)
     return frame_of(data, table_of(base, made, value, top, with_holdings=holding is not None, requests=marks))

@@ -1,47 +1,17 @@
-"""Tables from rows and for reading: rows counted by two or three columns with totals, and cells laid out crosswise."""
+"""Crosstabs: written as one line a cell, and cells laid out crosswise for reading."""
 
 import re
 from collections.abc import Sequence
-from contextlib import closing
 from html import escape
-from itertools import product
-from pathlib import Path
 
-from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.engine import Reading
-from sfumato.microdata.data_plan import DataPlan
-from sfumato.texts.words import Words
 from sfumato.web.forms import is_number
 
 COUNT = "count"
-# What a missing value is called.
-MISSING = "–"
 # Codes that often stand for a total, the likeliest first.
 TOTALS = ("Total", "total", "TOTAL", "All", "Insgesamt", "Gesamt", "Summe", "Sum", "0")
 # What stands in the corner of a crosstab between the names of its rows and of its columns.
 CORNER = re.compile(r"[\\\\/×|]")
 MOST_CATEGORIES = 60
-
-
-def count_table(
-    path: Path, read: DataPlan, names: Sequence[str], words: Words, missing: Sequence[str] = ()
-) -> list[list[str]]:
-    """The rows counted by some columns, every total included, the header first; a missing value is a category.
-
-    Args:
-        missing: Texts that mean "missing".
-    """
-    total = words["crosstab_total"]
-    with closing(DuckDBEngine(path, read)) as engine:
-        frequencies = engine.count(tuple(names), Reading())
-    counts: dict[tuple[str, ...], int] = {}
-    for codes, rows in zip(frequencies.codes.tolist(), frequencies.counts.tolist(), strict=True):
-        texts = [values[code] or "" for values, code in zip(frequencies.values, codes, strict=True)]
-        texts = [MISSING if text in ("", *missing) else text for text in texts]
-        for key in product(*((text, total) for text in texts)):
-            counts[key] = counts.get(key, 0) + int(rows)
-    order = sorted(counts, key=lambda key: [(text != total, text) for text in key])
-    return [[*names, words["crosstab_count"]], *([*key, str(counts[key])] for key in order)]
 
 
 def unfolded(lines: Sequence[Sequence[str]], named: str) -> list[list[str]] | None:

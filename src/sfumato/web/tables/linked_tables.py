@@ -209,10 +209,11 @@ class LinkedTables:
         }
 
     def _with_respondents(self, rules: Values) -> Values:
-        """The rules, with one about few respondents where sums of rows have none: a small sum is not a small group."""
+        """The rules, with one about few respondents where they have none: small sums or few rows are no small group."""
         primary = rules.get("primary") or []
-        summed = self._kind.value == ROWS and self._value.value not in (None, "", COUNT)
-        if not summed or any(rule.get("rule") in OF_RESPONDENTS for rule in primary):
+        summed = self._value.value not in (None, "", COUNT)
+        asked = self._kind.value == ROWS and (summed or (self._holding.value and primary))
+        if not asked or any(rule.get("rule") in OF_RESPONDENTS for rule in primary):
             return rules
         return {**rules, "primary": [*primary, {"rule": "frequency", "min": LEAST_RESPONDENTS}]}
 

@@ -107,6 +107,16 @@ class MaskingRules:
         self.columns = columns
         self.show()
 
+    def count_respondents(self, column: str) -> None:
+        """Look at how many persons a column says are behind a cell; values, which count rows, do not tell it."""
+        self.facts["frequency"] = column
+        for place, rule in enumerate(self.rules):
+            if rule["rule"] == "range":
+                self.rules[place] = {"rule": "frequency", "min": int(rule["max"]) + 1}
+        if not any(rule["rule"] == "frequency" for rule in self.rules):
+            self.rules.append({"rule": "frequency", **STARTS["frequency"]})
+        self.show()
+
     def missing(self) -> list[str]:
         """What has no value yet, in words."""
         if self.unruled:

@@ -16,7 +16,7 @@ from sfumato.web.job_progress import Then, follow, start_job
 from sfumato.web.shared_room import SharedRoom
 from sfumato.web.shell import Shell
 from sfumato.web.tables import ways_view
-from sfumato.web.tables.crosstab import MOST_CATEGORIES, count_table, unfolded
+from sfumato.web.tables.crosstab import MOST_CATEGORIES, unfolded
 from sfumato.web.tables.first_look import (
     Doubt,
     decimal_mark,
@@ -33,6 +33,7 @@ from sfumato.web.tables.linked_tables import LinkedTables
 from sfumato.web.tables.masking_rules import FACTS, MaskingRules
 from sfumato.web.tables.outcome import show_outcome
 from sfumato.web.tables.releases import Releases
+from sfumato.web.tables.row_counts import CountedTable, count_table
 
 EXAMPLE = """area,sex,count
 Total,Total,104
@@ -80,8 +81,9 @@ class TableArea:
             self._releases.build()
             self._verdict = ui.column().classes("w-full gap-1").props('role="status" aria-live="polite"')
             with ui.row().classes("sf-run"):
-                components.button(words["protect"], self._run)
+                run = components.button(words["protect"], self._run)
                 ways = components.button(words["ways.compare"], self._compare).props("outline")
+                self._running = (run, ways)
                 components.helped(ways, words["tip.ways.compare"])
             self._room = ui.column().classes("w-full")
         self._restore()
@@ -120,18 +122,55 @@ class TableArea:
         words, loaded = self.words, self.workspace.loaded
         if loaded is None:
             return
-        names = [column.name for column in loaded.columns if len(column.counts) <= MOST_CATEGORIES]
+        named = {name for role in ("person", "identifier") for name in self._of_role(role)}
+        columns = [column for column in loaded.columns if column.name not in named]
+        names = [column.name for column in columns if len(column.counts) <= MOST_CATEGORIES]
         with ui.row().classes("items-center w-full"):
             ui.label(words["crosstab"]).classes("sf-soft")
             chosen = ui.select(names, label=words["crosstab_columns"], multiple=True).props("dense").classes("w-64")
 
             async def take() -> None:
                 if chosen.value:
-                    asked = (list(chosen.value)[:3], words, self._missing())
-                    lines = await self.workspace.aside(count_table, loaded.path, loaded.read, *asked)
-                    self._text.value = delimited_text(lines)
+                    await self._count(list(chosen.value)[:3])
 
             components.button(words["crosstab_take"], take).props("outline dense")
+        self._counted = ui.column().classes("w-full gap-1").props('role="status"')
+
+    async def _count(self, names: list[str]) -> None:
+        """Write the table that the project's rows make; nothing runs meanwhile."""
+        loaded, person = self.workspace.loaded, next(iter(self._of_role("person")), "")
+        assert loaded is not None
+        asked = (names, self.words, self._missing(), person)
+        self._wait(True)
+        try:
+            table = await self.workspace.aside(count_table, loaded.path, loaded.read, *asked)
+        finally:
+            self._wait(False)
+        self._text.value = delimited_text(table.lines)
+        self._tell_counted(table, person)
+
+    def _tell_counted(self, table: CountedTable, person: str) -> None:
+        """Say whether persons were counted or rows, and have the rules look at persons."""
+        if not person:
+            return
+        words = self.words
+        numbers = {key: words.count(getattr(table, key)) for key in ("rows", "persons", "several")}
+        if table.several:
+            self._rules.count_respondents(table.lines[0][-1])
+            self._check()
+        text = words["crosstab_several" if table.several else "crosstab_of_persons"]
+        with self._counted:
+            components.notice(text.format(column=person, **numbers), good=None)
+
+    def _wait(self, waiting: bool) -> None:
+        """Whether the buttons that run the table wait until it is there."""
+        for own in self._running:
+            own.set_enabled(not waiting)
+
+    def _of_role(self, role: str) -> list[str]:
+        """The columns of a role in the project at hand."""
+        columns = self.workspace.plan.get("columns", {})
+        return [name for name, column in columns.items() if column.get("role") == role]
 
     def _missing(self) -> list[str]:
         """Texts that mean "missing" in the project at hand."""
@@ -142,6 +181,8 @@ class TableArea:
 
     def _read(self) -> None:
         """Offer the columns of the table at hand, and guess what they are."""
+        if self.workspace.loaded is not None:
+            self._counted.clear()
         self._fill({})
         self._rules.offer(self._names)
         self._check()
