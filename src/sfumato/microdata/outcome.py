@@ -138,6 +138,16 @@ class Report:
         return next((objective / part for part, own in parts.items() if isclose(own, self.loss.value)), None)
 
     @property
+    def limits_levels(self) -> bool:
+        """Whether the plan forbids some levels: what is proved least is so of the others alone."""
+        return "levels_allowed" in self.details
+
+    @property
+    def levels_chosen(self) -> bool:
+        """Whether the plan leaves one combination of levels, so that nothing was searched for."""
+        return self.limits_levels and self.details["levels_allowed"]["combinations"] == 1
+
+    @property
     def holds(self) -> bool:
         """Whether every promise holds for what was published."""
         return all(promise.holds for promise in self.models)

@@ -27,6 +27,7 @@ PRINTING_SECONDS = 120
 # What only some releases tell, and reports and pages say.
 DETAILS = (
     "lost_columns",
+    "levels_allowed",
     "few_values_left",
     "coded_columns",
     "households",

@@ -45,6 +45,8 @@ class LostColumn:
             "rows_to_withhold": self.remedy.rows,
             "column_to_withhold": self.remedy.column,
             "method_to_use": self.remedy.method,
+            "levels_to_allow": self.remedy.levels,
+            "levels_tried": self.remedy.levels_tried,
             "remedies_cut_short": self.remedy.cut_short,
             "remedies_untried": self.remedy.untried,
         }

@@ -1,7 +1,8 @@
 """Remedies: what would keep a column that a release has lost, each one tried on the same count with the same method.
 
-More rows withheld, another quasi-identifier withheld, or another method: what is said here was searched for again, and
-the column is kept by more than half in what came out. What the time does not allow is not said.
+More rows withheld, another quasi-identifier withheld, another method, or levels that the plan forbids: what is said here
+was searched for again, and the column is kept by more than half in what came out. What the time does not allow is not
+said.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -14,6 +15,7 @@ import numpy as np
 from sfumato.errors import SfumatoError
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.packing import packing_of
+from sfumato.microdata.methods.allowed_levels import levels_allowed, with_all_levels
 from sfumato.microdata.methods.column_losses import HALF, column_losses
 from sfumato.microdata.methods.full_domain.search import problem_of
 from sfumato.microdata.methods.result import Result
@@ -38,12 +40,16 @@ class Remedy:
     """What would keep a column: so many more rows withheld, another column withheld, or another method.
 
     Attributes:
+        levels: Other levels than the plan allows would keep it, by themselves or with what else is named.
+        levels_tried: Other levels were tried, because the plan limits them.
         cut_short: Nothing was found, and the time did not allow to try all; untried: not even to try one thing.
     """
 
     rows: int | None = None
     column: str | None = None
     method: str | None = None
+    levels: bool = False
+    levels_tried: bool = False
     cut_short: bool = False
     untried: bool = False
 
@@ -71,7 +77,11 @@ class Trials:
     """
 
     def __init__(self, plan: Plan, table: FrequencyTable, result: Result, find: Find, seconds: float = 0.0) -> None:
-        self.plan, self.table, self.result, self.find = plan, table, result, find
+        self.table, self.result, self.find = table, result, find
+        self.allowed = levels_allowed(plan, table)
+        # Where one combination is allowed, nothing else changes anything: then all is tried with all levels allowed.
+        self.freed = bool(self.allowed) and self.allowed["combinations"] == 1
+        self.plan = with_all_levels(plan) if self.freed else plan
         self.method: Any = result.method or plan.method
         self.deadline = Deadline(min(max(TIMES_SEARCH * seconds, LEAST_SECONDS), MOST_SECONDS))
         self.outcomes: dict[Any, Outcome | None] = {}
@@ -85,11 +95,26 @@ class Trials:
             asked.append(key)
             outcome = self._tried(key, trial)
             if outcome is not None and outcome.keeps(name):
-                return remedy(outcome)
+                found = remedy(outcome)
+                return replace(found, levels=found.levels or self.freed)
         late = [key for key in asked if key in self.late]
-        return Remedy(cut_short=bool(late), untried=bool(late) and len(late) == len(asked))
+        untried = bool(late) and len(late) == len(asked)
+        return Remedy(levels_tried=bool(self.allowed), cut_short=bool(late), untried=untried)
 
     def _ways(self, place: int) -> Iterator[Way]:
+        """What might keep a column: with no level allowed but the chosen ones others first, else these at the end."""
+        levels: Way = "levels", self._with_levels, lambda _outcome: Remedy(levels=True)
+        if self.freed:
+            yield levels
+        yield from self._within_levels(place)
+        if self.allowed and not self.freed:
+            yield levels
+
+    def _with_levels(self) -> Outcome | None:
+        """All levels allowed, whatever the plan says of them."""
+        return self._found(replace(with_all_levels(self.plan), method=self.method), self.table)
+
+    def _within_levels(self, place: int) -> Iterator[Way]:
         """What might keep a column, the cheapest first: its key, its trial, and the remedy where it does."""
         rows = self._more_rows(place)
         if rows is not None:

@@ -10,6 +10,7 @@ from sfumato.microdata.measures.disclosure import Disclosure
 from sfumato.microdata.measures.households import household_figures
 from sfumato.microdata.measures.release import Measures
 from sfumato.microdata.measures.values_left import few_values_left
+from sfumato.microdata.methods.allowed_levels import levels_allowed
 from sfumato.microdata.methods.result import Result
 from sfumato.microdata.outcome import ClassFigures, LossFigure, Seconds, figures
 from sfumato.microdata.plan.model import Plan
@@ -91,7 +92,9 @@ def report_of(plan: Plan, source: Engine, outcome: Outcome, seconds: Mapping[str
 
 
 def _further_figures(plan: Plan, source: Engine, outcome: Outcome) -> Iterator[tuple[str, Any]]:
-    """What only some releases tell: columns that operations change, and households in classes."""
+    """What only some releases tell: columns that operations change, levels that the plan limits, and households."""
+    if allowed := levels_allowed(plan, outcome.table):
+        yield "levels_allowed", allowed
     if coded := [*coded_columns(plan, source, outcome.table.rows)]:
         yield "coded_columns", coded
     if few := [*few_values_left(plan, outcome.table)]:

@@ -81,6 +81,18 @@ def _left(words: Words, column: Mapping[str, Any]) -> dict[str, str]:
 
 def _remedy(words: Words, column: Mapping[str, Any]) -> str:
     """What would keep a column, as it was tried; or that nothing does, or that the time did not allow to try."""
+    kept = _kept_by(words, column)
+    if column.get("levels_to_allow"):
+        return words["lost.levels_and"].format(remedy=kept) if kept else words["lost.levels"]
+    if kept or column.get("remedies_untried"):
+        return kept or words["lost.untried"]
+    if column.get("remedies_cut_short"):
+        return words["lost.cut_short"]
+    return words["lost.no_remedy_levels" if column.get("levels_tried") else "lost.no_remedy"]
+
+
+def _kept_by(words: Words, column: Mapping[str, Any]) -> str:
+    """What keeps a column besides other levels; nothing where nothing does."""
     rows, other, method = (column.get(key) for key in ("rows_to_withhold", "column_to_withhold", "method_to_use"))
     if rows is not None:
         return words["lost.more"].format(rows=words.count(rows), column=column["column"])
@@ -88,9 +100,7 @@ def _remedy(words: Words, column: Mapping[str, Any]) -> str:
         return words["lost.other"].format(other=other, column=column["column"])
     if method is not None:
         return words["lost.method"].format(method=method, column=column["column"])
-    if column.get("remedies_untried"):
-        return words["lost.untried"]
-    return words["lost.cut_short" if column.get("remedies_cut_short") else "lost.no_remedy"]
+    return ""
 
 
 def _few_left(words: Words, report: Report) -> list[str]:

@@ -38,10 +38,17 @@ def chips(words: Words, labels: Labels) -> str:
     return f'<div class="labels">{" ".join([*shown, *more])}</div>' if labels else ""
 
 
+def proved(words: Words, report: Report, key: str) -> str:
+    """That a release is the least, in words: of all, or of those that the plan's levels allow; nothing of one alone."""
+    if not report.proved_optimal or report.levels_chosen:
+        return ""
+    return words[f"{key}_allowed" if report.limits_levels else key]
+
+
 def quality(dossier: Dossier) -> str:
     """How good the answer of a search with a bound is; nothing for others."""
     bound = dossier.report.details.get("bound")
-    if bound is None:
+    if bound is None or dossier.report.levels_chosen:
         return ""
     gap = _gap(dossier.report.loss.value, float(bound))
     text = paragraph(_quality_text(dossier, gap))
@@ -51,7 +58,7 @@ def quality(dossier: Dossier) -> str:
 def _quality_text(dossier: Dossier, gap: float) -> str:
     words, report = dossier.words, dossier.report
     if report.proved_optimal:
-        return words["report.proved"]
+        return proved(words, report, "report.proved")
     if report.method == "local":
         return words["report.bounded"].format(gap=words.percent(gap))
     why = words["report.interrupted" if report.details.get("interrupted") else "report.time_over"]

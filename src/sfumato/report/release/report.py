@@ -21,7 +21,7 @@ from sfumato.texts.words import words_in
 def text(report: Report) -> str:
     """A summary in plain text."""
     lines = [f"{promise_text(report)}", ""]
-    lines += [f"  method        {report.method}{' (proved optimal)' if report.proved_optimal else ''}"]
+    lines += [f"  method        {report.method}{_proved(report)}"]
     if report.levels:
         lines += ["  levels        " + ", ".join(f"{name} {level}" for name, level in report.levels.items())]
     lines += [
@@ -41,6 +41,14 @@ def text(report: Report) -> str:
         f"  seconds       {report.seconds.total:.2f} (search {report.seconds.search:.3f}, engine {report.engine})",
     ]
     return "\n".join([*lines, *(f"  note          {remark}" for remark in report.remarks)]) + "\n"
+
+
+def _proved(report: Report) -> str:
+    """Of what the method's answer is the best, in parentheses."""
+    if report.levels_chosen:
+        return " (the plan says the levels)"
+    within = " among the levels that the plan allows" if report.limits_levels else ""
+    return f" (proved optimal{within})" if report.proved_optimal else ""
 
 
 def _lines(head: str, sentences: Iterable[str]) -> list[str]:

@@ -1,12 +1,13 @@
 """What a report to be signed needs: the document's data, residual risk in plain words, decisions, signatures, words."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
 from sfumato.microdata.plan.methods import FullDomain
 from sfumato.microdata.plan.model import ROLES, Plan
 from sfumato.report.page.html_parts import definitions, listing, paragraph, section, table
+from sfumato.report.release import optimality
 from sfumato.report.release.dossier import Dossier
 from sfumato.texts.enumeration import enumeration, names_told
 from sfumato.texts.words import Words
@@ -105,6 +106,7 @@ def decision_rows(dossier: Dossier) -> list[tuple[str, str, str]]:
     return [
         *roles,
         (words["report.method"], dossier.report.method, _why_method(dossier)),
+        *_levels(dossier, words),
         *_budget(dossier, words),
         (words["sign.missing"], words[f"sign.missing.{missing}"], words["sign.missing.why"]),
         (words["sign.order"], words[f"sign.order.{order}"], words[f"sign.order.{order}.why"]),
@@ -113,9 +115,11 @@ def decision_rows(dossier: Dossier) -> list[tuple[str, str, str]]:
 
 def _why_method(dossier: Dossier) -> str:
     """Why the method was taken: it loses least, or what it loses."""
-    words, mean = dossier.words, dossier.report.mean_loss
-    if dossier.report.proved_optimal or mean is None:
-        return words["sign.method.why.optimal" if dossier.report.proved_optimal else "sign.method.why.unmeasured"]
+    words, report, mean = dossier.words, dossier.report, dossier.report.mean_loss
+    if report.levels_chosen:
+        return words["sign.method.why.chosen"]
+    if report.proved_optimal or mean is None:
+        return optimality.proved(words, report, "sign.method.why.optimal") or words["sign.method.why.unmeasured"]
     return words["sign.method.why.other"].format(loss=words.percent(mean))
 
 
@@ -132,6 +136,16 @@ def columns_by_decision(plan: Plan) -> dict[str, tuple[str, ...]]:
     plain = tuple(name for name in shown["insensitive"] if plan.columns[name].publish is None)
     changed = tuple(name for name in shown["insensitive"] if name not in plain)
     return {"identifier": removed, "pseudonym": hidden} | named | shown | {"insensitive": plain, "changed": changed}
+
+
+def _levels(dossier: Dossier, words: Words) -> Iterator[tuple[str, str, str]]:
+    """The levels that the plan leaves, where it forbids some."""
+    if not dossier.report.limits_levels:
+        return
+    ends: Mapping[str, Sequence[int]] = dossier.report.details["levels_allowed"]["columns"]
+    told = [f"{name} {low}" if low == high else f"{name} {low}–{high}" for name, (low, high) in ends.items()]
+    key = "sign.levels_chosen" if dossier.report.levels_chosen else "sign.levels_allowed"
+    yield words[key], names_told(words, told), words[f"{key}.why"]
 
 
 def _budget(dossier: Dossier, words: Words) -> Iterator[tuple[str, str, str]]:

@@ -97,7 +97,7 @@ def figures(dossier: Dossier) -> list[tuple[str, str]]:
 
 def _loss_figure(words: Words, report: Report) -> tuple[str, str]:
     """What a cell lost on average; where no column was measured, what the method minimized."""
-    proved = words["report.figures.proved"] if report.proved_optimal else ""
+    proved = optimality.proved(words, report, "report.figures.proved")
     if report.mean_loss is None:
         return words.amount(report.loss.value), words["report.figures.objective"].format(name=report.loss.name) + proved
     least = report.mean_of(report.loss.value) is not None  # what was proved least of another figure proves nothing here
@@ -271,7 +271,8 @@ def trade_off(dossier: Dossier) -> str:
         return ""
     limit = plan.method.suppression.limit(report.rows)
     lines = trade_off_sentences(words, dossier.others, report, limit)
-    return section(words["report.trade_off"], paragraph(words["report.trade_off_intro"]), listing(lines))
+    intro = paragraph(words["report.trade_off_intro"])
+    return section(words["report.trade_off"], intro, listing(lines)) if lines else ""
 
 
 def notes(dossier: Dossier) -> str:
@@ -292,7 +293,7 @@ def origin(dossier: Dossier) -> str:
 def _origin_rows(dossier: Dossier) -> list[tuple[str, str]]:
     words, report = dossier.words, dossier.report
     classes, seconds = report.classes, report.seconds
-    method = words["report.proved_optimal"].format(method=report.method) if report.proved_optimal else report.method
+    method = optimality.proved(words, report, "report.proved_optimal").format(method=report.method) or report.method
     sizes = {"smallest": words.count(classes.smallest), "largest": words.count(classes.largest)}
     return [
         (words["report.method"], method),
