@@ -73,6 +73,6 @@ def test_a_german_file_on_the_page(base, open_page, tmp_path) -> None:
     page.keyboard.press("Escape")
     choose(page, "Art der Werte: Gehalt", "Zahlen")
     choose(page, "Verfahren: Gehalt", "Verallgemeinern")
-    preview.get_by_text("→ 1999.0 - 3100.5").first.wait_for()
+    preview.get_by_text("→ 1999,0 - 3100,5").first.wait_for()
     button(page, "Anonymisieren").click()
     page.get_by_text("kAnonymity").wait_for()
