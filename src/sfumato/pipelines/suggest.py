@@ -86,10 +86,11 @@ def suggest_plan(
 
 def _without_tells(engine: CountsRows, draft: Draft) -> Draft:
     """The draft without sensitive columns that nearly tell a quasi-identifier."""
-    tells = tells_in(engine, draft.judged_columns())
+    person = next((name for name, one in draft.suggestions.items() if one.role == "person"), None)
+    tells = tells_in(engine, draft.judged_columns(), person)
     if told := told_by_several(draft.suggestions, {name: one.quasi_identifier for name, one in tells.items()}):
         draft = replace(draft, suggestions=dict(draft.suggestions) | told)
-        tells = tells_in(engine, draft.judged_columns())
+        tells = tells_in(engine, draft.judged_columns(), person)
     if not tells:
         return draft
     words = {name: one.words for name, one in tells.items()}

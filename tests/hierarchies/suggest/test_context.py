@@ -160,3 +160,30 @@ def test_numbers_that_single_out_more_rows_than_private_ones_stay_withheld():
 def test_a_scale_that_one_private_column_has_is_no_answer_yet():
     district = column("Zkq", lambda dice: dice.randint(1, 6))
     assert roles_of(district, column("Mathe", lambda dice: dice.randint(1, 6)))["Zkq"] != "sensitive"
+
+
+def test_letters_of_sexes_beside_a_column_of_sexes_are_something_else():
+    """M and F may be misdemeanors and felonies."""
+
+    def letters(dice):
+        return dice.choice("MF")
+
+    both = {profile.name: profile for profile in (column("Sex Code", letters), column("Zqx Cd", letters))}
+    alone = {name: suggest(profile) for name, profile in both.items()}
+    chosen = with_context(alone, both)
+    assert chosen["Sex Code"].concept == "sex"
+    assert chosen["Zqx Cd"].concept is None
+    assert with_context({"Zqx Cd": alone["Zqx Cd"]}, both)["Zqx Cd"].concept == "sex"
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "concept"),
+    [
+        ("Geschl", "mwd", "sex"),
+        ("FamSt", "lvgw", "family"),
+        ("DateofTermination", ("2020-01-31", "2021-05-04"), "date"),
+    ],
+)
+def test_what_a_short_name_says_of_letters_counts(name, values, concept):
+    told = suggest(column(name, lambda dice: dice.choice(values)))
+    assert told.concept == concept, told.reason

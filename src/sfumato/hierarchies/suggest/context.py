@@ -9,13 +9,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sfumato.hierarchies.suggest import reasons
+from sfumato.hierarchies.suggest.evidence import evidence_of
+from sfumato.hierarchies.suggest.known_roles import judge_rest
 from sfumato.hierarchies.suggest.nameless import known_by_spread, private_like
 from sfumato.hierarchies.suggest.pointing import are_measures
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.questions import answers_of, are_same, asked
 from sfumato.hierarchies.suggest.suggestion import UNKNOWN_RANK, Suggestion
 from sfumato.hierarchies.suggest.words.concepts import WORDS
-from sfumato.hierarchies.suggest.words.vocabulary import words_of
+from sfumato.hierarchies.suggest.words.vocabulary import concepts_of, words_of
 
 Suggestions = Mapping[str, Suggestion]
 Profiles = Mapping[str, Profile]
@@ -32,6 +34,8 @@ _MEASURES = 2
 # A few rows tell nothing.
 _FEW_ROWS = 30
 _ROUNDS = 2
+# Codes of so many letters stand for many things.
+_LETTERS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +50,40 @@ class _Told:
 
 def with_context(suggestions: Suggestions, profiles: Profiles) -> dict[str, Suggestion]:
     """The suggestions, unknown columns sensitive that are asked, answered or measured as sensitive ones are."""
-    chosen = dict(suggestions)
+    chosen = _without_second_codes(suggestions, profiles)
     unknown = [
         name
-        for name, one in suggestions.items()
+        for name, one in chosen.items()
         if _is_unknown(one) and not {*words_of(name)} & WORDS["technical"] and profiles[name].rows >= _FEW_ROWS
     ]
     known_numbers = {name for name in unknown if not _counts(name) and known_by_spread(profiles[name])}
-    chosen |= asked([name for name in unknown if name not in known_numbers], suggestions, profiles)
+    chosen |= asked([name for name in unknown if name not in known_numbers], chosen, profiles)
     # What one round tells, tells of others in the next.
     for _ in range(_ROUNDS):
         chosen |= _alike([name for name in unknown if _is_unknown(chosen[name])], known_numbers, chosen, profiles)
     return chosen
+
+
+def _without_second_codes(suggestions: Suggestions, profiles: Profiles) -> dict[str, Suggestion]:
+    """The suggestions; one by letters in the values alone is none where another column says the same by its name.
+
+    M and F are sexes, but misdemeanors and felonies beside a column that is called sex.
+    """
+    by_name = {
+        name: one.concept in {concept.key for concept, _ in concepts_of(name)}
+        for name, one in suggestions.items()
+        if one.concept is not None
+    }
+    named = {suggestions[name].concept for name, told in by_name.items() if told}
+    second = [
+        name
+        for name, told in by_name.items()
+        if not told
+        and suggestions[name].concept in named
+        and suggestions[name].role == "quasi-identifier"
+        and max(map(len, profiles[name].values), default=0) <= _LETTERS
+    ]
+    return dict(suggestions) | {name: judge_rest(evidence_of(profiles[name])) for name in second}
 
 
 def _alike(

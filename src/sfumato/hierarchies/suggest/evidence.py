@@ -15,6 +15,7 @@ from sfumato.hierarchies.suggest.words.vocabulary import concepts_of, words_of
 
 _MANY_NUMBERS = 0.5
 _SHORT_WORD = 4
+_LETTERS = 2
 _SHORT_POSTCODE = re.compile(r"\d{4,5}|\d{2}-\d{3}|\d{3} \d{2}|\d{4} ?[A-Z]{2}")
 
 
@@ -52,6 +53,9 @@ def _without_weak(profile: Profile, concepts: tuple[tuple[Concept, str], ...]) -
     Who is asked how often he does something answers with "often", whatever it is that he does.
     """
     if not concepts or not all(_is_weak(profile, *pair) for pair in concepts):
+        return concepts
+    # A few letters are codes of many things: what a short name says of them counts for more.
+    if max(map(len, profile.values), default=0) <= _LETTERS:
         return concepts
     by_values = concept_of_values(profile)
     other = by_values is not None and by_values[0].key not in {concept.key for concept, _ in concepts}

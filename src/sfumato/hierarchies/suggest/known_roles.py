@@ -49,7 +49,7 @@ def judge_knowledge(evidence: Evidence) -> Suggestion | None:
         return private
     if content.kind in ("dates", "times", "years"):
         what = reasons.TIME.format(what=_capital(content.words))
-        return quasi_identifier(content, what, 1, "date")
+        return quasi_identifier(content, what, BY_KEY["date"].rank, "date")
     return None
 
 

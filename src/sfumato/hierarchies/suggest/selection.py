@@ -1,4 +1,4 @@
-"""The selection of quasi-identifiers: a few, ranked by what is known of them and by how much they tell rows apart.
+"""The selection of quasi-identifiers: a few of different things, ranked by who knows them and how they tell rows apart.
 
 Each further quasi-identifier costs detail in all others; beyond a handful, a release says nothing any more (Aggarwal
 2005, "On k-anonymity and the curse of dimensionality", VLDB).
@@ -50,10 +50,7 @@ def select(
     candidates, unknown = _candidates(suggestions, profiles, k)
     lost = [name for name in candidates if _is_lost(suggestions[name], profiles[name], k)]
     telling = [name for name, one in suggestions.items() if one.role == "sensitive" and _singles_out(profiles[name], k)]
-    ranked = sorted(
-        (name for name in candidates if name not in lost),
-        key=lambda name: (suggestions[name].rank, -profiles[name].separation),
-    )
+    ranked = _ranked([name for name in candidates if name not in lost], suggestions, profiles)
     placed = _placed(ranked, are_twins)
     chosen = dict(suggestions)
     for name in lost:
@@ -84,6 +81,23 @@ def _candidates(
         if suggestions[name].rank >= UNKNOWN_RANK and not _may_fill(suggestions[name], profiles[name], k)
     ]
     return [name for name in columns if name not in unfit], unfit
+
+
+def _ranked(names: Sequence[str], suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]) -> list[str]:
+    """Columns, the best first: of each thing that others know the one that tells rows apart most, then the second ones.
+
+    A file with six dates and a marital status keeps the marital status.
+    """
+    apart = sorted(names, key=lambda name: (suggestions[name].rank, -profiles[name].separation))
+    earlier: Counter[str | None] = Counter()
+    rounds = {}
+    for name in apart:
+        concept = suggestions[name].concept
+        rounds[name] = 0 if concept is None else earlier[concept]
+        earlier[concept] += 1
+    return sorted(
+        apart, key=lambda name: (suggestions[name].rank >= UNKNOWN_RANK, rounds[name], suggestions[name].rank)
+    )
 
 
 def _may_fill(suggestion: Suggestion, profile: Profile, k: int) -> bool:

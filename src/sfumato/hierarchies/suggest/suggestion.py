@@ -7,7 +7,7 @@ from sfumato.hierarchies.suggest import reasons
 from sfumato.hierarchies.suggest.words.concepts import Role
 from sfumato.hierarchies.types import ColumnType
 
-UNKNOWN_RANK = 2
+UNKNOWN_RANK = 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,3 +27,16 @@ def counted_by(text_counts: TextCounts, columns: Sequence[str]) -> TextCounts:
     starts = np.flatnonzero(first)
     counts = np.add.reduceat(text_counts.counts[order], starts) if len(starts) else text_counts.counts[:0]
     return TextCounts(tuple(columns), values, codes[order[starts]], counts, text_counts.rows)
+
+
+def one_row_each(text_counts: TextCounts) -> TextCounts:
+    """One row of each person, whom the last column names, without that column: no person tells of itself.
+
+    >>> both = TextCounts(("a", "who"), (("x", "y"), ("p",)), np.array([[0, 0], [1, 0]], np.int32), np.array([2, 3]), 5)
+    >>> one_row_each(both).counts.tolist()
+    [1]
+    """
+    _, first = np.unique(text_counts.codes[:, -1], return_index=True)
+    codes = np.ascontiguousarray(text_counts.codes[first, :-1])
+    ones = np.ones(len(first), text_counts.counts.dtype)
+    return TextCounts(text_counts.columns[:-1], text_counts.values[:-1], codes, ones, len(first))

@@ -8,6 +8,7 @@ import numpy as np
 
 from sfumato.engines.engine import Engine, Reading
 from sfumato.microdata.counts.frequencies import FrequencyTable, TextCounts, typed, with_codings
+from sfumato.microdata.counts.parts import one_row_each
 from sfumato.microdata.measures.disclosure import (
     AttributeFigures,
     Disclosure,
@@ -15,7 +16,7 @@ from sfumato.microdata.measures.disclosure import (
     attribute_figures,
     unique_rows,
 )
-from sfumato.microdata.measures.joint_telling import joint_tells
+from sfumato.microdata.measures.joint_telling import JointTell, joint_tells
 from sfumato.microdata.measures.telling import Tell, may_tell, tells
 from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.microdata.recoding.recoding import Recoding
@@ -107,7 +108,7 @@ def disclosure(
     kept = int(recoding.sizes[~recoding.suppressed].sum())
     holdings = dict(_holdings(budget, plan, source, table, kept, unmeasured))
     telling = tuple(_tells(holdings, recoding))
-    joint = tuple(tell for name, holding in holdings.items() for tell in joint_tells(holding, name)[:1])
+    joint = tuple(_joint_tells(budget, plan, source, table, holdings))
     return Disclosure(figures, unique, tuple(unmeasured.sentences()), in_classes, telling, joint)
 
 
@@ -130,6 +131,19 @@ def _holdings(
             int(text_counts.counts.sum()), len(text_counts.values[-1]), kept
         ):
             yield name, _holding(text_counts, plan, table, name)
+
+
+def _joint_tells(
+    budget: _Budget, plan: Plan, source: Engine, table: FrequencyTable, holdings: Mapping[str, FrequencyTable]
+) -> Iterator[JointTell]:
+    """The surest pair of quasi-identifiers that a column is computed from; what a person's rows repeat is not."""
+    for name, holding in holdings.items():
+        if plan.person is None:
+            yield from joint_tells(holding, name)[:1]
+            continue
+        columns = (*plan.quasi_identifiers, name, plan.person)
+        if (text_counts := budget.count(source, columns, published_reading(plan, source))) is not None:
+            yield from joint_tells(_holding(one_row_each(text_counts), plan, table, name), name)[:1]
 
 
 def _tells(holdings: Mapping[str, FrequencyTable], recoding: Recoding) -> Iterator[Tell]:

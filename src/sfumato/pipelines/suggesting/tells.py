@@ -6,6 +6,7 @@ from typing import Any
 
 from sfumato.hierarchies.suggest.reasons import COMPUTED, ONE_TOLD
 from sfumato.microdata.counts.frequencies import FrequencyTable, tables_of
+from sfumato.microdata.counts.parts import one_row_each
 from sfumato.microdata.measures.joint_telling import joint_tells, positions_of
 from sfumato.microdata.measures.telling import tells as tells_of
 from sfumato.microdata.plan.read import read_plan
@@ -21,12 +22,19 @@ class Telling:
     quasi_identifier: str | None = None
 
 
-def tells_in(source: CountsRows, proposal: Mapping[str, Any]) -> dict[str, Telling]:
-    """The sensitive columns that nearly tell a quasi-identifier, or are computed from two, and what each tells."""
+def tells_in(source: CountsRows, proposal: Mapping[str, Any], person: str | None = None) -> dict[str, Telling]:
+    """The sensitive columns that nearly tell a quasi-identifier, or are computed from two, and what each tells.
+
+    Args:
+        person: The column that names persons, if there is one: what all rows of a person repeat tells of nobody else.
+    """
     plan = read_plan(proposal)
     if not plan.promise_columns:
         return {}
-    text_counts = source.count((*plan.quasi_identifiers, *plan.promise_columns), reading_of(plan))
+    columns = (*plan.quasi_identifiers, *plan.promise_columns)
+    text_counts = source.count(columns if person is None else (*columns, person), reading_of(plan))
+    if person is not None:
+        text_counts = one_row_each(text_counts)
     # What is computed is computed from numbers as they are read, however they will be published.
     table, read = tables_of(text_counts, plan)
     joint = _jointly_told(read)

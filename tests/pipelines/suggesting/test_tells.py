@@ -1,0 +1,77 @@
+"""What sensitive columns tell of quasi-identifiers, where a person has several rows; which columns get the places."""
+
+import random
+from contextlib import closing
+
+import pytest
+
+from sfumato.pipelines.release import anonymize
+from sfumato.pipelines.suggest import suggest_for_frame
+
+polars = pytest.importorskip("polars")
+PUPILS, COURSES = 300, 6
+
+
+def courses():
+    """Six rows a pupil: what is of the pupil is repeated in all of them."""
+    draw = random.Random(7)
+    rows = []
+    for pupil in range(PUPILS):
+        own = {
+            "student_id": f"S{pupil:05d}",
+            "dob": f"{draw.randrange(2005, 2010)}-{draw.randrange(1, 13):02d}-{draw.randrange(1, 29):02d}",
+            "zip": draw.choice(("10115", "20095", "50667", "80331", "60311")),
+            "gender": draw.choice("FM"),
+            "lunch_status": draw.choice(("free", "reduced", "paid")),
+            "disability": draw.choice(("none", "none", "speech", "hearing", "autism")),
+        }
+        rows += [own | {"course": name} for name in ("math", "art", "music", "physics", "history", "english")]
+    return polars.DataFrame(rows)
+
+
+def test_what_a_persons_rows_repeat_is_not_computed_from_birth_date_and_place():
+    suggestion = suggest_for_frame(courses())
+    roles = {name: entry["role"] for name, entry in suggestion.plan["columns"].items()}
+    assert roles["student_id"] == "person"
+    assert roles["lunch_status"] == roles["disability"] == "sensitive", suggestion.reasons
+
+
+def test_a_report_does_not_take_a_persons_rows_for_a_computation():
+    plan = {
+        "version": 1,
+        "columns": {
+            "student_id": {"role": "person"},
+            "dob": {"role": "quasi-identifier", "hierarchy": {"type": "digits", "shown": [7, 4]}},
+            "zip": {"role": "quasi-identifier", "hierarchy": {"type": "digits"}},
+            "gender": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+            "lunch_status": {"role": "insensitive"},
+            "disability": {"role": "sensitive"},
+            "course": {"role": "insensitive"},
+        },
+        "privacy": [{"model": "k-anonymity", "k": 3}],
+        "method": {"name": "local", "suppression": 0.02},
+    }
+    with closing(anonymize(courses(), plan)) as release:
+        told = release.report.to_dict()["disclosure"]["joint_tells"]
+    assert not told
+
+
+def test_many_dates_leave_places_to_other_things():
+    """Of each thing that others know the column that tells most comes first, then the second ones."""
+    draw = random.Random(5)
+    days = [f"{name}_date" for name in ("hire", "start", "entry", "contract", "transfer", "leave", "return")]
+    columns = {
+        name: [
+            f"20{draw.randrange(10, 24)}-{draw.randrange(1, 13):02d}-{draw.randrange(1, 29):02d}" for _ in range(800)
+        ]
+        for name in days
+    }
+    few = {
+        "sex": ("f", "m"),
+        "marital_status": ("single", "married", "divorced"),
+        "education": ("primary", "secondary", "tertiary"),
+        "occupation": ("clerk", "cook", "nurse", "driver"),
+    }
+    frame = polars.DataFrame(columns | {name: draw.choices(values, k=800) for name, values in few.items()})
+    plan = suggest_for_frame(frame).plan["columns"]
+    assert {plan[name]["role"] for name in few} == {"quasi-identifier"}
