@@ -100,6 +100,12 @@ def test_lookup_takes_the_first_target_above_the_chance():
     assert table.noise(np.array([1000]), np.array([0.0]))[0] == -2
 
 
+@pytest.mark.parametrize(("deviation", "variance", "js"), [(3, 2.0, 1), (3, 1.5, 1), (5, 3.0, 2), (2, 1.0, 0)])
+def test_files_are_written_again_as_they_were_read(deviation, variance, js):
+    text = ptable_text(make_ptable(CellKey(deviation=deviation, variance=variance, js=js)))
+    assert ptable_text(parse_ptable(text)) == text
+
+
 def test_files_are_read_back_exactly():
     table = make_ptable(CellKey(deviation=3, variance=2.0, js=1))
     again = parse_ptable(ptable_text(table))

@@ -12,11 +12,14 @@ from sfumato.delimited.lines import Line, parse_lines, read_lines
 from sfumato.errors import DataError
 from sfumato.tables.cell_key.ptable import Ptable, make_ptable
 from sfumato.tables.cell_key.rows import Row
+from sfumato.tables.cells.finite_numbers import finite
 from sfumato.tables.plan.perturbation import CellKey
 
 COLUMNS = ("i", "j", "p", "v", "p_int_lb", "p_int_ub", "type")
 # What probabilities of a row may be off 1 in a file, whose numbers are rounded.
 ROUNDED = 1e-6
+# So little is the sum of their last digits.
+EXACT = 1e-12
 
 
 def ptable_text(table: Ptable) -> str:
@@ -77,10 +80,10 @@ def _ptable(lines: list[Line], name: str) -> Ptable:
 def _entry(line: Line, header: list[str], name: str) -> tuple[int, int, float]:
     def number(column: str) -> float:
         place = header.index(column)
-        try:
-            return float(line.fields[place].strip().strip('"').replace(",", "."))
-        except ValueError:
-            raise _wrong(name, line.number, place + 1, f"{column} is no number", "Write one, such as 0.25.") from None
+        value = finite(line.fields[place].strip().strip('"').replace(",", "."))
+        if value is None:
+            raise _wrong(name, line.number, place + 1, f"{column} is no number", "Write a finite one, such as 0.25.")
+        return value
 
     count, chance = number("i"), number("p")
     target = number("j") if "j" in header else count + number("v")
@@ -107,7 +110,9 @@ def _row(count: int, rows: dict[int, dict[int, float]], starts: dict[int, int], 
     if abs(chances.sum() - 1.0) > ROUNDED:
         what = f"the probabilities of the count {count} add up to {chances.sum():g}"
         raise _wrong(name, starts[count], 1, what, "They must be 1.")
-    return Row(count, targets, chances / chances.sum())
+    # What is 1 as nearly as numbers can be stays as it was read: written again it is the same file.
+    exact = abs(chances.sum() - 1.0) <= EXACT
+    return Row(count, targets, chances if exact else chances / chances.sum())
 
 
 def _wrong(name: str, line: int, column: int, what: str, do: str) -> DataError:

@@ -1,7 +1,6 @@
 """Cells as they come: named columns of plain values, read from a CSV file or handed over by an engine."""
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +11,7 @@ from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.lines import read_lines
 from sfumato.errors import DataError, PlanError, did_you_mean
 from sfumato.tables.cells.cells import Numbers, Places
-
-_PLAIN = re.compile(r"^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$")
+from sfumato.tables.cells.finite_numbers import finite
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +74,8 @@ class Columns:
 
 
 def _number(text: str) -> float:
-    # Python reads 1_000 and digits of other scripts too, a reader of the table may not.
-    if not _PLAIN.match(text):
-        return math.nan
-    value = float(text)
-    return value if math.isfinite(value) else math.nan
+    value = finite(text)
+    return math.nan if value is None else value
 
 
 def read_columns(path: Path, dialect: Dialect | None = None) -> Columns:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.cells.finite_numbers import finite
 from sfumato.tables.cells.relations import Key
 from sfumato.tables.formats.solver_file import plain
 from sfumato.tables.office.faults import check_text, lines_of, truncated, wrong
@@ -131,9 +132,11 @@ def _table(
     for place in there:
         text, line, column = data[place]
         dots = set(text.strip('"')) == {"."}
-        if not dots and not re.fullmatch(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?", text):
-            raise wrong(name, line, column, f"datum {place + 1} is no number", "Write one, or dots in quotes.", "px")
-        values.append(np.nan if dots else float(text))
+        number = np.nan if dots else finite(text)
+        if number is None:
+            do = "Write a finite one, or dots in quotes."
+            raise wrong(name, line, column, f"datum {place + 1} is no number", do, "px")
+        values.append(number)
         statuses.append(notes.get(keys[place], int(CellStatus.UNSAFE if dots else CellStatus.SAFE)))
     labels = {
         variable: dict(zip(_texts(entries, ("CODES", variable)), _texts(entries, ("VALUES", variable)), strict=False))

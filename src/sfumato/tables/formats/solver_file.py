@@ -106,7 +106,9 @@ def _relation(line: str, number: int, many: int, name: str) -> tuple[list[int], 
     for cell, _ in terms:
         if int(cell) >= many:
             raise wrong(name, number, len(head) + 2, f"there is no cell {cell}", "Ids lie below the number of cells.")
-    return [int(cell) for cell, _ in terms], [float(coef) for _, coef in terms]
+    return [int(cell) for cell, _ in terms], [
+        number_in(coef, name, number, len(head) + 2, "a coefficient") for _, coef in terms
+    ]
 
 
 def jj_text(table: OfficeTable) -> str:

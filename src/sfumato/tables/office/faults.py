@@ -1,12 +1,12 @@
 """What can be wrong with an office's file: each fault with its line, its column and what to do."""
 
-import math
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Sequence
 from pathlib import Path
 
 from sfumato.delimited.opening import open_text
 from sfumato.errors import DataError, PlanError
+from sfumato.tables.cells.finite_numbers import finite
 
 
 def wrong(name: str, line: int, column: int, what: str, do: str, code: str = "format") -> DataError:
@@ -59,14 +59,10 @@ def number_in(text: str, name: str, line: int, column: int, what: str = "a numbe
     Raises:
         DataError: It is none.
     """
-    try:
-        value = float(text.strip().replace(",", "."))
-    except ValueError:
-        raise wrong(
-            name, line, column, f"{what} is expected", "Write one with a decimal point, such as 12.5."
-        ) from None
-    if not math.isfinite(value):
-        raise wrong(name, line, column, f"{what} is expected", "Write a finite one.")
+    value = finite(text.replace(",", "."))
+    if value is None:
+        do = "Write a finite one with a decimal point, such as 12.5."
+        raise wrong(name, line, column, f"{what} is expected", do)
     return value
 
 

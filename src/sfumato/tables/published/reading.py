@@ -8,6 +8,7 @@ import numpy as np
 from sfumato.errors import DataError
 from sfumato.tables.cells.cells import Bounds, Numbers
 from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.finite_numbers import finite
 from sfumato.tables.cells.precision import step_of
 from sfumato.tables.plan.plan import TablePlan, TableSource
 from sfumato.tables.words import NAMES, PRIMARY_DASH, Case
@@ -83,9 +84,13 @@ def read_texts(texts: tuple[str, ...], column: str) -> tuple[Numbers, Bounds]:
     Raises:
         DataError: A text is neither a number, a range nor a mask; `rows` says where.
     """
-    exact = np.array([_number(text) if _EXACT.match(text) else np.nan for text in texts], np.float64)
+    numbers = [_number(text) if _EXACT.match(text) else np.nan for text in texts]
+    exact = np.array([np.nan if number is None else number for number in numbers], np.float64)
     step = step_of(exact)
-    spans = [(np.nan, np.nan) if _EXACT.match(text) else _span(text, step) for text in texts]
+    spans = [
+        ((np.nan, np.nan) if number is not None else None) if _EXACT.match(text) else _span(text, step)
+        for text, number in zip(texts, numbers, strict=True)
+    ]
     wrong = [place + 1 for place, span in enumerate(spans) if span is None or span[0] > span[1]]
     if wrong:
         raise DataError(
@@ -107,14 +112,15 @@ def _span(text: str, step: float) -> tuple[float, float] | None:
         return np.nan, np.nan
     both = _RANGE.match(text)
     if both:
-        return _number(both.group(1)), _number(both.group(2))
+        low, high = _number(both.group(1)), _number(both.group(2))
+        return None if low is None or high is None else (low, high)
     one = _BOUND.match(text)
-    if not one:
+    if not one or (end := _number(one.group(2))) is None:
         return None
-    sign, end = one.group(1), _number(one.group(2))
+    sign = one.group(1)
     inside = step if sign in _STRICT else 0.0
     return (np.nan, end - inside) if sign in _UPPER else (end + inside, np.nan)
 
 
-def _number(text: str) -> float:
-    return float(re.sub(rf"[,{_SPACES}]", "", text.replace("\u2212", "-")))
+def _number(text: str) -> float | None:
+    return finite(re.sub(rf"[,{_SPACES}]", "", text.replace("\u2212", "-")))
