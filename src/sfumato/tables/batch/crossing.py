@@ -1,8 +1,9 @@
 """From records to an office's table with all its totals."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -79,11 +80,36 @@ def cross(
     base = _base(records, metadata, codes, response, weighted, by_holding)
     cells = table_of(base, _dimensions(trees, scratch), response.name if response else None, TOP, with_holdings=True)
     table = _table(cells, trees, response, labels_of(variables, folder, metadata.encoding), base)
-    table = table.with_columns(origins=origins)
+    table = table.with_columns(origins=origins, **_holders(records, metadata, trees, base, response, scratch))
     missing = np.array(
         [any(code[0] in one.missing for code, one in zip(key, variables, strict=True)) for key in table.keys], bool
     )
     return Crossed(table, _requests(cells, records, metadata, base.holdings), missing)
+
+
+def _holders(
+    records: Records,
+    metadata: Metadata,
+    trees: Sequence[Tree],
+    base: Base,
+    response: Variable | None,
+    scratch: Path,
+) -> dict[str, Any]:
+    """How many holdings are in each cell, and who contributes most, where records name them: they know what is theirs,
+    whatever level rules look at."""
+    flagged = metadata.flagged("HOLDING")
+    if not flagged or response is None:
+        return {}
+    own = replace(
+        base, owners=np.arange(len(records)), amounts=base.sums, holdings=records.text(flagged[0].name), keys=()
+    )
+    cells = table_of(own, _dimensions(trees, scratch), response.name, TOP, with_holdings=True)
+    names, amounts = ([cells[f"top{place + 1}{end}"] for place in range(TOP)] for end in ("_id", ""))
+    holders = tuple(
+        tuple((str(name), float(amount)) for name, amount in zip(*own, strict=True) if name)
+        for own in zip(zip(*names, strict=True), zip(*amounts, strict=True), strict=True)
+    )
+    return {"holdings": np.array(cells["holdings"], np.float64), "holders": holders}
 
 
 def _with_missing(tree: Tree, one: Variable, codes: Sequence[str]) -> Tree:

@@ -14,7 +14,7 @@ from sfumato.tables.batch.unshown_cells import UNSHOWN, Row, Ties, possible_valu
 from sfumato.tables.cells.cells import Mask, Numbers, Places, Relations, Status, make_relations
 from sfumato.tables.cells.precision import step_of
 from sfumato.tables.cells.relations import describe
-from sfumato.tables.office.office_table import OfficeTable, floor_of
+from sfumato.tables.office.office_table import Holders, OfficeTable, floor_of
 from sfumato.tables.office.statuses import CellStatus, choices_of, secondary_of, unsafe_of
 
 # Nobody is alone in a cell of which it is not known how many are in it.
@@ -118,7 +118,7 @@ def _within(whole: OfficeTable, off: Places, most: Sequence[float]) -> OfficeTab
 def _judged(whole: OfficeTable, judged: Mapping[int, tuple[OfficeTable, int]]) -> OfficeTable:
     """The table where cells that nobody shows, but that are unsafe, must not be computed either."""
     columns = {name: column.copy() for name in COLUMNS if (column := getattr(whole, name)) is not None}
-    largest = tuple(column.copy() for column in whole.largest)
+    largest, holders = tuple(column.copy() for column in whole.largest), list(whole.holders)
     for place, (table, cell) in judged.items():
         if not unsafe_of(table.statuses[[cell]])[0]:
             continue
@@ -127,7 +127,9 @@ def _judged(whole: OfficeTable, judged: Mapping[int, tuple[OfficeTable, int]]) -
                 column[place] = own[cell]
         for column, own in zip(largest, table.largest, strict=False):
             column[place] = own[cell]
-    return whole.with_columns(**columns, largest=largest)
+        if holders and table.holders:
+            holders[place] = table.holders[cell]
+    return whole.with_columns(**columns, largest=largest, holders=tuple(holders))
 
 
 def _relations(tables: Sequence[OfficeTable], places: Sequence[Places], more: Sequence[Row]) -> Relations:
@@ -179,6 +181,7 @@ class _Columns:
             high=self._highs(),
             frequency=None if frequency is None else np.where(shown, frequency, MANY),
             holdings=np.where(shown, self._most("holdings"), MANY) if self._all_have("holdings") else None,
+            holders=self._holders(),
             largest=self._largest(),
             given=relations,
         )
@@ -232,6 +235,16 @@ class _Columns:
         """The largest contributions to each cell, as many as all tables tell."""
         ranks = range(min(len(table.largest) for table in self.tables))
         return tuple(self._gathered([table.largest[rank] for table in self.tables], 0.0, np.maximum) for rank in ranks)
+
+    def _holders(self) -> tuple[Holders, ...]:
+        """Who contributes most to each cell, where all tables tell."""
+        if not all(table.holders for table in self.tables):
+            return ()
+        holders: list[Holders] = [()] * self.size
+        for table, own in zip(self.tables, self.places, strict=True):
+            for place, names in zip(own.tolist(), table.holders, strict=True):
+                holders[place] = names
+        return tuple(holders)
 
     def _statuses(self) -> Places:
         """The strongest status of each cell in any table: unsafe, then masked, then to be published, then the rest."""

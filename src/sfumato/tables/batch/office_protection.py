@@ -7,7 +7,7 @@ import numpy as np
 from sfumato.errors import DataError, PromiseError
 from sfumato.tables.batch.joint_table import joined
 from sfumato.tables.batch.presence import Presence, presence_of, same_respondents
-from sfumato.tables.cells.cells import Bounds, Mask, Places, Reach, Table
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Reach, Table
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.knowledge import Knowledge
 from sfumato.tables.cells.parts import Part
@@ -83,14 +83,30 @@ def office_part(
 
 
 def _with_attackers(part: Part, table: OfficeTable) -> Part:
-    """The part with single respondents who attack with their own value, where respondents are told."""
+    """The part with those who attack with their own value, where respondents are told: holdings with all their cells
+    where these are named, else single respondents."""
     if table.frequency is None:
         return part
     names = tuple(f"top{place}" for place in range(len(table.largest)))
-    source = TableSource(value="value", frequency="freq", contributions=names, cells="-", relations="-")
-    finest = part.finest
-    facts = Facts(table.values, table.frequency, table.holdings, table.largest, finest, not names, Columns({}))
+    largest, holders = _holders(table) if table.holders else (table.largest, Columns({}))
+    source = TableSource(
+        value="value",
+        frequency="freq",
+        contributions=names,
+        contributors=tuple(holders.texts),
+        cells="-",
+        relations="-",
+    )
+    facts = Facts(table.values, table.frequency, table.holdings, largest, part.finest, not names, holders)
     return with_own_cells(with_attackers(TablePlan(table=source), part, facts))
+
+
+def _holders(table: OfficeTable) -> tuple[tuple[Numbers, ...], Columns]:
+    """What the largest holdings contribute to each cell, and who they are."""
+    ranks = range(max(map(len, table.holders)))
+    filled = [[*own, *[("", 0.0)] * (len(ranks) - len(own))] for own in table.holders]
+    amounts = tuple(np.array([own[rank][1] for own in filled]) for rank in ranks)
+    return amounts, Columns({f"holder{rank}": tuple(own[rank][0] for own in filled) for rank in ranks})
 
 
 def mask_office(table: OfficeTable, method: str, deadline: Deadline, tolerance: float = 0.0) -> Protected:

@@ -17,6 +17,8 @@ Labels = Mapping[str, Mapping[str, str]]
 # For each variable the codes of the records that become one; in the table these are called by their places.
 Finer = Callable[[Mapping[str, Sequence[frozenset[str]]]], "OfficeTable"]
 # Columns that a table need not have.
+# The holdings in a cell, and how much of it is theirs.
+Holders = tuple[tuple[str, float], ...]
 _OPTIONAL = ("frequency", "holdings", "lower", "upper", "costs", "low", "high")
 
 
@@ -33,6 +35,7 @@ class OfficeTable:
         frequency: The number of respondents, where it is told.
         largest: The largest contributions, largest first.
         holdings: The number of holdings.
+        holders: The holdings that contribute most to each cell, with how much; empty where nobody is named.
         lower, upper: How far below and above its value the range of an unsafe cell must reach; 0 where nothing is said.
         costs: What masking a cell costs.
         low, high: Between which values anyone knows a cell to lie.
@@ -55,6 +58,7 @@ class OfficeTable:
     frequency: Numbers | None = None
     largest: tuple[Numbers, ...] = ()
     holdings: Numbers | None = None
+    holders: tuple[Holders, ...] = ()
     lower: Numbers | None = None
     upper: Numbers | None = None
     costs: Numbers | None = None
@@ -107,6 +111,7 @@ class OfficeTable:
             largest=tuple(column[cells] for column in self.largest),
             cell_keys=tuple(self.cell_keys[cell] for cell in cells) if self.cell_keys else (),
             lines=tuple(self.lines[cell] for cell in cells) if self.lines else (),
+            holders=tuple(self.holders[cell] for cell in cells) if self.holders else (),
             **{name: column[cells] for name, column in optional.items() if column is not None},
         )
 

@@ -1,0 +1,54 @@
+"""Holdings of a batch file's records: each knows what is its own, whatever level the rules look at."""
+
+import pytest
+
+from sfumato.pipelines.tables.batch.run import run_batch
+
+RDA = """<SEPARATOR> ";"
+reg 1
+<RECODEABLE>
+<TOTCODE> "T"
+size 1
+<RECODEABLE>
+<TOTCODE> "T"
+v 5
+<NUMERIC>
+g 3
+<HOLDING>
+"""
+# H is alone in (a, s) with two records; K and L are in (b, s).
+RECORDS = [
+    *("a;s;10;H", "a;s;11;H", "b;s;20;K", "b;s;25;L"),
+    *(f"c;s;{100 + i};c{i}" for i in range(6)),
+    *(f"{reg};t;{100 + i};{reg}{i}" for reg in "abc" for i in range(6)),
+]
+RULES = ["FREQ(3,10)", "P(10,1)|FREQ(3,10)", "P(10,1)|P(0,0)|P(10,1)|FREQ(3,10)", "P(10,1)|FREQ(3,10)|FREQ(3,10)"]
+
+
+def _masked(folder, records, rule, way):
+    (folder / "m.asc").write_text("\n".join(records) + "\n")
+    (folder / "m.rda").write_text(RDA)
+    (folder / "b.arb").write_text(
+        '<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n<SPECIFYTABLE> "reg""size"|"v"||\n'
+        f'<SAFETYRULE> {rule}\n<READMICRODATA>\n<SUPPRESS> {way}\n<WRITETABLE> (1, 3, AS+QU-, "t.csv")\n'
+    )
+    assert run_batch(folder / "b.arb", folder / "out").holds
+    rows = [line.split(";" if ";" in line else ",") for line in (folder / "out" / "t.csv").read_text().splitlines()]
+    return {(row[0], row[1]) for row in rows if row[2].strip() in ("x", "X", "-", "*", "")}, rows
+
+
+@pytest.mark.parametrize("way", ["MOD(1)", "GH(1)"])
+@pytest.mark.parametrize("rule", RULES)
+def test_a_holding_alone_in_a_cell_does_not_compute_its_neighbor(tmp_path, rule, way):
+    masked, rows = _masked(tmp_path, RECORDS, rule, way)
+    assert {("a", "s"), ("b", "s")} <= masked, rows
+    # H knows (a, s): were (b, s) the only other mask of its column, or of its row, it would be computed.
+    assert {("c", "s"), ("T", "s")} & masked, rows
+    assert {("b", "t"), ("b", "T")} & masked, rows
+
+
+def test_a_holding_knows_all_its_cells(tmp_path):
+    """H is alone in (a, s) and in (c, s): what it knows of both tells it (b, s) where only these three are masked."""
+    records = [*RECORDS[:4], *(f"c;s;{90 + i};H" for i in range(6)), *RECORDS[10:]]
+    masked, rows = _masked(tmp_path, records, "FREQ(3,10)", "MOD(1)")
+    assert ("T", "s") in masked, rows
