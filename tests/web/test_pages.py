@@ -124,7 +124,8 @@ def test_another_node_is_looked_at_and_released_from_frontier_and_lattice(base, 
     button(page, "Release these levels").click()
     page.get_by_text("Run 2", exact=True).wait_for()
     view(page, "Other choices")
-    page.get_by_text("Run again to release it").wait_for()
+    page.get_by_text("Chosen, and released so: ").wait_for()  # and nothing is left to be run
+    assert page.get_by_text("Run again to release it").count() == 0
     plan = plan_of(page, tmp_path)
     chosen = {name: str(plan["columns"][name]["max_level"]) for name in levels}
     assert chosen == levels
@@ -340,6 +341,16 @@ def test_the_tables_area_masks_the_known_example(base, open_page) -> None:
     page.get_by_text("0 recovered exactly, 0 narrowed too far").wait_for()
     rows = [row.split("\t")[:2] for row in page.locator("tbody tr").all_inner_texts()]
     assert rows == [["Total", "24"], ["a", "*"], ["b", "*"], ["c", "13"]]
+    earlier = page.get_by_text("This result is of an earlier table or of earlier rules.")
+    assert earlier.count() == 0
+    page.reload()  # the result stays
+    page.get_by_text("2 of 4 cells masked: 1 unsafe, 1 to protect them.").wait_for()
+    assert earlier.count() == 0
+    page.get_by_label("to", exact=True).first.fill("5")
+    page.locator(".sf-entry summary", has_text="max 5").wait_for()
+    earlier.wait_for()
+    page.get_by_label("to", exact=True).first.fill("3")
+    earlier.wait_for(state="hidden")
     page.get_by_label("Paste the table (CSV with a header)").fill("area;n\nTotal;25\na;2\nb;9\nc;13")
     button(page, "Protect").click()
     page.get_by_role("alert").filter(has_text="This did not work").wait_for()

@@ -61,7 +61,7 @@ class Workspace:
         jobs: Names of the jobs that were started; runs: releases that were made, the last one last.
         shown: The number of the run that is looked at; pending: the run that is being made, and its plan.
         drafts: What was entered in other areas, by their names, so that a page that is opened again shows it.
-        draft_tabs: The tabs that show each of these areas.
+        draft_tabs: The tabs that show each of these areas; asked: what was asked there last, and what it is of.
         counted: The last count behind an estimate, and what was counted; estimated: what goals cost, by their plans.
         estimating: Held while an estimate is made.
         drawings: Of columns, by what they show.
@@ -93,6 +93,7 @@ class Workspace:
     pending: tuple[Job, Plan] | None = None
     drafts: dict[str, dict[str, Any]] = field(default_factory=dict)
     draft_tabs: defaultdict[str, Tabs] = field(default_factory=lambda: defaultdict(Tabs))
+    asked: dict[str, Any] = field(default_factory=dict)
     column: str = ""
     sought: str = ""
     filtered: str = ""
@@ -289,7 +290,7 @@ class Workspace:
         """Cancel and erase what was started."""
         for name in list(self.jobs):
             self.drop_job(name)
-        self.runs, self.shown, self.pending = [], 0, None
+        self.runs, self.shown, self.pending, self.asked = [], 0, None, {}
 
     def close(self) -> None:
         """Erase everything of the project from the server."""

@@ -132,6 +132,7 @@ class MaskingRules:
         self._show_method()
 
     def _changed(self) -> None:
+        self._list.told()
         self._show_facts()
         self.touched()
 

@@ -1,6 +1,5 @@
 """The area of tables: paste or upload cells, say what is unsafe, and see what is masked, why, and that it holds."""
 
-import asyncio
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -9,13 +8,11 @@ from nicegui import events, ui
 
 from sfumato.delimited.dialect import likely_separator
 from sfumato.delimited.lines import delimited_text
-from sfumato.service.store.jobs import Job, Kind
+from sfumato.service.store.jobs import Kind
 from sfumato.tables.plan.plan import read_table_plan
 from sfumato.web import components
-from sfumato.web.job_progress import Then, follow, start_job
 from sfumato.web.shared_room import SharedRoom
 from sfumato.web.shell import Shell
-from sfumato.web.tables import ways_view
 from sfumato.web.tables.crosstab import MOST_CATEGORIES, unfolded
 from sfumato.web.tables.first_look import (
     Doubt,
@@ -31,9 +28,9 @@ from sfumato.web.tables.first_look import (
 )
 from sfumato.web.tables.linked_tables import LinkedTables
 from sfumato.web.tables.masking_rules import FACTS, MaskingRules
-from sfumato.web.tables.outcome import show_outcome
 from sfumato.web.tables.releases import Releases
 from sfumato.web.tables.row_counts import CountedTable, count_table
+from sfumato.web.tables.table_result import AREA, TableResult
 
 EXAMPLE = """area,sex,count
 Total,Total,104
@@ -52,7 +49,6 @@ west,f,7
 MOST_BYTES = 5_000_000
 # What was entered of the rules, which a page that is opened again shows.
 ENTERED = ("rules", "facts", "method", "protection", "attacker", "promised")
-AREA = "tables"
 CELLS = "cells.csv"
 
 
@@ -67,7 +63,7 @@ class TableArea:
         self._rules = MaskingRules(self.words, self._check, **self._draft.get("rules", {}))
         self._releases = Releases(self.workspace)
         self._linked = LinkedTables(self.workspace, self._rules, self._releases, self._check)
-        self._job: str | None = None
+        self._result = TableResult(self.workspace, self._entered, self._releases.keep)
         self._lines: list[list[str]] = []
         self._example: dict[str, Any] | None = None
 
@@ -85,8 +81,9 @@ class TableArea:
                 ways = components.button(words["ways.compare"], self._compare).props("outline")
                 self._running = (run, ways)
                 components.helped(ways, words["tip.ways.compare"])
-            self._room = ui.column().classes("w-full")
+            self._result.build()
         self._restore()
+        self._result.show()
         self.workspace.draft_tabs[AREA].join(self._shared.change_elsewhere)
 
     def _table(self) -> None:
@@ -300,6 +297,7 @@ class TableArea:
             return
         self.workspace.touch()
         self._remember()
+        self._result.compare()
         faults = [self.words["missing_value"].format(field=name) for name in self._rules.missing()]
         faults += self._tell_doubt()
         plan = self._linked.plan if self._linked.tables else self._plan
@@ -332,9 +330,9 @@ class TableArea:
 
     async def _run(self) -> None:
         if self._linked.tables:
-            await self._start("protect", self._linked.plan(), self._linked.files(), self._done)
+            await self._start("protect", self._linked.plan(), self._linked.files())
         else:
-            await self._start("protect", self._plan(), self._cells(), self._done)
+            await self._start("protect", self._plan(), self._cells())
 
     async def _compare(self) -> None:
         """Protect the table in every way, and say what each costs."""
@@ -342,29 +340,10 @@ class TableArea:
             components.alarm(self.words["ways.one_table"])
             return
         plan = {key: value for key, value in self._plan().items() if key != "previous"}
-        await self._start("compare-tables", plan | {"primary": self._rules.rules}, self._cells(), self._compared)
+        await self._start("compare-tables", plan | {"primary": self._rules.rules}, self._cells())
 
-    async def _start(self, kind: Kind, plan: dict[str, Any], files: dict[str, Path], then: Then) -> None:
+    async def _start(self, kind: Kind, plan: dict[str, Any], files: dict[str, Path]) -> None:
         if self._shared.stale:  # what was clicked was on its way
             return
-        self.workspace.touch()
-        self._room.clear()
-        if self._job is not None:
-            await asyncio.to_thread(self.workspace.drop_job, self._job)
         releases = self._releases.files() if "previous" in plan else {}
-        job = await start_job(self.workspace, kind, plan, files | releases)
-        if job is not None:
-            self._job = job.id
-            with self._room:
-                follow(self.workspace, job, then)
-
-    async def _done(self, job: Job) -> None:
-        folder = self.workspace.output(job)
-        with components.card():
-            show_outcome(folder / "result", self.words)
-            if (folder / "result" / "published.csv").exists() or not (folder / "result" / "table.csv").exists():
-                keep = components.button(self.words["release_keep"], lambda: self._releases.keep(folder / "result.zip"))
-                keep.props("outline").classes("self-start")
-
-    async def _compared(self, job: Job) -> None:
-        ways_view.show(self.workspace.output(job) / "result", self.words)
+        await self._result.start(kind, plan, files | releases)

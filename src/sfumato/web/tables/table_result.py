@@ -1,0 +1,87 @@
+"""The result of a table on the page: made by a job, found again by a page that is opened anew, marked when outdated."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nicegui import ui
+
+from sfumato.service.store.jobs import Job, Kind
+from sfumato.web import components
+from sfumato.web.job_progress import Then, follow, start_job
+from sfumato.web.projects.workspace import Workspace
+from sfumato.web.tables import ways_view
+from sfumato.web.tables.outcome import show_outcome
+
+AREA = "tables"
+
+
+@dataclass(frozen=True, slots=True)
+class TableJob:
+    """What was asked of tables last: the job, its kind, and what was entered then."""
+
+    job: Job
+    kind: Kind
+    entered: Mapping[str, Any]
+
+
+class TableResult:
+    """The room where the last result stands, with all that was entered for it."""
+
+    def __init__(
+        self, workspace: Workspace, entered: Callable[[], Mapping[str, Any]], keep: Callable[[Path], Any]
+    ) -> None:
+        self._workspace, self._words = workspace, workspace.words
+        self._entered, self._keep = entered, keep
+
+    def build(self) -> None:
+        """The room, and in it what was made before the page was opened again."""
+        self._earlier = ui.column().classes("w-full").props('role="status"')
+        self._room = ui.column().classes("w-full")
+
+    async def start(self, kind: Kind, plan: dict[str, Any], files: dict[str, Path]) -> None:
+        """Start a job in the place of the former one."""
+        self._workspace.touch()
+        self._room.clear()
+        if (former := self._former()) is not None:
+            await asyncio.to_thread(self._workspace.drop_job, former.job.id)
+            del self._workspace.asked[AREA]
+        job = await start_job(self._workspace, kind, plan, files)
+        if job is not None:
+            self._workspace.asked[AREA] = TableJob(job, kind, self._entered())
+        self.show()
+
+    def show(self) -> None:
+        """Follow the last job, or show what it made."""
+        former = self._former()
+        self.compare()
+        if former is None or self._workspace.pool.store.find(former.job.id) is None:
+            return
+        then: Then = self._compared if former.kind == "compare-tables" else self._done
+        with self._room:
+            follow(self._workspace, former.job, then)
+
+    def compare(self) -> None:
+        """Say whether the result is of an earlier table or rule than those that stand now."""
+        former = self._former()
+        self._earlier.clear()
+        if former is not None and former.entered != self._entered():
+            with self._earlier:
+                components.notice(self._words["earlier_table"], good=None)
+
+    def _former(self) -> TableJob | None:
+        former: TableJob | None = self._workspace.asked.get(AREA)
+        return former
+
+    async def _done(self, job: Job) -> None:
+        folder = self._workspace.output(job)
+        with components.card():
+            show_outcome(folder / "result", self._words)
+            if (folder / "result" / "published.csv").exists() or not (folder / "result" / "table.csv").exists():
+                keep = components.button(self._words["release_keep"], lambda: self._keep(folder / "result.zip"))
+                keep.props("outline").classes("self-start")
+
+    async def _compared(self, job: Job) -> None:
+        ways_view.show(self._workspace.output(job) / "result", self._words)
