@@ -38,6 +38,9 @@ MOST_RECORDS, MOST_BYTES, SHOWN_RECORDS = 10_000, 20_000_000, 6
 AREA = "attributes"
 ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 ISO_TIME = re.compile(ISO_DATE.pattern + r"[T ]\d\d:\d\d:\d\d.*", re.ASCII)
+# What a number is generalized to, and its numbers.
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", re.ASCII)
+BUCKET = re.compile(rf"[<>]= {NUMBER.pattern}|{NUMBER.pattern} - {NUMBER.pattern}", re.ASCII)
 # Names of columns with postcodes.
 POSTCODE = re.compile(r"plz|postleitzahl|zip|post_?code|postal", re.IGNORECASE)
 Records = list[dict[str, Any]]
@@ -249,11 +252,24 @@ def shown(value: Any, words: Words) -> str:
     >>> from sfumato.texts.words import words_in
     >>> shown({"min": 1.5, "max": 2.0}, words_in("de")), shown(None, words_in())
     ('1,5 – 2', '')
+    >>> shown("<= 300.58000000000004", words_in("de")), shown("497.255 - 595.4000000000001", words_in("de"))
+    ('<= 300,58', '497,255 - 595,4')
     """
     if isinstance(value, dict) and {*value} == {"min", "max"}:
         return f"{shown(value['min'], words)} – {shown(value['max'], words)}"
-    text = f"{value:.12g}" if isinstance(value, float) else str(value)  # sums of fractions are off in the last digits
+    if isinstance(value, str) and BUCKET.fullmatch(value):
+        return NUMBER.sub(lambda number: words.value(_clean(number[0])), value)
+    text = _clean(repr(value)) if isinstance(value, float) else str(value)
     return "" if value is None else words.value(text)
+
+
+def _clean(number: str) -> str:
+    """A number without the last digits of a binary fraction, in which sums and means are off.
+
+    >>> _clean("595.4000000000001"), _clean("25000.0"), _clean("123456789012345")
+    ('595.4', '25000', '123456789012345')
+    """
+    return f"{float(number):.12g}" if "." in number else number
 
 
 def guessed(name: str, records: Records) -> dict[str, str]:

@@ -6,10 +6,13 @@ import re
 import pytest
 
 from sfumato.datasets import patients
+from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.pipelines.release import anonymize
 from sfumato.texts.words import words_in
 from sfumato.web.projects.loaded_data import class_sizes, load
 from sfumato.web.rows.result import result_figures
+from sfumato.web.rows.result.rows_view import published_pairs
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +72,32 @@ def test_persons_and_numbers_are_shown_as_they_are_published(tmp_path) -> None:
     with (folder / "data.csv").open(encoding="utf-8", newline="") as stream:
         assert shown == list(csv.DictReader(stream))
     assert {row["person"] for row in shown} == {"*"}
+
+
+def test_a_text_is_published_once_however_many_rows_have_it(tmp_path, monkeypatch) -> None:
+    """Of 2,000 rows with 60 columns every cell was worked out by itself, for 17 seconds."""
+    rows = tmp_path / "pay.csv"
+    rows.write_text("sex,pay\n" + "f,1234\nf,2234\n" * 20)
+    plan = {
+        "version": 1,
+        "data": {"source": str(rows)},
+        "columns": {
+            "sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+            "pay": {"role": "insensitive", "publish": {"round": 100}},
+        },
+        "privacy": [{"model": "k-anonymity", "k": 3}],
+        "method": {"name": "optimal"},
+    }
+    release = anonymize(None, plan)
+    try:
+        folder = release.save(tmp_path / "out")
+    finally:
+        release.close()
+    asked, publish = [], PublishPlan.publish
+    monkeypatch.setattr(PublishPlan, "publish", lambda own, texts: asked.extend(texts) or publish(own, texts))
+    pairs, divided = published_pairs(rows, DataPlan(header=True), folder, plan, 30)
+    assert (len(pairs), divided, {after["pay"] for _, after in pairs}) == (30, False, {"1200", "2200"})
+    assert sorted(asked) == ["1234", "2234"]
 
 
 def test_the_column_that_marks_a_subset_is_shown_as_it_is_published(tmp_path) -> None:

@@ -57,7 +57,8 @@ class OtherChoices:
         if fixed:
             levels = ", ".join(f"{name} {level}" for name, level in fixed.items())
             with ui.row().classes("items-center"):
-                ui.label(self.words["chosen"].format(levels=levels)).props('role="status"')
+                run = fixed == fixed_levels(self.run.plan)
+                ui.label(self.words["chosen_run" if run else "chosen"].format(levels=levels)).props('role="status"')
                 components.button(self.words["free_levels"], self._let_go).props("flat dense")
 
     async def _explore(self) -> None:

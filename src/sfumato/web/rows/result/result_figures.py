@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,7 @@ def published_rows(
     recoded = read_recoding(recoding)
     names = list(recoding["columns"])
     missing = set(plan["data"].get("missing", ()))
-    publishers = {name: publisher(column) for name, column in recoding["plan"]["columns"].items()}
+    publishers = {name: cache(publisher(column)) for name, column in recoding["plan"]["columns"].items()}
     subset = next((entry["subset"] for entry in plan["privacy"] if entry["model"] == "delta-presence"), None)
     marks = {} if subset is None else {subset["column"]: "*"}
     pairs: list[tuple[Row, Row | None]] = []

@@ -1,6 +1,5 @@
 """Rows before and after, found by what they hold, and by whether they were changed or withheld."""
 
-import asyncio
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -47,16 +46,20 @@ class RowsView:
         ui.timer(0.01, self._read, once=True)
 
     async def _read(self) -> None:
+        """The rows that are shown at first, and then all that are looked through: of wide files that takes seconds."""
         loaded = self.workspace.loaded
         assert loaded is not None
-        try:
-            rows = await self.workspace.aside(first_rows, loaded.path, loaded.read, MOST_ROWS)
-        except (SfumatoError, RefusedError) as error:
-            self._note.text = components.error_text(error, self.words)
-            return
-        self._pairs, divided = await asyncio.to_thread(_published, self.run, rows)
-        self._divided.set_visibility(divided)
-        self._show()
+        for limit in (SHOWN_ROWS, MOST_ROWS):
+            asked = (loaded.path, loaded.read, self.run.folder, self.run.plan, limit)
+            try:
+                self._pairs, divided = await self.workspace.aside(published_pairs, *asked)
+            except (SfumatoError, RefusedError) as error:
+                self._note.text = components.error_text(error, self.words)
+                return
+            self._divided.set_visibility(divided)
+            self._show()
+            if len(self._pairs) < limit:
+                return
 
     def _look_for(self, text: str | None = None, kind: str | None = None) -> None:
         self._text = self._text if text is None else text
@@ -90,10 +93,12 @@ class RowsView:
             components.table(names, lines)
 
 
-def _published(run: Run, rows: list[Row]) -> tuple[list[RowPair], bool]:
-    """Rows with what each is published as, and whether like rows were divided; of many rows, this takes seconds."""
-    recoding = result_figures.recoding_of(run.folder)
-    return result_figures.published_rows(recoding, rows, run.plan), "division" in recoding
+def published_pairs(
+    path: Path, read: DataPlan, folder: Path, plan: dict[str, Any], limit: int
+) -> tuple[list[RowPair], bool]:
+    """The first rows of a file with what each is published as, and whether like rows were divided."""
+    recoding = result_figures.recoding_of(folder)
+    return result_figures.published_rows(recoding, first_rows(path, read, limit), plan), "division" in recoding
 
 
 def fits(pair: RowPair, text: str, kind: str) -> bool:
