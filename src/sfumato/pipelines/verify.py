@@ -99,14 +99,11 @@ def _opened(data: Any, separator: str | None, persons: str | Path | None, quotes
     """Published rows; formulas that a CSV file has quoted are read as what they were."""
     if isinstance(data, Path):
         from sfumato.delimited.dialect import check_separator
-        from sfumato.engines.duckdb.engine import DuckDBEngine
-        from sfumato.engines.written.formulas import unquoted
+        from sfumato.engines.written.formulas import open_published
 
         check_separator(separator)
-        engine = DuckDBEngine(data, DataPlan(separator=separator, header=True))
+        engine = open_published(data, DataPlan(separator=separator, header=True), quotes)
         try:
-            if quotes and data.suffix == ".csv":
-                unquoted(engine)
             if persons is not None:
                 engine.attach_persons(Path(persons))
         except SfumatoError:

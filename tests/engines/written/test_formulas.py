@@ -8,6 +8,7 @@ import pytest
 import sfumato as sf
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.written.formulas import quote_formulas, unquoted
+from sfumato.pipelines.attacks.published import target_of
 
 CELLS = ["=cmd|'/c calc'!A1", "+1+1", "-2+3", "@SUM(A1)", "\t=1", "＝1", "'=x", "''@y"]
 QUOTED = set(CELLS)
@@ -31,7 +32,7 @@ def cells(path):
 def test_formulas_are_quoted_and_can_be_had_back(file):
     assert quote_formulas(file, ("=name", "note"), ";")
     assert cells(file) == [f"'{cell}" if cell in QUOTED else cell for cell in CELLS]
-    with closing(unquoted(DuckDBEngine.of_published(file, ("=name", "note"), ";"))) as engine:
+    with closing(unquoted(DuckDBEngine.of_published(file, ("'=name", "note"), ";"))) as engine:
         assert [row["note"] or "" for row in engine.first_rows(99)] == CELLS
     assert not list(file.parent.glob("quoted-*"))
 
@@ -79,3 +80,26 @@ def test_a_release_whose_formulas_are_quoted_is_verified(tmp_path, kind):
     for name in ("keep", "quote"):
         verdict = sf.verify(tmp_path / name)
         assert (verdict.holds, verdict.faults) == (True, ()), (name, verdict)
+
+
+HEAD = "=cmd|'/c calc'!A1"
+
+
+@pytest.mark.parametrize("kind", ["file", "frame"])
+def test_names_of_columns_are_quoted_and_every_reader_knows_them(tmp_path, kind):
+    """Cells were quoted, and a formula in the first line went out as it was."""
+    path = tmp_path / "rows.csv"
+    path.write_text(ROWS.replace("note", HEAD).replace("=1+1", "x").replace("@x", "y"))
+    data = path
+    if kind == "frame":
+        data = pytest.importorskip("polars").read_csv(path, separator=";")
+    plan = PLAN | {"columns": {"age": PLAN["columns"]["age"], HEAD: {"role": "sensitive"}}}
+    plan |= {"output": {"formulas": "quote"}, "seed": 1}
+    with closing(sf.anonymize(data, plan)) as release:
+        release.save(tmp_path / "out")
+    with (tmp_path / "out" / "data.csv").open(newline="", encoding="utf-8") as stream:
+        assert next(csv.reader(stream, delimiter=";")) == ["age", f"'{HEAD}"]
+    verdict = sf.verify(tmp_path / "out")
+    assert (verdict.holds, verdict.faults) == (True, ())
+    assert HEAD in target_of(tmp_path / "out").rows
+    assert sf.check(tmp_path / "out", "hipaa-safe-harbor").clauses

@@ -12,6 +12,7 @@ from sfumato.delimited.decimal_marks import with_points
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import PublishedRows
 from sfumato.engines.opening import open_engine, open_frame
+from sfumato.engines.written.formulas import open_published
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata.attacks.labels import Text
@@ -54,18 +55,18 @@ def target_of(release: Any, plan: Any = None) -> Target:
     own = read_plan(path / "plan.yaml") if plan is None else read_plan(plan)
     sealing.check_single(path)
     report = json.loads((path / "report.json").read_text(encoding="utf-8"))
-    return Target(others_texts(sealing.data_of(path), own), own, report, path)
+    return Target(others_texts(sealing.data_of(path), own, own.output.quotes_formulas), own, report, path)
 
 
-def others_texts(data: Any, plan: Plan | None = None) -> dict[str, list[Text]]:
+def others_texts(data: Any, plan: Plan | None = None, quotes: bool = False) -> dict[str, list[Text]]:
     """All rows of a file that others wrote, or a release: perhaps not as the plan's source is written.
 
-    The plan's separator is taken where the file has it, or else found out.
+    The plan's separator is taken where the file has it, or else found out; formulas may be quoted there.
     """
     if not isinstance(data, str | Path):
         return _in_points(_read(open_frame(data)), plan)
     reading = DataPlan(header=True, separator=_separator(Path(data), plan))
-    return _in_points(_read(DuckDBEngine(Path(data), reading)), plan)
+    return _in_points(_read(open_published(Path(data), reading, quotes)), plan)
 
 
 def texts_of(data: Any, plan: Plan | None = None) -> dict[str, list[Text]]:

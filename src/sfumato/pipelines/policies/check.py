@@ -71,8 +71,9 @@ def check(
     file = sealing.data_of(path) if path is not None and own is not None else path
     if chosen.about == "tables":
         return _of_table(data if file is None else file, chosen, attested or {}, separator)
+    quotes = own is not None and plan_read is not None and plan_read.output.quotes_formulas
     setting = Setting(today or date.today(), people_of(population), code_column)
-    with closing(opened(data if file is None else file, separator)) as engine:
+    with closing(opened(data if file is None else file, separator, quotes)) as engine:
         profiles = profiles_of(engine)
         roles = roles_of(engine, profiles, plan_read, quasi_identifiers, sensitive)
         measured, remarks = measure_rows(engine, profiles, roles, setting, plan_read)

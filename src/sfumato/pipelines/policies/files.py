@@ -5,18 +5,18 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.delimited.dialect import check_separator
-from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Engine, Reading
 from sfumato.engines.opening import open_frame
+from sfumato.engines.written.formulas import open_published
 from sfumato.errors import DataError, PlanError
 from sfumato.microdata.data_plan import DataPlan
 
 
-def opened(data: Any, separator: str | None) -> Engine:
-    """The engine for a file or a frame."""
+def opened(data: Any, separator: str | None, quotes: bool = False) -> Engine:
+    """The engine for a file, in which formulas may be quoted, or a frame."""
     if isinstance(data, Path):
         check_separator(separator)
-        return DuckDBEngine(data, DataPlan(separator=separator, header=True))
+        return open_published(data, DataPlan(separator=separator, header=True), quotes)
     return open_frame(data)
 
 

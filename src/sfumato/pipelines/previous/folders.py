@@ -7,8 +7,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.order import PERSON, PERSONS_FILE
+from sfumato.engines.written.formulas import open_published
 from sfumato.errors import PlanError
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.histories import History
@@ -69,16 +69,16 @@ def read_release(folder: Path, quasi_identifiers: Sequence[str], promised: Seque
     report = sealing.read_mapping(folder / "report.json") or {}
     recoding = json.loads((folder / "recoding.json").read_text(encoding="utf-8"))
     secret = recoding.get("person_secret") or recoding.get("secret") or f"seed {plan.seed}"
-    contents, erased, erased_rows = _persons(folder, quasi_identifiers, promised)
+    contents, erased, erased_rows = _persons(folder, quasi_identifiers, promised, plan.output.quotes_formulas)
     classes = classes_of_persons(contents)
     return EarlierRelease(folder, plan, report.get("levels", {}), secret, classes, contents, erased, erased_rows)
 
 
 def _persons(
-    folder: Path, names: Sequence[str], promised: Sequence[str]
+    folder: Path, names: Sequence[str], promised: Sequence[str], quotes: bool
 ) -> tuple[dict[str, Contents], Counter[Hashable], int]:
     """The rows of each person; how many persons were erased, by their class, and how many rows they have."""
-    with closing(DuckDBEngine(sealing.data_of(folder), DataPlan(header=True))) as engine:
+    with closing(open_published(sealing.data_of(folder), DataPlan(header=True), quotes)) as engine:
         engine.attach_persons(folder / PERSONS_FILE)
         keys = engine.texts(PERSON)
         labels = [engine.texts(name) for name in names]

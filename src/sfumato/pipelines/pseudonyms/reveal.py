@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Reading
+from sfumato.engines.written.formulas import open_published
 from sfumato.errors import DataError, PlanError, did_you_mean
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.read import read_plan
@@ -54,20 +54,20 @@ def reveal(
     if not by.strip() or not reason.strip():
         raise PlanError("who asks, and why, must be said.", "Name both: they go into the log.", "reason")
     if operation.kind == "format":
-        _check_published(folder, name, pseudonyms)
+        _check_published(folder, name, pseudonyms, plan.output.quotes_formulas)
     cipher = pseudonyms_of(secret_key, operation.kind)
     identifiers = [cipher.reveal(text) for text in pseudonyms]
     _log(path, secret_key, folder, name, len(identifiers), by, reason)
     return identifiers
 
 
-def _check_published(folder: Path, column: str, pseudonyms: Sequence[str]) -> None:
+def _check_published(folder: Path, column: str, pseudonyms: Sequence[str], quotes: bool) -> None:
     """Refuse texts that stand in no published row: any text of a format has one behind it, which was never hidden.
 
     Raises:
         DataError: One does not.
     """
-    with closing(DuckDBEngine(sealing.data_of(folder), DataPlan(header=True))) as engine:
+    with closing(open_published(sealing.data_of(folder), DataPlan(header=True), quotes)) as engine:
         texts = {*engine.count((column,), Reading()).values[0]}
     if not texts.issuperset(pseudonyms):
         raise DataError(
