@@ -120,23 +120,27 @@ class Release:
         if self.workspace is not None:
             self.workspace.cleanup()
 
-    def save(self, folder: str | Path) -> Path:
+    def save(self, folder: str | Path, home: Path | None = None) -> Path:
         """Write the release folder, whole or not at all.
+
+        Args:
+            home: Where the plan in it is taken to lie, so that its paths start there; the folder itself by default.
 
         Raises:
             PlanError: The folder exists.
             EngineError: The folder cannot be written.
         """
         folder = Path(folder)
+        home = folder if home is None else home
         with staged(folder) as stage:
             self._write_data(stage)
             if self.plan.output.quotes_formulas:
                 separator = separator_of(self.published, self.plan.data.separator)
                 quote_formulas(stage / "data.csv", self.published.columns, separator)
-            write_text(stage / "plan.yaml", plan_text(self.plan, folder))
-            recoding = json.dumps(self._recoding(folder), indent=1, ensure_ascii=False)
+            write_text(stage / "plan.yaml", plan_text(self.plan, home))
+            recoding = json.dumps(self._recoding(home), indent=1, ensure_ascii=False)
             write_text(stage / "recoding.json", recoding + "\n")
-            for name, text in self.reports(seals(stage)).items():
+            for name, text in self.reports(seals(stage), home).items():
                 write_text(stage / name, text)
             if self.pseudonym_key is not None:
                 write_key(stage / KEY_FILE, self.pseudonym_key)
@@ -147,11 +151,12 @@ class Release:
                 make_private(stage / name)
         return folder
 
-    def reports(self, seals: Mapping[str, str] | None = None) -> dict[str, str]:
+    def reports(self, seals: Mapping[str, str] | None = None, home: Path | None = None) -> dict[str, str]:
         """The reports by their names in the folder.
 
         Args:
             seals: What ties the other files of the folder to the report.
+            home: Where the paths of the plan start that is printed; as it was read by default.
         """
         from sfumato.report.release.dossier import Dossier
         from sfumato.report.release.report import files
@@ -159,7 +164,7 @@ class Release:
 
         report, others = self._with_trade_off()
         evidence = gather(self.plan, self.table, self.recoding)
-        return files(Dossier(report, self.plan, evidence, others, seals or {}, date.today()))
+        return files(Dossier(report, self.plan, evidence, others, seals or {}, date.today(), home=home))
 
     def _with_trade_off(self) -> tuple[Report, tuple[Alternative, ...]]:
         """What other budgets and levels would have cost, and the report with the time that it took to know."""

@@ -78,7 +78,7 @@ def read_dossier(folder: Path) -> Dossier:
         ) from None
     day = date.fromisoformat(content["date"]) if "date" in content else None
     seals = {key: content[key] for key in SEALS if key in content}
-    return Dossier(report, plan or read_plan(folder / "plan.yaml"), seals=seals, day=day)
+    return Dossier(report, plan or read_plan(folder / "plan.yaml"), seals=seals, day=day, home=folder)
 
 
 def _report(content: Mapping[str, Any]) -> Report:

@@ -3,9 +3,12 @@
 import io
 import json
 import os
+import re
 import signal
 import time
 import zipfile
+from hashlib import sha256
+from html import unescape
 from typing import Any
 
 import jsonschema
@@ -115,6 +118,23 @@ def test_a_job_gives_the_release_of_the_command_line(client, done, rows, tmp_pat
     for name in ("data.csv", "recoding.json"):
         answer = client.get(f"{done['links']['self']}/files/{name}")
         assert answer.content == (tmp_path / "out" / name).read_bytes()
+
+
+def test_the_plan_of_an_unpacked_result_runs_beside_the_data(client, done, rows, tmp_path) -> None:
+    """It looked for the data in the server's folders; and the report printed another plan than the one it seals."""
+    from sfumato.cli.main import run
+
+    archive = zipfile.ZipFile(io.BytesIO(client.get(done["links"]["result"]).content))
+    archive.extractall(tmp_path)
+    (tmp_path / "patients.csv").write_bytes(rows.read_bytes())
+    page, report = ((tmp_path / f"report.{kind}").read_text(encoding="utf-8") for kind in ("html", "json"))
+    printed = unescape(re.search(r"<pre [^>]*>(version.*?)</pre>", page, re.S)[1])
+    assert sha256(printed.encode()).hexdigest() == json.loads(report)["plan_sha256"]
+    assert run(["anonymize", str(tmp_path / "plan.yaml"), "--out", str(tmp_path / "out"), "--quiet"]) == 0
+    assert (tmp_path / "out" / "data.csv").read_bytes() == (tmp_path / "data.csv").read_bytes()
+    again, sealed = ((tmp_path / "out" / f"report.{kind}").read_text(encoding="utf-8") for kind in ("html", "json"))
+    printed = unescape(re.search(r"<pre [^>]*>(version.*?)</pre>", again, re.S)[1])
+    assert sha256(printed.encode()).hexdigest() == json.loads(sealed)["plan_sha256"]
 
 
 FORMULAS = "zip;note\n12345;=cmd|'/c calc'!A1\n12346;plain\n"

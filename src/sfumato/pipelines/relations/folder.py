@@ -44,8 +44,11 @@ class FilesRelease:
         if self.workspace is not None:
             self.workspace.cleanup()
 
-    def save(self, folder: str | Path) -> Path:
+    def save(self, folder: str | Path, home: Path | None = None) -> Path:
         """Write the release folder, whole or not at all.
+
+        Args:
+            home: Where the plan in it is taken to lie, so that its paths start there; the folder itself by default.
 
         Raises:
             PlanError: The folder exists.
@@ -58,10 +61,10 @@ class FilesRelease:
                 target = stage / f"{name}.{self.plan.output.format}"
                 _write(rows, target, self.plan)
                 seals[name] = sha256(target.read_bytes()).hexdigest()
-            write_private(stage / "plan.yaml", plan_text(self.plan, place))
+            write_private(stage / "plan.yaml", plan_text(self.plan, home or place))
             write_private(stage / "report.json", json.dumps({**self.figures, "sha256": seals}, indent=2) + "\n")
             write_private(stage / "report.html", html(self.plan, self.figures))
-            write_private(stage / "recoding.json", json.dumps(self._recoding(place), indent=1) + "\n")
+            write_private(stage / "recoding.json", json.dumps(self._recoding(home or place), indent=1) + "\n")
             write_private(stage / KEYS_FILE, json.dumps(self.keys, indent=1, ensure_ascii=False) + "\n")
         return place
 

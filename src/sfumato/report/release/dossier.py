@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date
+from pathlib import Path
 
 from sfumato.microdata.methods.full_domain.alternatives import Alternative
 from sfumato.microdata.outcome import Report
@@ -19,6 +20,7 @@ class Dossier:
         plan: What was asked; evidence: what was seen of the rows; others: releases that were not chosen.
         seals: SHA-256 of the other files of the folder, by the report's key for each.
         day: When it was released; language: of the report, where it is not the plan's.
+        home: Where the paths of plan.yaml start, which the report prints; where the plan was read by default.
     """
 
     report: Report
@@ -28,6 +30,7 @@ class Dossier:
     seals: Mapping[str, str] = field(default_factory=dict)
     day: date | None = None
     language: str | None = None
+    home: Path | None = None
 
     @property
     def words(self) -> Words:

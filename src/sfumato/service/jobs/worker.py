@@ -60,9 +60,10 @@ def pack(folder: Path, target: Path) -> None:
 def _anonymize(plan: Path, result: Path, parameters: dict[str, Any], tell: Tell) -> None:
     from sfumato.pipelines.release import anonymize
 
+    # Who unpacks the result lays the files beside the plan that were sent with it.
     engine, attacks = parameters.get("engine"), parameters.get("attack", False)
     with closing(anonymize(None, plan, engine=engine, workspace=result.parent, progress=tell)) as release:
-        (_attacked(release, tell) if attacks else release).save(result)
+        (_attacked(release, tell) if attacks else release).save(result, plan.parent)
 
 
 def _attacked(release: "Release", tell: Tell) -> "Release":

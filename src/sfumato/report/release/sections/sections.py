@@ -319,10 +319,10 @@ def _of(words: Words, part: int, whole: int) -> str:
 
 
 def _plan(dossier: Dossier) -> Iterator[str]:
-    """The plan as it stands: it is printed with the report."""
+    """The plan as it stands in plan.yaml, whose hash is told: it is printed with the report."""
     from sfumato.microdata.plan.write import plan_text
 
     assert dossier.plan is not None
     title = escape(dossier.words["report.plan"])
     reached = f'tabindex="0" role="region" aria-label="{title}"'
-    yield f"<h3>{title}</h3><pre {reached}>{escape(plan_text(dossier.plan))}</pre>"
+    yield f"<h3>{title}</h3><pre {reached}>{escape(plan_text(dossier.plan, dossier.home))}</pre>"

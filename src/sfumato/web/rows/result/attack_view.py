@@ -99,10 +99,13 @@ def _line(attack: Figures, words: Any) -> list[tuple[str, str]]:
 
 def attacked(folder: Path, raw: Path, control: Path | None) -> Figures:
     """What an attacker reaches with the release in a folder; its reports tell it, too."""
+    from sfumato.microdata.plan.read import read_plan
     from sfumato.pipelines.attacks.attack import attack
     from sfumato.pipelines.attacks.evidence import add_to_folder
+    from sfumato.shapes.files import load
 
-    report = attack(folder, raw, control=control)
+    plan = read_plan(load(folder / "plan.yaml"), raw.parent)  # its files lie beside the data
+    report = attack(folder, raw, control=control, plan=plan)
     add_to_folder(folder, report)
     pack(folder, folder.with_suffix(".zip"))
     return report.to_dict()
