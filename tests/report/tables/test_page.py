@@ -1,5 +1,8 @@
 """The page on a table: its figures are written as the language does, its codes as the file does."""
 
+import pytest
+
+import sfumato as sf
 from sfumato.report.tables.page import published
 from sfumato.tables.cells.columns import Columns
 from sfumato.texts.words import words_in
@@ -12,3 +15,20 @@ def test_figures_have_the_decimal_mark_of_the_language_and_codes_have_not() -> N
     )
     assert all(f">{text}<" in german for text in ("1.1", "1.2", "1104,5", "0,1", "26,4", "x"))
     assert all(f">{text}<" in english for text in ("1.1", "1104.5", "0.1"))
+
+
+def test_the_page_names_the_rules_and_what_they_promise_without_their_limits() -> None:
+    """It said that nobody computes a cell back, and not which cells are meant."""
+    frame = pytest.importorskip("polars").DataFrame({"area": ["Total", "a", "b", "c"], "n": [24, 2, 9, 13]})
+    for language, rule, promise in (("en", "too few respondents", "Promised:"), ("de", "Auskunftgebende", "Zugesagt:")):
+        done = sf.protect(
+            frame,
+            value="n",
+            dimensions={"area": {"column": "area"}},
+            primary=[{"rule": "frequency", "min": 7}],
+            output={"language": language},
+        )
+        page = done._repr_html_()
+        assert rule in page
+        assert promise in page
+        assert "min" not in page.partition("<h1>")[2].partition("<section")[0]

@@ -24,6 +24,7 @@ def html(protected: MaskedTable, report: Mapping[str, Any]) -> str:
         f"<h1>{escape(title)}</h1>",
         paragraph(about + issued(words, report), soft=True),
         _verdict(words, protected.holds, report),
+        *([_promise(words, protected)] if protected.holds and protected.plan.primary else []),
         section(
             words["tabled.figures"],
             table([words["measure.figure"], words["measure.value"]], _figure_rows(words, report), words),
@@ -40,6 +41,17 @@ def _verdict(words: Words, holds: bool, report: Mapping[str, Any]) -> str:
     mark, key = ("verdict", "tabled.holds") if holds else ("verdict bad", "tabled.leaks")
     said = (words[key], _audit(words, report["audit"]), _attackers(words, report["attackers"]))
     return f'<div class="{mark}">{"".join(paragraph(line) for line in said)}</div>'
+
+
+def _promise(words: Words, protected: MaskedTable) -> str:
+    """Which rules were kept, and what that promises.
+
+    Limits of rules are not told: who knows them may tell of masked cells which are unsafe, and the audit attacks with
+    that only where the plan says so (attacker.rule).
+    """
+    names = dict.fromkeys(rule.name for rule in protected.plan.primary)
+    told = "; ".join(words.get(f"rule.{name}", name) for name in names)
+    return paragraph(words["tabled.rules"].format(names=told)) + paragraph(words["tabled.promise"])
 
 
 def _audit(words: Words, counts: Mapping[str, int]) -> str:
