@@ -3,12 +3,16 @@
 import os
 import shutil
 import tempfile
+import time
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from sfumato.errors import EngineError, PlanError
+
+# So many seconds at the most a folder that goes is waited for, and between two looks at it.
+LINGERING, PAUSE = 5.0, 0.05
 
 
 def check_free(path: Path) -> None:
@@ -64,6 +68,15 @@ def _remove_empty(folder: Path) -> bool:
     return not folder.exists()
 
 
+def _remove_all(folder: Path) -> None:
+    """Remove a folder with everything in it, and what other threads of an interrupted run still write into it."""
+    end = time.monotonic() + LINGERING
+    shutil.rmtree(folder, ignore_errors=True)
+    while folder.exists() and time.monotonic() < end:
+        time.sleep(PAUSE)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def unwritable(folder: Path, error: OSError) -> EngineError:
     """The error for a disk or folder that takes no more."""
     why = error.strerror or type(error).__name__
@@ -106,7 +119,7 @@ class Scratch:
 
     def __init__(self, beside: Path | None = None) -> None:
         self.path = Path(tempfile.mkdtemp(prefix=".sfumato-", dir=beside))
-        self._remove = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+        self._remove = weakref.finalize(self, _remove_all, self.path)
 
     def cleanup(self) -> None:
         """Remove the folder now."""
