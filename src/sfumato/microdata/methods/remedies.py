@@ -1,8 +1,8 @@
 """Remedies: what would keep a column that a release has lost, each one tried on the same count with the same method.
 
-More rows withheld, another quasi-identifier withheld, another method, or levels that the plan forbids: what is said here
-was searched for again, and the column is kept by more than half in what came out. What the time does not allow is not
-said.
+More rows withheld, another quasi-identifier withheld, another method, or levels that the plan forbids: what is said
+here was searched for again, and the column is kept by more than half in what came out. What the time does not allow is
+not said.
 """
 
 from collections.abc import Callable, Iterator, Mapping
