@@ -11,7 +11,16 @@ from sfumato.tables.batch.coverage import variable_of
 from sfumato.tables.formats.cells_file import tree_of
 from sfumato.tables.formats.metadata import Metadata
 from sfumato.tables.formats.records_file import Records
-from sfumato.tables.nesting.determined_columns import Link, RecordCodes, have_unions, odd_rows, with_crossed_links
+from sfumato.tables.nesting.determined_columns import (
+    Link,
+    RecordCodes,
+    crossed_pairs,
+    have_crossed_inclusions,
+    have_inclusions,
+    have_unions,
+    odd_rows,
+    with_crossed_links,
+)
 from sfumato.tables.office.office_table import OfficeTable
 
 # The codes of a finer variable that lie in each code.
@@ -29,12 +38,14 @@ class NestedVariables:
         odd: Those that do in nearly all, the finer one first, with how many records are off.
         unions: Those of which neither does, but some codes together are the same records as some of the other.
         crossed: Those that determine another one only together, which comes last.
+        inclusions: Those of which some code, or combination of codes, lies wholly within one of the last.
     """
 
     within: Within = field(default_factory=dict)
     odd: tuple[tuple[str, str, int], ...] = ()
     unions: tuple[tuple[str, str], ...] = ()
     crossed: tuple[tuple[str, ...], ...] = ()
+    inclusions: tuple[tuple[str, ...], ...] = ()
 
 
 def nested_variables(
@@ -67,19 +78,49 @@ def nested_variables(
     # Where a third determines both in all records, none of these is wrong.
     odd = [own for own in odd if not within.get(own[0].lower(), {}).keys() & within.get(own[1].lower(), {}).keys()]
     near |= {frozenset((coarse, fine)) for coarse, finer in within.items() for fine in finer}
-    unions = [
-        (variables[one].name, variables[two].name)
-        for one, two in combinations(sorted(variables), 2)
-        if frozenset((one, two)) not in near
-        # Both are made of the codes of one that tables have.
-        and not within.get(one, {}).keys() & within.get(two, {}).keys()
-        and have_unions(codes, (one,), (two,))
+    # Both may be made of the codes of one that tables have.
+    apart = [
+        own
+        for own in combinations(sorted(variables), 2)
+        if frozenset(own) not in near and not within.get(own[0], {}).keys() & within.get(own[1], {}).keys()
     ]
+    unions = [own for own in apart if have_unions(codes, own[:1], own[1:])]
+    inclusions = [own for own in apart if own not in unions and have_inclusions(codes, own[:1], own[1:])]
     crossed = [
         tuple(variables[name].name for name in (*link.fine, *(link.columns - set(link.fine))))
         for link in _crossed(codes, tables, links)
     ]
-    return NestedVariables(within, tuple(odd), tuple(unions), tuple(crossed))
+    told = [*(frozenset(own) for own in unions), *(link.columns for link in links), *near]
+    more = _crossed_inclusions(codes, tables, [*told, *map(frozenset, inclusions), *_common(within)])
+    named = [tuple(variables[name].name for name in own) for own in (*unions, *inclusions, *more)]
+    return NestedVariables(
+        within,
+        tuple(odd),
+        tuple((one, two) for one, two in named[: len(unions)]),
+        tuple(crossed),
+        tuple(named[len(unions) :]),
+    )
+
+
+def _common(within: Within) -> list[frozenset[str]]:
+    """Variables that are made of the codes of one and the same."""
+    pairs = combinations(sorted(within), 2)
+    return [frozenset(own) for own in pairs if within[own[0]].keys() & within[own[1]].keys()]
+
+
+def _crossed_inclusions(
+    codes: RecordCodes, tables: Sequence[frozenset[str]], told: Sequence[frozenset[str]]
+) -> list[tuple[str, ...]]:
+    """Variables that a table crosses of which a combination of codes lies wholly within one of another, which comes
+    last; not where some of them tell of it by themselves."""
+    lower = [frozenset(map(str.lower, own)) for own in tables]
+    found = []
+    for one, two in crossed_pairs([(name,) for name in sorted(codes.codes)], lower):
+        names = (*(name for own in one for name in own), *two)
+        known = any(own <= set(names) and two[0] in own for own in told)
+        if not known and not any(own.issuperset(names) for own in lower) and have_crossed_inclusions(codes, one, two):
+            found.append(names)
+    return found
 
 
 def _crossed(codes: RecordCodes, tables: Sequence[frozenset[str]], links: Sequence[Link]) -> list[Link]:

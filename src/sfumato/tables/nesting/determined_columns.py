@@ -13,6 +13,7 @@ import numpy as np
 from sfumato.tables.batch.variable_cycles import connected
 from sfumato.tables.cells.cells import Mask, Numbers, Places
 from sfumato.tables.cells.dimensions import Code, Tree
+from sfumato.tables.nesting.included_codes import included, mixed
 from sfumato.tables.nesting.nested_codes import codes_within
 
 Names = tuple[str, ...]
@@ -27,6 +28,8 @@ MOST_CROSSED = 3
 # By so many bits it must be less likely that codes of one column and of another are the same records than there are
 # ways to choose such codes.
 BITS = 10.0
+# Of combinations of codes there are many more, and columns of the same people are never quite unrelated.
+INCLUDED_BITS = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,7 @@ def determined_chains(
     links = [link for fine in distinct for link in _links(records, fine, names, trees)]
     links = _unexplained(with_crossed_links(records, distinct, tables, names, links))
     links += _unions(records, distinct, [link.columns for link in links], tables)
+    links += _crossed_inclusions(records, distinct, [link.columns for link in links], tables)
     levels = [frozenset(own) for own in distinct if len(own) > 1]
     chains = []
     for group in connected([*(link.columns for link in links), *levels]):
@@ -192,8 +196,24 @@ def _unions(
         first, second = (next(group for group in groups if own[0] in group) for own in (one, two))
         if first == second or any(first & own and second & own for own in tables):
             continue
-        if have_unions(records, one, two):
+        if have_unions(records, one, two) or have_inclusions(records, one, two):
             found.append(Link(frozenset((*one, *two)), none))
+    return found
+
+
+def _crossed_inclusions(
+    records: RecordCodes,
+    dimensions: Sequence[Names],
+    linked: Sequence[frozenset[str]],
+    tables: Sequence[frozenset[str]],
+) -> list[Link]:
+    """Columns that a table crosses of which some combination of codes lies wholly within a code of another column."""
+    none, found = np.zeros(len(records.counts), bool), list[Link]()
+    for one, two in crossed_pairs(dimensions, tables):
+        columns = frozenset(name for own in (*one, two) for name in own)
+        groups = connected([*linked, *(link.columns for link in found), *map(frozenset, dimensions)])
+        if not any(columns <= own for own in (*groups, *tables)) and have_crossed_inclusions(records, one, two):
+            found.append(Link(columns, none))
     return found
 
 
@@ -215,6 +235,47 @@ def have_unions(records: RecordCodes, one: Names, two: Names) -> bool:
         _, place = np.unique(own, return_index=True)
         bits -= _ways(np.bincount(units[place], minlength=len(sizes)).astype(np.float64))
     return bool(bits.max() >= BITS)
+
+
+def have_inclusions(records: RecordCodes, one: Names, two: Names) -> bool:
+    """Whether a code of some columns lies wholly within one of others, and would not by chance.
+
+    >>> kreis, typ = ("1", "1", "2", "3"), ("x", "y", "y", "x")
+    >>> have_inclusions(RecordCodes({"kreis": kreis, "typ": typ}, np.full(4, 30.0)), ("kreis",), ("typ",))
+    True
+    """
+    first, second = records.numbers(one), records.numbers(two)
+    return included(first, second, records.counts, INCLUDED_BITS) or included(
+        second, first, records.counts, INCLUDED_BITS
+    )
+
+
+def crossed_pairs(
+    dimensions: Sequence[Names], tables: Sequence[frozenset[str]]
+) -> list[tuple[tuple[Names, ...], Names]]:
+    """Dimensions that a table crosses, and each other one."""
+    pairs = []
+    for size in range(2, MOST_CROSSED + 1):
+        for own in combinations(dimensions, size):
+            fine = [name for part in own for name in part]
+            if len(set(fine)) == len(fine) and any(table.issuperset(fine) for table in tables):
+                pairs += [(own, two) for two in dimensions if not set(two) & set(fine)]
+    return pairs
+
+
+def have_crossed_inclusions(records: RecordCodes, one: Sequence[Names], two: Names) -> bool:
+    """Whether a combination of codes lies wholly within a code of others, though fewer of its codes do not."""
+    coarse = records.numbers(two)
+    fewer = [tuple(name for part in own for name in part) for own in combinations(one, len(one) - 1)]
+    news = np.logical_and.reduce([mixed(records.numbers(own), coarse) for own in fewer])
+    fine = records.numbers(tuple(name for part in one for name in part))
+    # A combination that no further column divides is in one place, however many records are there.
+    return included(fine, coarse, records.counts, INCLUDED_BITS, news & _divided(records, fine))
+
+
+def _divided(records: RecordCodes, fine: Places) -> Mask:
+    """For each row whether its code is of several of the finest combinations of codes."""
+    return mixed(fine, records.numbers(tuple(sorted(records.codes))))
 
 
 def _ways(sizes: Numbers) -> Numbers:

@@ -88,6 +88,11 @@ def _apart(nested: NestedVariables) -> Iterator[tuple[tuple[str, ...], str, str]
         what = f"some codes of {one} together are the same records as some of {two}"
         do = f"Publish tables of {one} or of {two} alone, or add the variable that determines both."
         yield (one, two), what, do
+    for names in nested.inclusions:
+        first, last, single = names[0], names[-1], len(names) == 2
+        own = f"a code of {first}" if single else f"a combination of codes of {' and '.join(names[:-1])}"
+        what = f"{own} lies wholly within one of {last}" + (", or the other way round" if single else "")
+        yield names, what, f"Leave {last} or {first} out, or protect the tables by one plan with the records."
     for names in nested.crossed:
         what = f"{' and '.join(names[:-1])} determine {names[-1]} together"
         yield names, what, f"Leave {names[-1]} or one of these out, or protect the tables by one plan with the records."

@@ -1,0 +1,79 @@
+"""Codes that lie wholly within a code of another column, though their columns do not determine it."""
+
+import random
+
+import pytest
+
+from sfumato.pipelines.tables.batch.run import run_batch
+from sfumato.pipelines.tables.protect import protect
+from sfumato.pipelines.tables.several import sheets_of
+from sfumato.tables.plan.plan import read_table_plan
+
+# k3 lies in y alone and k4, k5 in x, while k1 is in both: what x and y have in q tells k3 to k5 there.
+CELLS = [
+    *(("k1", "x", "r", 20), ("k1", "y", "r", 20), ("k3", "y", "q", 10), ("k3", "y", "r", 30)),
+    *(("k4", "x", "q", 1), ("k4", "x", "r", 30), ("k5", "x", "q", 40), ("k5", "x", "r", 50)),
+]
+RECORDS = [(kreis, typ, size) for kreis, typ, size, count in CELLS for _ in range(count)]
+
+
+def plan(folder, records, *tables, columns=("kreis", "typ", "size")):
+    (folder / "c.csv").write_text("\n".join(map(",".join, [columns, *records])) + "\n")
+    listed = [
+        {"name": f"t{place}", "dimensions": {name: {"column": name} for name in own}}
+        for place, own in enumerate(tables)
+    ]
+    entries = {"version": 1, "table": {"microdata": "c.csv", "value": "count"}, "tables": listed}
+    return read_table_plan(entries | {"primary": [{"rule": "frequency", "min": 3}]}, folder)
+
+
+def test_an_unsafe_cell_is_not_what_included_codes_leave(tmp_path):
+    done = protect(None, plan(tmp_path, RECORDS, ("typ", "size"), ("kreis", "size")))
+    texts = {}
+    for table, name in (("t0", "typ"), ("t1", "kreis")):
+        own = done.tables[table].external
+        texts |= dict(zip(zip(own.text(name), own.text("size"), strict=True), own.text("count_published"), strict=True))
+    assert texts["k4", "q"] == "*"
+    # Were k5 or x in q published too, k4 would be the rest of x; were k3 alone masked beside it, the rest of all.
+    assert texts["k5", "q"] == "*" or texts["x", "q"] == "*"
+    assert not (texts["k3", "q"] == "*" and texts["y", "q"] != "*" and texts["k5", "q"] != "*")
+
+
+def test_combinations_of_codes_are_linked_with_what_they_lie_in(tmp_path):
+    draw = random.Random(5)
+    records = [
+        (part, size, "q" if (part, size) == ("w", "s") else draw.choice("pqr"), draw.choice("ABCD"))
+        for part in "ew"
+        for size in "stu"
+        for _ in range(40)
+    ]
+    own = plan(tmp_path, records, ("part", "size", "n"), ("risk", "n"), columns=("part", "size", "risk", "n"))
+    chains = sheets_of(own)[1][0].chains
+    assert [set(chain.columns) for chain in chains] == [{"part", "size", "risk"}]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_unrelated_columns_are_not_linked(tmp_path, seed):
+    draw = random.Random(seed)
+    records = [
+        (draw.choice("abcdefgh"), draw.choice("stu"), draw.choice("mf"), draw.choice("123456789"))
+        for _ in range(draw.choice([30, 200, 1500]))
+    ]
+    own = plan(tmp_path, records, ("region", "size"), ("sex", "age"), columns=("region", "size", "sex", "age"))
+    assert not sheets_of(own)[1][0].chains
+
+
+def test_a_batch_warns_of_variables_that_nothing_ties(tmp_path):
+    (tmp_path / "m.asc").write_text("".join(";".join(record) + "\n" for record in RECORDS))
+    variables = "".join(f'{name} 2\n<RECODEABLE>\n<TOTCODE> "T"\n' for name in ("kreis", "typ", "size"))
+    (tmp_path / "m.rda").write_text(f'<SEPARATOR> ";"\n{variables}')
+    tables = "".join(
+        f'<SPECIFYTABLE> "{name}""size"|"<freq>"||\n<SAFETYRULE> FREQ(3,10)\n' for name in ("typ", "kreis")
+    )
+    writes = "".join(f'<WRITETABLE> ({place}, 3, , "{place}.csv")\n' for place in (1, 2))
+    (tmp_path / "b.arb").write_text(
+        f'<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n{tables}<READMICRODATA>\n<SUPPRESS> MOD(0)\n{writes}'
+    )
+    done = run_batch(tmp_path / "b.arb", tmp_path / "out")
+    assert not done.holds
+    assert any("a code of kreis lies wholly within one of typ" in warning for warning in done.warnings)
