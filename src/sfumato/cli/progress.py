@@ -14,7 +14,10 @@ STAGES = {
     "bound": "Proving what no recoding can lose less than",
     "remedies": "Trying what would keep lost columns",
     "apply": "Writing",
+    "perturb": "Changing numbers",
     "verify": "Counting again",
+    "measure": "Measuring",
+    "comparing": "Comparing methods",
     "trade-off": "Weighing alternatives",
     "attack": "Attacking",
 }
@@ -22,7 +25,7 @@ PATIENCE_SECONDS = 1.0
 
 
 class Progress:
-    """Progress on a terminal for anything longer than a second; silent when asked or when nobody components."""
+    """Progress on a terminal for anything longer than a second; silent when asked or when nobody looks."""
 
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet

@@ -173,7 +173,7 @@ class _Grid:
                         cell = self._cell(table, method, k, budget)
                     yield replace(cell, suppression=share)
                     done += 1
-        tell("done", done, whole)
+        tell("comparing", done, whole)
 
     def _suppresses(self, method: str) -> bool:
         return _options(method)["name"] in SUPPRESSING
