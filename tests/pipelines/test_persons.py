@@ -17,6 +17,7 @@ from sfumato.engines.written.person_record import record_of
 from sfumato.errors import DataError, UnattainableError
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.verify import verify
+from sfumato.web.rows.result.attackers import attacks, spread_of
 
 AGE = {"type": "intervals", "start": 0, "end": 39, "widths": [5, 10, 20]}
 COLUMNS = {
@@ -148,10 +149,14 @@ def test_risks_are_those_of_persons(method: str) -> None:
     assert after["highest"] == pytest.approx(max(1 / len(set(members)) for members in classes.values()))
     mean = sum(len(members) / len(set(members)) for members in classes.values()) / len(release.data)
     assert after["average"] == pytest.approx(mean)
-    alone = defaultdict(set)
+    found = attacks(spread_of(after), None)["marketer"]
+    assert (found.average, found.expected) == pytest.approx((mean, mean * len(release.data)))
+    combinations = defaultdict(list)
     for person, *values in raw.select(["who", "age", "town", "sex"]).rows():
-        alone[tuple(values)].add(person)
-    assert release.report.risk["before"]["uniques"] == sum(len(members) == 1 for members in alone.values())
+        combinations[tuple(values)].append(person)
+    alone = [members for members in combinations.values() if len(set(members)) == 1]
+    assert any(len(members) > 1 for members in alone), "rows and persons are not the same here"
+    assert release.report.risk["before"]["uniques"] == sum(map(len, alone))
     assert any("risks count persons" in remark for remark in release.report.remarks)
 
 

@@ -138,6 +138,11 @@ class Report:
         return next((objective / part for part, own in parts.items() if isclose(own, self.loss.value)), None)
 
     @property
+    def counts_persons(self) -> bool:
+        """Whether promises and risks count persons, of whom there may be several rows."""
+        return bool(self.details.get("counts_persons"))
+
+    @property
     def limits_levels(self) -> bool:
         """Whether the plan forbids some levels: what is proved least is so of the others alone."""
         return "levels_allowed" in self.details

@@ -28,6 +28,7 @@ PRINTING_SECONDS = 120
 DETAILS = (
     "lost_columns",
     "levels_allowed",
+    "counts_persons",
     "few_values_left",
     "coded_columns",
     "households",

@@ -42,6 +42,10 @@ _NAMED = frozenset(
 )
 
 
+# The end of a key whose text is said instead where persons are counted.
+PERSONS = ".of_persons"
+
+
 @dataclass(frozen=True, slots=True)
 class Words(Mapping[str, str]):
     """The texts of one language by their keys.
@@ -175,6 +179,18 @@ def words_in(language: str = DEFAULT) -> Words:
     'Data'
     """
     return _table(language)
+
+
+@cache
+def words_on_persons(language: str = DEFAULT) -> Words:
+    """The words of a language where persons are counted, not rows: texts that have a twin of persons are that one.
+
+    >>> words_on_persons()["risk.smallest"]
+    'persons of the smallest class'
+    """
+    texts = words_in(language).texts
+    twins = {key.removesuffix(PERSONS): text for key, text in texts.items() if key.endswith(PERSONS)}
+    return Words(language, {**texts, **twins})
 
 
 @cache

@@ -102,9 +102,11 @@ def published_sizes(plan: Plan, recoding: Recoding) -> tuple[Counts, Counts]:
 
 
 def _figures(sizes: Counts, matches: Counts) -> dict[str, Any]:
-    """Prosecutor risk, and how many classes have each size, or so many matching rows."""
-    spread = {str(entry.size): entry.classes for entry in distribution(sizes, matches)}
-    return prosecutor(sizes, matches=matches).to_dict() | {"sizes": spread}
+    """Prosecutor risk, and how many classes have each size, or so many matching rows or persons, with their rows."""
+    found = distribution(sizes, matches)
+    spread = {str(entry.size): entry.classes for entry in found}
+    rows = {} if matches is sizes else {"rows_of_sizes": {str(entry.size): entry.rows for entry in found}}
+    return prosecutor(sizes, matches=matches).to_dict() | {"sizes": spread} | rows
 
 
 def _journalist(table: FrequencyTable, recoding: Recoding) -> dict[str, Any]:

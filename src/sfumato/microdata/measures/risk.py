@@ -27,9 +27,10 @@ class Risk:
 
     Attributes:
         rows: Rows at hand; classes: their number; smallest, largest: of the classes' sizes, or, where a missing value
-            matches anything, the fewest and the most rows that match a row.
+            matches anything, the fewest and the most rows that match a row; persons where these are counted.
         highest: Risk of the row most at risk; average: mean over rows (classes / rows, unless rows match others).
-        uniques: Rows that are alone in their class and match no other.
+        uniques: Rows that are alone in their class and match no other; where persons are counted, rows of a person who
+            is alone in a class.
         rows_above: Rows whose risk is above the threshold; share_above: the same as a share of the rows.
     """
 
@@ -88,7 +89,7 @@ def prosecutor(sizes: Counts, threshold: float = THRESHOLD, matches: Counts | No
         int(among.max()),
         figures.highest,
         float((sizes / among).sum() / sizes.sum()),
-        int((among == 1).sum()),
+        int(sizes[among == 1].sum()),
         threshold,
         figures.rows_above,
         figures.share_above,

@@ -92,7 +92,9 @@ def report_of(plan: Plan, source: Engine, outcome: Outcome, seconds: Mapping[str
 
 
 def _further_figures(plan: Plan, source: Engine, outcome: Outcome) -> Iterator[tuple[str, Any]]:
-    """What only some releases tell: columns that operations change, levels that the plan limits, and households."""
+    """What only some releases tell: columns that operations change, limited levels, persons, households."""
+    if plan.person is not None:
+        yield "counts_persons", True
     if allowed := levels_allowed(plan, outcome.table):
         yield "levels_allowed", allowed
     if coded := [*coded_columns(plan, source, outcome.table.rows)]:

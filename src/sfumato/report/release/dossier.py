@@ -9,7 +9,7 @@ from sfumato.microdata.methods.full_domain.alternatives import Alternative
 from sfumato.microdata.outcome import Report
 from sfumato.microdata.plan.model import Plan
 from sfumato.report.release.sections.before_after import Evidence
-from sfumato.texts.words import Words, words_in
+from sfumato.texts.words import Words, words_in, words_on_persons
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,9 @@ class Dossier:
 
     @property
     def words(self) -> Words:
-        """The words of the language that is asked for, or else the plan's."""
-        return words_in(self.language or (self.plan.language if self.plan else "en"))
+        """The words of the language that is asked for, or else the plan's; about persons where these are counted."""
+        language = self.language or (self.plan.language if self.plan else "en")
+        return words_on_persons(language) if self.report.counts_persons else words_in(language)
 
     @property
     def star_rows(self) -> bool:

@@ -96,7 +96,8 @@ def _hashes(dossier: Dossier) -> str:
 
 def _glossary(dossier: Dossier) -> list[tuple[str, str]]:
     """The words that this edition uses: those of roles and classes, and of its promises."""
-    names = [*GLOSSARY, *(promise.model for promise in dossier.report.models)]
+    persons = ["person"] * dossier.report.counts_persons
+    names = [*GLOSSARY, *persons, *(promise.model for promise in dossier.report.models)]
     used = {dossier.words[f"glossary.{name}"] for name in names if f"glossary.{name}" in dossier.words}
     return [entry for entry in glossary_entries(dossier.words) if entry[0] in used]
 

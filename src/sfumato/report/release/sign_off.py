@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
+from sfumato.microdata.outcome import Report
 from sfumato.microdata.plan.methods import FullDomain
 from sfumato.microdata.plan.model import ROLES, Plan
 from sfumato.report.page.html_parts import definitions, listing, paragraph, section, table
@@ -59,10 +60,15 @@ def residual_sentences(dossier: Dossier) -> list[str]:
         "share": words.percent(before["uniques"] / max(report.rows, 1)),
     }
     return [
-        words["sign.residual_known"].format(alike=words.count(report.classes.smallest), **shares),
+        words["sign.residual_known"].format(alike=words.count(_alike(report)), **shares),
         words["sign.residual_before"].format(**uniques),
         *_published_columns(dossier),
     ]
+
+
+def _alike(report: Report) -> int:
+    """How many look alike at the least: rows of a class, or its persons where these are counted."""
+    return int(report.risk["after"]["smallest"]) if report.counts_persons else report.classes.smallest
 
 
 def _published_columns(dossier: Dossier) -> Iterator[str]:

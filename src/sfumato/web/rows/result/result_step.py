@@ -115,7 +115,7 @@ class ResultStep:
                 ui.html(sections.limits(dossier), sanitize=False).classes("w-full")
             for warning in filter(None, (sections.tells(dossier), sections.lost(dossier))):
                 ui.html(warning, sanitize=False).classes("w-full").props('role="status"')
-            components.tiles(sections.figures(dossier), helped=result_figures.tile_helps(words))
+            components.tiles(sections.figures(dossier), helped=result_figures.tile_helps(dossier.words))
 
     def _views(self, run: Run) -> dict[str, Callable[[], Any]]:
         """The views of a run, each built when it is looked at."""

@@ -17,7 +17,7 @@ from sfumato.report.release.findings import unique_rows
 from sfumato.report.release.sections.measures import disclosure, origins
 from sfumato.texts.words import Words
 from sfumato.web import components
-from sfumato.web.rows.result.attackers import ESTIMATORS, Attack, attacks, estimates, sizes_of
+from sfumato.web.rows.result.attackers import ESTIMATORS, Attack, Spread, attacks, estimates, spread_of
 
 # Sets of columns that are told to single rows out.
 MOST_TELLING = 5
@@ -37,8 +37,8 @@ def build(dossier: Dossier, report: dict[str, Any]) -> None:
 
 def _attackers(words: Words, report: dict[str, Any]) -> None:
     """Who could find somebody, and how surely; the population matters to those who do not know who is in the data."""
-    sides = {side: sizes_of(report["risk"][side]) for side in ("before", "after")}
-    rows = int(sum(size * count for size, count in sides["before"].items()))
+    sides = {side: spread_of(report["risk"][side]) for side in ("before", "after")}
+    rows = sides["before"].whole
     with components.card(words["risk.attackers"]):
         field = ui.number(words["risk.population"], min=rows, max=LARGEST_POPULATION, precision=0, format="%d")
         field.classes("sf-population").props("dense outlined clearable debounce=300")
@@ -60,7 +60,7 @@ def _attackers(words: Words, report: dict[str, Any]) -> None:
         show(None)
 
 
-def _attacker_cards(words: Words, sides: Mapping[str, Mapping[int, int]], population: int | None) -> None:
+def _attacker_cards(words: Words, sides: Mapping[str, Spread], population: int | None) -> None:
     before, after = (attacks(sides[side], population) for side in ("before", "after"))
     with ui.element("div").classes("sf-thirds"):
         for name in ("prosecutor", "journalist", "marketer"):
