@@ -140,23 +140,27 @@ class Release:
             write_text(stage / "plan.yaml", plan_text(self.plan, home))
             recoding = json.dumps(self._recoding(home), indent=1, ensure_ascii=False)
             write_text(stage / "recoding.json", recoding + "\n")
-            for name, text in self.reports(seals(stage), home).items():
-                write_text(stage / name, text)
             if self.pseudonym_key is not None:
                 write_key(stage / KEY_FILE, self.pseudonym_key)
             if self.report.method == "exhaustive":
                 write_text(stage / "nodes.csv", _nodes(self.report))
+            stays = sorted({*parts_of(stage)[1], "report.json"})
+            for name, text in self.reports(seals(stage), home, tuple(stays)).items():
+                write_text(stage / name, text)
             # The stage itself is private, so nothing was readable by others until now.
             for name in parts_of(stage)[1]:
                 make_private(stage / name)
         return folder
 
-    def reports(self, seals: Mapping[str, str] | None = None, home: Path | None = None) -> dict[str, str]:
+    def reports(
+        self, seals: Mapping[str, str] | None = None, home: Path | None = None, house: tuple[str, ...] = ()
+    ) -> dict[str, str]:
         """The reports by their names in the folder.
 
         Args:
             seals: What ties the other files of the folder to the report.
             home: Where the paths of the plan start that is printed; as it was read by default.
+            house: The files of the folder that stay in the house.
         """
         from sfumato.report.release.dossier import Dossier
         from sfumato.report.release.report import files
@@ -164,7 +168,8 @@ class Release:
 
         report, others = self._with_trade_off()
         evidence = gather(self.plan, self.table, self.recoding)
-        return files(Dossier(report, self.plan, evidence, others, seals or {}, date.today(), home=home))
+        dossier = Dossier(report, self.plan, evidence, others, seals or {}, date.today(), home=home)
+        return files(replace(dossier, house=house) if house else dossier)
 
     def _with_trade_off(self) -> tuple[Report, tuple[Alternative, ...]]:
         """What other budgets and levels would have cost, and the report with the time that it took to know."""

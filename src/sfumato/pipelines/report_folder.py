@@ -43,7 +43,7 @@ DETAILS = (
     "bound",
     "interrupted",
 )
-SEALS = ("output_sha256", "plan_sha256", "recoding_sha256")
+SEALS = ("output_sha256", "plan_sha256", "recoding_sha256", "persons_sha256")
 QUIET = ("--headless", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--no-pdf-header-footer")
 
 

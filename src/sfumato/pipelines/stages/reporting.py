@@ -71,7 +71,7 @@ def report_of(plan: Plan, source: Engine, outcome: Outcome, seconds: Mapping[str
         classes=_class_figures(result.recoding, table.rows),
         models=outcome.verdict.promises,
         risk=figures(outcome.measures.risk),
-        utility=figures(outcome.measures.utility),
+        utility=figures({**outcome.measures.utility, "losses": _losses(outcome)}),
         nodes=figures({"total": result.total, "checked": result.checked}),
         seconds=Seconds(**seconds),
         engine=source.name,
@@ -89,6 +89,18 @@ def report_of(plan: Plan, source: Engine, outcome: Outcome, seconds: Mapping[str
         star_rows=plan.output.suppressed == "star",
         withheld_columns=plan.withheld_columns,
     )
+
+
+def _losses(outcome: Outcome) -> dict[str, Any]:
+    """All losses that were measured; what the method counted itself stands for its own, so that a name has one figure.
+
+    Of labels that differ from class to class, the loss metric is measured by the range that they cover; methods count
+    the values under a label.
+    """
+    measured, own = outcome.measures.utility["losses"], outcome.result
+    if own.loss_name not in measured or not own.per_column:
+        return dict(measured)
+    return {**measured, own.loss_name: {"value": sum(own.per_column.values()), "per_column": own.per_column}}
 
 
 def _further_figures(plan: Plan, source: Engine, outcome: Outcome) -> Iterator[tuple[str, Any]]:

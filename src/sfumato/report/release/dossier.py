@@ -19,6 +19,7 @@ class Dossier:
     Attributes:
         plan: What was asked; evidence: what was seen of the rows; others: releases that were not chosen.
         seals: SHA-256 of the other files of the folder, by the report's key for each.
+        house: The other files of its folder that stay in the house.
         day: When it was released; language: of the report, where it is not the plan's.
         home: Where the paths of plan.yaml start, which the report prints; where the plan was read by default.
     """
@@ -31,6 +32,7 @@ class Dossier:
     day: date | None = None
     language: str | None = None
     home: Path | None = None
+    house: tuple[str, ...] = ("plan.yaml", "recoding.json", "report.json")
 
     @property
     def words(self) -> Words:

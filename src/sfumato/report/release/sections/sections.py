@@ -223,17 +223,9 @@ def _risk(words: Words, name: str, figure: object) -> object:
 def utility(dossier: Dossier) -> str:
     """What the rows lost: per column, their distributions, and whatever else was measured."""
     words = dossier.words
-    measured = measures.utility(words, {**dossier.report.utility, "losses": _all_losses(dossier.report)})
+    measured = measures.utility(words, dossier.report.utility)
     parts = [*_losses(dossier), *coded_columns(words, dossier.report.details), *distribution_cards(dossier), *measured]
     return section(words["report.utility"], *parts) if parts else ""
-
-
-def _all_losses(report: Report) -> dict[str, Any]:
-    """All losses that were measured; what the method counted itself stands for its own, so that each is told once."""
-    measured, own = report.utility.get("losses") or {}, report.loss
-    if own.name not in measured or not own.per_column:
-        return dict(measured)
-    return {**measured, own.name: {"value": sum(own.per_column.values()), "per_column": own.per_column}}
 
 
 def _shares(report: Report) -> tuple[str, dict[str, float]]:
@@ -285,8 +277,9 @@ def origin(dossier: Dossier) -> str:
     """How the release was made, so that it can be made again: figures, fingerprints, and the plan in full."""
     words, plan = dossier.words, dossier.plan
     shuffled = plan is not None and plan.output.order == "shuffle"
-    keys = ["report.house", *(["report.shuffled"] if shuffled else [])]
-    parts = [*(paragraph(words[key]) for key in keys), table(["", ""], _origin_rows(dossier), words)]
+    stays = words["report.house"].format(files=", ".join(name for name in dossier.house if name != "report.html"))
+    told = [stays, *([words["report.shuffled"]] if shuffled else [])]
+    parts = [*map(paragraph, told), table(["", ""], _origin_rows(dossier), words)]
     return section(words["report.made"], *parts, *(_plan(dossier) if plan else ()))
 
 
