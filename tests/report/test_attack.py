@@ -1,8 +1,12 @@
 """What an attacker reached is told so that figures and verdict of a row do not contradict each other."""
 
+from types import SimpleNamespace
+
+import polars as pl
 import pytest
 
 from sfumato.microdata.attacks.outcome import Attack, Rate, judged_together
+from sfumato.pipelines.release import anonymize
 from sfumato.report.attack import attack_words, outside, section, summary, text, verdict
 from sfumato.texts.words import words_in
 
@@ -67,3 +71,27 @@ def test_a_person_is_said_to_be_a_star_on_the_page() -> None:
     for language in ("en", "de"):
         words = words_in(language)
         assert words["columns.fate.person"] == words["columns.fate.identifier"]
+
+
+@pytest.mark.parametrize("attacks", [(PLAIN,), (BESIDE, PLAIN)], ids=["nothing", "beside"])
+def test_what_was_reached_stands_where_risks_are_told(tmp_path, attacks) -> None:
+    """Once in the section of attacks, and once beside each of the places that tell of risks: as often as they are."""
+    from sfumato.pipelines.attacks.evidence import REPORTS, add_to_folder
+    from sfumato.pipelines.report_folder import read_dossier
+    from sfumato.report.release.sections.sections import limits
+
+    rows = pl.DataFrame([{"sex": "mf"[place % 2], "ill": "abc"[place % 3]} for place in range(40)])
+    columns = {"sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}, "ill": {"role": "insensitive"}}
+    release = anonymize(rows, {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 5}]})
+    release.save(tmp_path / "out")
+    release.close()
+    figures = {"rows": {"published": 40, "raw": 40, "control": 16}, "found": 0, "highest_risk": 0.0, "not_run": []}
+    figures |= {"remarks": [], "familywise_error": 0.05}
+    figures["attacks"] = [attack.to_dict() for attack in judged_together(attacks)]
+    for _ in range(2):  # What was told before is replaced.
+        add_to_folder(tmp_path / "out", SimpleNamespace(to_dict=lambda: figures))
+    reached = "succeeded beside the promises"
+    pages = {name: (tmp_path / "out" / name).read_text(encoding="utf-8") for name in REPORTS if name.endswith("html")}
+    told = {name: page.count(f"attack {reached}") for name, page in pages.items()}
+    assert told == ({"report.html": 3, "report-external.html": 2} if len(attacks) > 1 else dict.fromkeys(pages, 0))
+    assert (reached in limits(read_dossier(tmp_path / "out"))) == (len(attacks) > 1)

@@ -15,6 +15,9 @@ from sfumato.texts.words import Words, words_in
 HEAD = ("attack", "reached", "control", "baseline", "risk", "verdict")
 BEGIN, END = "<!-- attack -->", "<!-- end of attack -->"
 PLACE = re.compile(f"{BEGIN}.*?{END}", re.DOTALL)
+# Where it tells in a sentence what an attack reached: among what is not promised, and in the residual risk.
+REACHED, END_REACHED = "<!-- reached -->", "<!-- end of reached -->"
+REACHED_PLACE = re.compile(f"{REACHED}.*?{END_REACHED}", re.DOTALL)
 
 
 def text(figures: Mapping[str, Any]) -> str:
@@ -108,14 +111,21 @@ def framed(html: str) -> str:
     return f"{BEGIN}{html}{END}"
 
 
-def placed(report: str, html: str, found: int, words: Words) -> str:
-    """A report with a section put into its place, instead of what it said there before, and its verdict with it.
+def placed(report: str, figures: Mapping[str, Any], words: Words, to_hand_out: bool = False) -> str:
+    """A report with what an attacker reached, instead of what it said of that before, and its verdict with it."""
+    found = bool(figures["found"])
+    html = outside(figures, words) if to_hand_out else section(figures, words)
+    judged = report.replace(verdict_head(words, not found), verdict_head(words, found))
+    told = REACHED_PLACE.sub(lambda _: reached(figures, words, to_hand_out), judged)
+    return PLACE.sub(lambda _: framed(html), told)
 
-    Args:
-        found: How many attacks succeeded.
-    """
-    judged = report.replace(verdict_head(words, not found), verdict_head(words, bool(found)))
-    return PLACE.sub(lambda _: framed(html), judged)
+
+def reached(figures: Mapping[str, Any] | None, words: Words, to_hand_out: bool = False) -> str:
+    """What attacks reached, in a sentence for where risks are told; the place for it where they reached nothing."""
+    if not figures or not (figures["found"] or beside(figures)):
+        return f"{REACHED}{END_REACHED}"
+    told = _told_outside(figures, words) if to_hand_out else verdict(figures, words)
+    return f"{REACHED}{paragraph(told)}{END_REACHED}"
 
 
 def verdict_head(words: Words, succeeded: bool) -> str:
@@ -144,6 +154,14 @@ def summary(figures: Mapping[str, Any]) -> dict[str, Any]:
 def outside(figures: Mapping[str, Any], words: Words) -> str:
     """The same as a section of the report to hand out."""
     told = summary(figures)
+    others = [words["attack.outside_not_run"].format(attacks=_names(told["not_run"], words))] if told["not_run"] else []
+    parts = [_told_outside(figures, words), words["attack.evidence"], *others]
+    return headed(words["attack.title"], *map(paragraph, parts))
+
+
+def _told_outside(figures: Mapping[str, Any], words: Words) -> str:
+    """How many attacks succeeded, for those outside the house."""
+    told = summary(figures)
     shown = {
         "attacks": _names(told["attacks"], words),
         "tries": words.count(told["tries"]),
@@ -152,9 +170,7 @@ def outside(figures: Mapping[str, Any], words: Words) -> str:
     unpromised = [math.ceil(100 * risk) / 100 for risk in beside(figures)]
     key = "found" if told["found"] else "none_promised" if unpromised else "none"
     sentence = words[f"attack.outside_{key}"].format(**shown, risk=words.percent(told["risk_at_most"]))
-    others = [words["attack.outside_not_run"].format(attacks=_names(told["not_run"], words))] if told["not_run"] else []
-    parts = [f"{sentence} {_beside(unpromised, words)}".rstrip(), words["attack.evidence"], *others]
-    return headed(words["attack.title"], *map(paragraph, parts))
+    return f"{sentence} {_beside(unpromised, words)}".rstrip()
 
 
 def attack_words(attack: Mapping[str, Any], words: Words) -> tuple[str, ...]:

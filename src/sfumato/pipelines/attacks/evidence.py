@@ -13,7 +13,7 @@ from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.attacks.attack import AttackReport, attack
 from sfumato.pipelines.release_folder import HANDED_OUT, Release
 from sfumato.pipelines.stages import sealing
-from sfumato.report.attack import outside, placed, section, summary
+from sfumato.report.attack import placed, summary
 from sfumato.texts.words import words_in
 
 REPORTS = ("report.json", "report.html", "report-external.json", "report-external.html")
@@ -81,12 +81,11 @@ def add_to_folder(folder: Path, report: AttackReport) -> None:
     texts |= {"report.json": _json({**content, "attack": figures}), "attack.json": _json(figures)}
     words = words_in(language)
     if "report.html" in texts:
-        texts["report.html"] = placed(texts["report.html"], section(figures, words), figures["found"], words)
+        texts["report.html"] = placed(texts["report.html"], figures, words)
     if "report-external.json" in texts:
         handed_out = json.loads(texts["report-external.json"])
         texts["report-external.json"] = _json({**handed_out, "attack": summary(figures)})
-        told = outside(figures, words)
-        texts["report-external.html"] = placed(texts["report-external.html"], told, figures["found"], words)
+        texts["report-external.html"] = placed(texts["report-external.html"], figures, words, to_hand_out=True)
     for name, text in texts.items():
         _replace(folder / name, text)
 

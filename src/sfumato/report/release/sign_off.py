@@ -7,6 +7,7 @@ from pathlib import Path
 from sfumato.microdata.outcome import Report
 from sfumato.microdata.plan.methods import FullDomain
 from sfumato.microdata.plan.model import ROLES, Plan
+from sfumato.report.attack import reached
 from sfumato.report.page.html_parts import definitions, listing, paragraph, section, table
 from sfumato.report.release import optimality
 from sfumato.report.release.dossier import Dossier
@@ -40,9 +41,9 @@ def residual_risk(dossier: Dossier) -> str:
     """What an attacker still can do, in plain words, and who was assumed to attack."""
     words = dossier.words
     head = f"<h3>{escape(words['sign.attackers'])}</h3>"
-    return section(
-        words["sign.residual"], listing(residual_sentences(dossier)), head, listing(attacker_sentences(words))
-    )
+    attacked = reached(dossier.report.details.get("attack"), words)
+    told = listing(residual_sentences(dossier))
+    return section(words["sign.residual"], attacked, told, head, listing(attacker_sentences(words)))
 
 
 def attacker_sentences(words: Words) -> list[str]:

@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from sfumato.microdata.outcome import COMPARED, Report
 from sfumato.microdata.plan.methods import FullDomain
-from sfumato.report.attack import verdict_head
+from sfumato.report.attack import reached, verdict_head
 from sfumato.report.page.html_parts import (
     listing,
     long_table,
@@ -76,7 +75,8 @@ def limits(dossier: Dossier, outside: bool = False) -> str:
     models = tuple(promise.model for promise in dossier.report.models)
     own = sentences.limits(words, models, dossier.plan)[: -len(general)]
     title = f"<strong>{escape(words['report.not_promised'])}</strong>"
-    return f'<div class="verdict not">{title}{listing([*told, *own])}{paragraph(" ".join(general))}</div>'
+    attacked = reached(dossier.report.details.get("attack"), words, outside)
+    return f'<div class="verdict not">{title}{attacked}{listing([*told, *own])}{paragraph(" ".join(general))}</div>'
 
 
 def figures(dossier: Dossier) -> list[tuple[str, str]]:
