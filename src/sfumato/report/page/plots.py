@@ -1,5 +1,6 @@
 """Plots for reports, drawn as plain SVG and HTML: no script, no font, no further package."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -14,6 +15,8 @@ BAR, NAMES, FIGURES, LONGEST_NAME = 26, 180, 90, 26
 SIGN = 7.6
 # What numbers, ranges of them and dates are written with.
 OF_NUMBERS = frozenset("0123456789.,-–…<> ")
+# A day at the beginning of a name; numbers, ranges of them and days of so many signs stay whole.
+DAY, LONGEST_NUMBER = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{1,4}(?!\d)"), 13
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,22 +68,33 @@ def histogram(words: Words, pairs: Sequence[Pair], below: str, about: str) -> st
     top = min(-(-highest * 10 // 1) / 10, 1.0)
     step = (WIDTH - LEFT) / max(len(pairs), 1)
     parts = [_rule(share, top) for share in (0.0, top / 2, top)]
-    every = named_every([pair.name for pair in pairs], step)
+    names = [pair.name for pair in pairs]
+    named = _named_places(names, named_every(names, step))
     for place, pair in enumerate(pairs):
-        parts += _columns(words, LEFT + place * step, step, pair, top, named=place % every == 0)
+        parts += _columns(words, LEFT + place * step, step, pair, top, named=place in named)
     parts.append(f'<text x="{(WIDTH + LEFT) / 2:.0f}" y="{HEIGHT - 4}" text-anchor="middle">{escape(below)}</text>')
     box = f'viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(about)}"'
     return f"<svg {box}>{''.join(parts)}</svg>"
 
 
 def short_names(pairs: Sequence[Pair], length: int = 9) -> list[Pair]:
-    """Pairs whose names fit side by side.
+    """Pairs whose names fit side by side; of numbers too long for that, some are named (`named_every`).
 
-    >>> short_names([Pair("never smoked", 0.5, 0.5)])[0].name
-    'never sm…'
+    >>> [pair.name for pair in short_names([Pair("never smoked", 0.5, 0.5), Pair("31.12.2024 10:00", 0.5, 0.5)])]
+    ['never sm…', '31.12.2024']
     """
-    names = [pair.name if len(pair.name) <= length else pair.name[: length - 1] + "…" for pair in pairs]
-    return [Pair(name, pair.before, pair.after) for name, pair in zip(names, pairs, strict=True)]
+    return [Pair(_short(pair.name, length), pair.before, pair.after) for pair in pairs]
+
+
+def _short(name: str, length: int) -> str:
+    """A name of at most so many signs; a number loses none of its digits, and a date its hours alone."""
+    day = DAY.match(name)
+    whole = len(name) <= length or (_of_numbers(name) and len(name) <= LONGEST_NUMBER)
+    return name if whole else day[0] if day else name[: length - 1] + "…"
+
+
+def _of_numbers(name: str) -> bool:
+    return set(name) <= OF_NUMBERS
 
 
 def named_every(names: Sequence[str], step: float) -> int:
@@ -88,12 +102,26 @@ def named_every(names: Sequence[str], step: float) -> int:
 
     >>> named_every(["19180808", "19280630"], 50), named_every(["70000", "70010"], 50), named_every(["male", "no"], 9)
     (2, 1, 1)
-    >>> named_every(["3,83–4,64", "4,65–5,40"], 56), named_every(["2024-01-…", "2024-02-…"], 56)
+    >>> named_every(["3,83–4,64", "4,65–5,40"], 56), named_every(["2024-01-01", "2024-02-01", "missing"], 56)
     (2, 2)
     """
-    if not all(set(name) <= OF_NUMBERS for name in names):
+    # What has no number, or the rest, may stand at the end.
+    numbers = names if all(map(_of_numbers, names)) else names[:-1]
+    if not all(map(_of_numbers, numbers)):
         return 1
-    return max(ceil(SIGN * max(map(len, names), default=0) / step), 1)
+    return max(ceil(SIGN * max(map(len, numbers), default=0) / step), 1)
+
+
+def _named_places(names: Sequence[str], every: int) -> set[int]:
+    """The columns with a name: some of the numbers, and what stands at their end beside them.
+
+    >>> sorted(_named_places(["2024-01-01", "2024-02-01", "2024-03-01", "missing"], 2))
+    [0, 3]
+    """
+    places = set(range(0, len(names), every))
+    if every == 1 or not names or _of_numbers(names[-1]):
+        return places
+    return {place for place in places if place <= len(names) - 1 - every} | {len(names) - 1}
 
 
 def _height(share: float, top: float) -> float:

@@ -1,12 +1,14 @@
 """The distribution of a column before and after, as a reader of the release would guess it, whatever the method."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.measures.value_shares import BINS, bin_name, bin_places
 from sfumato.microdata.measures.view import ColumnView, view_of
-from sfumato.microdata.models.classes import Floats
+from sfumato.microdata.models.classes import Floats, Mask
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import Recoding
 from sfumato.report.page.plots import Pair
@@ -30,7 +32,8 @@ def _shares(words: Words, ladder: Ladder, column: ColumnView) -> tuple[Pair, ...
     before, after = _share(column.before.astype(np.float64)), _share(column.after)
     texts = [words["report.missing"] if (text := ladder.values[code]) is None else text for code in column.values]
     if column.numbers is not None and len(texts) > BINS:
-        return _binned(texts, column.numbers, before, after)
+        missing = np.array([ladder.values[code] is None for code in column.values], bool)
+        return (*_binned(texts, column.numbers, before, after, missing), *_missing(words, before, after, missing))
     order = np.arange(len(texts)) if column.numbers is not None else np.argsort(-before, kind="stable")
     shown = [Pair(texts[place], float(before[place]), float(after[place])) for place in order[:MOST_VALUES].tolist()]
     rest = order[MOST_VALUES:]
@@ -44,12 +47,19 @@ def _share(rows: Floats) -> Floats:
     return rows / max(float(rows.sum()), 1.0)
 
 
-def _binned(texts: list[str], numbers: Floats, before: Floats, after: Floats) -> tuple[Pair, ...]:
+def _missing(words: Words, before: Floats, after: Floats, missing: Mask) -> Iterator[Pair]:
+    """The share of what has no value, which is in no bin of numbers."""
+    if missing.any():
+        yield Pair(words["report.missing"], float(before[missing].sum()), float(after[missing].sum()))
+
+
+def _binned(texts: list[str], numbers: Floats, before: Floats, after: Floats, missing: Mask) -> tuple[Pair, ...]:
     """Bins of equal width; each is named by the first and the last value in it."""
-    places = bin_places(numbers)
+    known = np.flatnonzero(~missing)
+    places = bin_places(numbers[known])
     pairs = []
     for place in range(BINS):
-        inside = np.flatnonzero(places == place)
+        inside = known[places == place]
         if len(inside):
             name = bin_name(texts[int(inside[0])], texts[int(inside[-1])])
             pairs.append(Pair(name, float(before[inside].sum()), float(after[inside].sum())))
