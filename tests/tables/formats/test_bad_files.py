@@ -268,3 +268,10 @@ def test_a_variable_without_its_place_is_said_with_the_line_of_the_metadata(tmp_
     (tmp_path / "t.asc").write_text("x1\n")
     with pytest.raises(DataError, match=r"t\.rda, line 3, column 1: v has no position"):
         read_records(tmp_path / "t.asc", parse_metadata(["a 1 1", "<RECODEABLE>", "v 2", "<NUMERIC>"], "t.rda"))
+
+
+def test_a_blank_in_place_of_the_separator_is_said(tmp_path):
+    (tmp_path / "a.hst").write_text("x;c 5\n")
+    table = plain_table("v", (TREE,), ((("T",),), (("x",),), (("y",),)), np.array([3.0, 1.0, 2.0]))
+    with pytest.raises(DataError, match="line 1, column 4: a blank stands behind c, where the separator belongs"):
+        apply_apriori(tmp_path / "a.hst", table, ";")

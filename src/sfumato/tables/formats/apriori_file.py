@@ -135,8 +135,21 @@ def _act(columns: _Columns, cell: int, action: Sequence[tuple[str, int]], name: 
             raise wrong(name, number, column, what, "Make it unsafe before: u.", "status")
         columns.lower[cell], columns.upper[cell] = (_amount(action, place, name, number) for place in (1, 2))
     else:
+        _check_blank(word, column, name, number)
         why = "bounds a priori are not supported" if word == REJECTED else "the action is unknown"
         raise wrong(name, number, column, why, "Write s, u, p, m, ml, c, w or pl.", "action")
+
+
+def _check_blank(word: str, column: int, name: str, number: int) -> None:
+    """Say where a blank stands behind an action that is none of its own.
+
+    Raises:
+        DataError: One does.
+    """
+    first, *rest = word.split() or [""]
+    if rest and first in (*ACTIONS, *AMOUNTS):
+        what = f"a blank stands behind {first}, where the separator belongs"
+        raise wrong(name, number, column + len(first), what, "Write the separator there.", "action")
 
 
 def _amount(action: Sequence[tuple[str, int]], place: int, name: str, number: int) -> float:
