@@ -19,10 +19,11 @@ from sfumato.engines import sql
 from sfumato.engines.duckdb.apply import Application, as_text, filtered
 from sfumato.engines.duckdb.entry_lists import Picker, packed
 from sfumato.engines.duckdb.writing import copy_statement, keys_statement
-from sfumato.engines.order import ORDER_DIGITS, PERSON, PERSONS_FILE, ROWS_A_HASH
+from sfumato.engines.order import PERSON, PERSONS_FILE
 from sfumato.hierarchies.levels import present_codes
 from sfumato.microdata.counts.frequencies import DROPPED
 from sfumato.microdata.recoding.recoding import STAR, Division, numbered
+from sfumato.microdata.row_order import ORDER_DIGITS, ROWS_A_HASH
 
 # One thread writes codes as quickly as so many write texts.
 MOST_THREADS = 3

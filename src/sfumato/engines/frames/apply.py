@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sfumato.engines.frames.count import Coded, occurring, packed
 from sfumato.engines.frames.distinct import Codes, Rows
 from sfumato.engines.frames.sources import bare, plain_values, worded
-from sfumato.engines.order import person_hash, shared_out, shuffled
+from sfumato.engines.order import person_hash, shared_out
 from sfumato.errors import DataError
 from sfumato.microdata.counts.frequencies import DROPPED
 from sfumato.microdata.counts.packing import packing_of
@@ -24,6 +24,7 @@ from sfumato.microdata.recoding.recoding import (
     Recoding,
     numbered,
 )
+from sfumato.microdata.row_order import shuffled
 
 ALL = slice(None)
 

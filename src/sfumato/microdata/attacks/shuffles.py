@@ -1,11 +1,13 @@
 """Orders that common programs draw from a seed: Sfumato, NumPy, pandas, Python and R; others are handed in."""
 
 from collections.abc import Callable, Iterator, Sequence
-from hashlib import sha256
 from random import Random
 
 import numpy as np
 import numpy.typing as npt
+
+from sfumato.microdata.row_order import row_hash
+from sfumato.microdata.row_order import shuffled as by_row_order
 
 Order = npt.NDArray[np.int64]
 # What another program makes of a seed and a number of rows, by its name.
@@ -16,8 +18,13 @@ SEEDS = (*range(11), 42, 123, 1234, 2023, 2024, 2025, 2026, 20260101, 1337, 3133
 
 def shuffled(seed: int, number: int, others: Sequence[tuple[str, Shuffle]] = ()) -> Iterator[tuple[str, Order]]:
     """The orders of so many rows by a seed, each with its name."""
-    hashes = [sha256(f"seed {seed}:order:{row}".encode()).hexdigest() for row in range(1, number + 1)]
-    yield f"shuffled by the seed {seed}", np.array(sorted(range(number), key=hashes.__getitem__), np.int64)
+    rows, key = range(1, number + 1), f"seed {seed}:order:"
+    yield f"shuffled by the seed {seed}", by_row_order(rows, key)
+    hashes = [row_hash(row, key) for row in rows]
+    yield (
+        f"shuffled by the seed {seed} (a hash for each row)",
+        np.array(sorted(range(number), key=hashes.__getitem__), np.int64),
+    )
     yield f"shuffled by the seed {seed} (NumPy)", np.random.default_rng(seed).permutation(number)
     yield f"shuffled by the seed {seed} (NumPy, pandas)", np.random.RandomState(seed % 2**32).permutation(number)
     places = list(range(number))

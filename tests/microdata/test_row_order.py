@@ -1,6 +1,6 @@
 """The order of rows: by the keyed hash of their numbers, however it is worked out."""
 
-from sfumato.engines import order
+from sfumato.microdata import row_order as order
 
 
 def test_rows_are_shuffled_by_the_texts_of_their_hashes():
