@@ -78,7 +78,8 @@ def cross(
         trees.append(tree)
     response = None if wanted.response.lower() == FREQUENCY else metadata.named(wanted.response)
     base = _base(records, metadata, codes, response, weighted, by_holding)
-    cells = table_of(base, _dimensions(trees, scratch), response.name if response else None, TOP, with_holdings=True)
+    value = response.name if response else None
+    cells = table_of(base, _dimensions(trees, scratch), value, TOP, with_holdings=value is not None)
     table = _table(cells, trees, response, labels_of(variables, folder, metadata.encoding), base)
     table = table.with_columns(origins=origins, **_holders(records, metadata, trees, base, response, scratch))
     missing = np.array(
