@@ -133,14 +133,17 @@ def told_by_several(suggestions: Mapping[str, Suggestion], told: Mapping[str, st
     """The quasi-identifiers that several sensitive columns tell, withheld: they are of what these are about.
 
     The day of a relapse is missing where nobody relapsed, so every column about relapses tells it. What everybody
-    knows of somebody is never withheld for that, nor the last two quasi-identifiers.
+    knows of somebody is never withheld for that, nor the last two quasi-identifiers. Of what nobody can place, one that
+    a single private column tells is withheld: the private one is worth more.
 
     Args:
         told: For each sensitive column the quasi-identifier that it tells.
     """
-    several = [name for name, times in Counter(told.values()).items() if name is not None and times > 1]
+    times = Counter(name for name in told.values() if name is not None)
     known = [name for name, one in suggestions.items() if one.role == "quasi-identifier"]
-    withheld = [name for name in several if suggestions[name].rank][: max(len(known) - 2, 0)]
+    unknown = [name for name in times if suggestions[name].rank >= UNKNOWN_RANK][: len(known) - 1]
+    several = [name for name in times if times[name] > 1 and suggestions[name].rank and name not in unknown]
+    withheld = [*unknown, *several[: max(len(known) - len(unknown) - 2, 0)]]
     return {name: suggestions[name].withheld(_told(name, suggestions, told)) for name in withheld}
 
 
