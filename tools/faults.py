@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -197,19 +197,26 @@ def lock_the_store(world: World, server: Server) -> None:
     finish(world, client, send(client), "after the lock")
 
 
+def fill(filling: Path) -> None:
+    """Write into a file until the disk takes no more."""
+    with filling.open("ab", buffering=0) as stream, suppress(OSError):
+        while True:
+            stream.write(b"x" * 4096)
+
+
 def fill_the_disk(world: World, server: Server) -> None:
     """No byte more can be written while a job runs: it fails or ends whole, nothing between."""
     client, filling = server.client, world.disk / "filling"
     running = send(client)
-    with filling.open("wb", buffering=0) as stream:
-        try:
-            while True:
-                stream.write(b"x" * 4096)
-        except OSError:
-            pass
+    fill(filling)
     refused = send(client)
     expect(refused.status_code == 507 and "retry-after" in refused.headers, "no job is taken while the disk is full")
-    wait_until(lambda: "full" in readiness(client), "a full disk is told")
+
+    def told_full() -> bool:
+        fill(filling)  # the job that fails meanwhile makes room again
+        return "full" in readiness(client)
+
+    wait_until(told_full, "a full disk is told")
     time.sleep(1)
     filling.unlink()
     wait_until(lambda: readiness(client) == "ready", "room on the disk is told")
