@@ -37,3 +37,8 @@ def test_a_single_cell_that_names_somebody_withholds_the_column(text):
 )
 def test_what_names_nobody_is_no_mention(text):
     assert mentions(Profile("x", dict.fromkeys(DISEASES, 40) | {text: 1}, rows=201), 5) == 0
+
+
+def test_a_name_with_a_title_is_one_however_often_it_stands():
+    remarks = Profile("c14", {"Kontrolle bei Dr. Weiß": 200, "Schmerzen seit 3 Tagen": 90, "Morbus Parkinson": 50}, 340)
+    assert mentions(remarks, 5) == 1

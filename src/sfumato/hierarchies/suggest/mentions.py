@@ -18,14 +18,17 @@ _FULL_NAME = re.compile(r"\b([A-ZÄÖÜ][a-zäöüßéèáíóú]+)[ -](?:[A-Z]\
 def mentions(profile: Profile, k: int) -> int:
     """How many texts of a column, of those looked at, name somebody or tell how to reach somebody.
 
-    A name is looked for in texts of fewer than k rows alone: a disease may be called after its discoverer.
+    A name without a title is looked for in texts of fewer than k rows alone: a disease may be called after its
+    discoverer.
 
     >>> mentions(Profile("note", {"asthma": 9, "asthma, call Anna Becker": 1, "flu (anna@mail.org)": 1}, rows=11), 5)
     2
     """
     numbers = {*profile.sample} - {profile.sample[place] for place in canonical(profile.sample, "amount")[1]}
     return sum(
-        _reaches(text) or (profile.counts[text] < k and _names(text)) for text in profile.sample if text not in numbers
+        _reaches(text) or _TITLED.search(text) is not None or (profile.counts[text] < k and _has_name(text))
+        for text in profile.sample
+        if text not in numbers
     )
 
 
@@ -33,7 +36,5 @@ def _reaches(text: str) -> bool:
     return _EMAIL.search(text) is not None or _PHONE.search(text) is not None
 
 
-def _names(text: str) -> bool:
-    if _TITLED.search(text):
-        return True
+def _has_name(text: str) -> bool:
     return any(is_given_name(match[1]) for match in _FULL_NAME.finditer(text))
