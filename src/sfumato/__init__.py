@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     from sfumato.microdata.plan.methods import Suppression as Suppression
     from sfumato.microdata.plan.model import ColumnPlan as ColumnPlan
     from sfumato.microdata.plan.model import OutputPlan as OutputPlan
-    from sfumato.microdata.plan.model import ReleasePlan as ReleasePlan
     from sfumato.microdata.plan.model import UtilityPlan as UtilityPlan
     from sfumato.microdata.plan.read import read_plan as read_plan
     from sfumato.microdata.publishing.perturbation import Microaggregate as Microaggregate
@@ -98,6 +97,7 @@ if TYPE_CHECKING:
     from sfumato.pipelines.verify import verify as verify
     from sfumato.policies.judgment import PolicyVerdict as PolicyVerdict
     from sfumato.service.client import Client as Client
+    from sfumato.shapes.release_plan import ReleasePlan as ReleasePlan
     from sfumato.tables.attack.findings import Audit as Audit
     from sfumato.tables.plan.plan import TablePlan as TablePlan
 

@@ -23,6 +23,23 @@ def test_the_annex_and_the_pages_of_a_folder(sfumato, tmp_path) -> None:
         assert (folder / name).read_bytes().startswith(b"%PDF-")
 
 
+def test_the_report_on_a_table_is_told_and_printed(sfumato, tmp_path) -> None:
+    (tmp_path / "cells.csv").write_text("area,n\nTotal,24\na,2\nb,9\nc,13\n", encoding="utf-8")
+    plan = "version: 1\ntable: {source: cells.csv, value: n}\ndimensions: {area: {column: area}}\n"
+    (tmp_path / "plan.yaml").write_text(plan + "primary: [{rule: range, min: 1, max: 3}]\n", encoding="utf-8")
+    folder = tmp_path / "out"
+    assert sfumato("protect", tmp_path / "plan.yaml", "--out", folder, "--quiet").code == 0
+    told = sfumato("report", folder)
+    assert (told.code, told.out.startswith("2 of 4 cells masked")) == (0, True)
+    refused = sfumato("report", folder, "--annex", tmp_path / "annex.md")
+    assert (refused.code, "is the release of a table" in refused.err) == (2, True)
+    if not any(map(shutil.which, BROWSERS)):
+        pytest.skip("Chromium is not installed")
+    assert sfumato("report", folder, "--pdf").code == 0
+    for name in ("report.pdf", "report-external.pdf"):
+        assert (folder / name).read_bytes().startswith(b"%PDF-")
+
+
 def test_what_is_no_release_folder_is_refused(sfumato, tmp_path) -> None:
     (tmp_path / "report.json").write_text("[]", encoding="utf-8")
     ran = sfumato("report", tmp_path)

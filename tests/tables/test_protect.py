@@ -79,7 +79,8 @@ def test_folder_is_whole_and_never_overwritten(known, make_plan, tmp_path):
     out = tmp_path / "new" / "out"
     protected.save(out)
     names = sorted(path.name for path in out.iterdir())
-    assert names == ["plan.yaml", "published.csv", "report.html", "report.json", "table-external.csv", "table.csv"]
+    reports = ["report-external.html", "report.html", "report.json"]
+    assert names == ["plan.yaml", "published.csv", *reports, "table-external.csv", "table.csv"]
     assert [path.name for path in out.parent.iterdir()] == ["out"]
     report = json.loads((out / "report.json").read_text())
     assert {"cells", "primary", "secondary", "masked", "cost", "proved_optimal", "gap", "audit"} <= set(report)
@@ -111,7 +112,7 @@ def test_public_files_show_no_hidden_value(make_city, make_plan, tmp_path):
         if case == "secondary"
     ]
     assert hidden == ["7431"]
-    for name in ("published.csv", "report.html"):
+    for name in ("published.csv", "report-external.html"):
         assert "7431" not in (tmp_path / "out" / name).read_text()
 
 
@@ -212,7 +213,7 @@ def test_table_to_hand_out_tells_no_mask_from_another(tmp_path):
     done.save(tmp_path / "out")
     lines = (tmp_path / "out" / "table-external.csv").read_text().splitlines()
     assert lines == ["area,n_published,n_lower,n_upper", "Total,5,,", "a,*,1,4", "b,*,1,4"]
-    page = (tmp_path / "out" / "report.html").read_text()
+    page = (tmp_path / "out" / "report-external.html").read_text()
     assert not {"primary", "secondary"} & set(re.findall(r"\w+", page.lower()))
     assert "<td>masked</td>" in page
     assert sha256((tmp_path / "out" / "table-external.csv").read_bytes()).hexdigest() in page

@@ -363,6 +363,22 @@ def test_the_tables_area_masks_the_known_example(base, open_page) -> None:
     assert page.locator(".sf-crosstab tbody tr").count() == 3
 
 
+def test_a_table_is_signed_for(base, open_page, tmp_path) -> None:
+    page = open_page(f"{base}/app/tables?language=de")
+    for name, text in (("Ausgegeben von", "Amt für Statistik"), ("Zweck", "Jahrbuch")):
+        page.get_by_label(name, exact=True).fill(text)
+    page.wait_for_timeout(900)
+    page.reload()
+    page.wait_for_function("document.querySelector('[aria-label=Zweck]')?.value === 'Jahrbuch'")
+    button(page, "Schützen").click()
+    page.get_by_text("Darf das Haus verlassen", exact=True).wait_for()
+    house = downloaded(page, "Bericht zum Unterschreiben", tmp_path / "house.html").read_text(encoding="utf-8")
+    outside = downloaded(page, "Bericht zum Weitergeben", tmp_path / "outside.html").read_text(encoding="utf-8")
+    assert all(text in report for text in ("Amt für Statistik", "Jahrbuch") for report in (house, outside))
+    assert ("Unterschriften" in house, "Unterschriften" in outside) == (True, False)
+    assert "source: cells.csv" in house
+
+
 # As a spreadsheet puts it on the clipboard.
 PASTED = """area \\ sex\tm\tf\tTotal
 Total\t50,5\t54\t104,5

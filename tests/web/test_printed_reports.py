@@ -4,6 +4,20 @@ import pytest
 
 from sfumato.datasets import patients
 from sfumato.pipelines.release import anonymize
+from sfumato.pipelines.tables.protect import run_plan
+from sfumato.tables.plan.plan import read_table_plan
+
+CELLS = """Stadtteil,Staatsangehörigkeit,n
+Total,Total,104
+Total,deutsch,50
+Total,andere,54
+Altstadt-Lehel,Total,26
+Altstadt-Lehel,deutsch,2
+Altstadt-Lehel,andere,24
+Schwanthalerhöhe,Total,78
+Schwanthalerhöhe,deutsch,48
+Schwanthalerhöhe,andere,30
+"""
 
 # A4 without its margins, in the pixels of a browser.
 PAPER = 673
@@ -41,6 +55,34 @@ def folder(tmp_path_factory):
     release = anonymize(None, plan)
     yield release.save(place / "out")
     release.close()
+
+
+@pytest.fixture(scope="module")
+def table_folder(tmp_path_factory):
+    """A protected table whose reports speak German."""
+    place = tmp_path_factory.mktemp("printed-table")
+    (place / "cells.csv").write_text(CELLS, encoding="utf-8")
+    plan = {
+        "version": 1,
+        "table": {"source": "cells.csv", "value": "n"},
+        "dimensions": {"Stadtteil": {"column": "Stadtteil"}, "Staatsangehörigkeit": {"column": "Staatsangehörigkeit"}},
+        "primary": [{"rule": "range", "min": 1, "max": 3}],
+        "release": {"purpose": "Versorgungsforschung", "recipient": "Krankenhausgesellschaft"},
+        "language": "de",
+    }
+    run_plan(read_table_plan(plan, place)).save(place / "out")
+    return place / "out"
+
+
+@pytest.mark.parametrize("width", [PAPER, 390])
+@pytest.mark.parametrize("name", ["report", "report-external"])
+def test_a_report_on_a_table_keeps_words_and_headings_together(open_page, table_folder, name, width) -> None:
+    page = open_page((table_folder / f"{name}.html").as_uri(), width=width)
+    page.emulate_media(media="print" if width == PAPER else "screen")
+    assert page.locator("td").count() > 10
+    assert page.evaluate(TORN) == []
+    assert width != PAPER or page.evaluate(LOOSE) == []
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= width + 1
 
 
 @pytest.mark.parametrize("name", ["report", "report-external"])

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +10,9 @@ from sfumato.cli.files import write_text
 from sfumato.cli.options import Quiet
 from sfumato.errors import PlanError
 from sfumato.folders import check_free
+
+if TYPE_CHECKING:
+    from sfumato.report.release.dossier import Dossier
 
 
 def command(
@@ -23,30 +26,52 @@ def command(
     quiet: Quiet = False,
 ) -> None:
     """Print what a release folder's report says, its pages as PDF, or an annex for an impact assessment."""
-    from sfumato.pipelines.report_folder import print_page, read_dossier, read_files_report
-    from sfumato.report.release.annex import markdown
-    from sfumato.report.release.annex_document import document
+    from sfumato.pipelines.report_folder import is_of_tables, print_page, read_dossier, read_files_report
 
-    of_files = read_files_report(release)
+    of_tables = is_of_tables(release)
+    of_files = None if of_tables else read_files_report(release)
     if of_files is not None:
         if annex is not None or pdf:
             what = f"{release.name} is a release of several files: there is no annex or PDF of it."
             raise PlanError(what, "Leave the option out, or print its report.html.", "files")
         sys.stdout.write(of_files)
         return
-    dossier = read_dossier(release)
-    written = [path for path in [annex] if path is not None]
-    pages = [release / "report.html", release / "report-external.html"] if pdf else []
-    written += [page.with_suffix(".pdf") for page in pages]
+    if of_tables and annex is not None:
+        what = f"{release.name} is the release of a table: there is no annex of it."
+        raise PlanError(what, "Leave the option out: report.html tells all, and is to be signed.", "of-table")
+    pages = [page for page in _pages(release) if page.exists() or not of_tables] if pdf else []
+    written = [path for path in [annex] if path is not None] + [page.with_suffix(".pdf") for page in pages]
+    dossier = None if of_tables else read_dossier(release)
     for path in written:
         check_free(path)
-    if annex is not None and annex.suffix.lower() == ".docx":
-        document(dossier).save(annex)
-    elif annex is not None:
-        write_text(annex, markdown(dossier))
+    if annex is not None and dossier is not None:
+        _write_annex(annex, dossier)
     for page in pages:
         print_page(page, page.with_suffix(".pdf"))
     if not written:
-        sys.stdout.write(markdown(dossier))
+        sys.stdout.write(_told(release, dossier))
     elif not quiet:
         sys.stderr.write("".join(f"Wrote {path}.\n" for path in written))
+
+
+def _pages(release: Path) -> list[Path]:
+    """The pages of a release: of several tables the one for the house, and one to hand out with each."""
+    names = ("report.html", "report-external.html")
+    return [release / name for name in names] + sorted(release.glob("*/report-external.html"))
+
+
+def _told(release: Path, dossier: "Dossier | None") -> str:
+    from sfumato.pipelines.report_folder import read_tables_report
+    from sfumato.report.release.annex import markdown
+
+    return read_tables_report(release) if dossier is None else markdown(dossier)
+
+
+def _write_annex(annex: Path, dossier: "Dossier") -> None:
+    from sfumato.report.release.annex import markdown
+    from sfumato.report.release.annex_document import document
+
+    if annex.suffix.lower() == ".docx":
+        document(dossier).save(annex)
+    else:
+        write_text(annex, markdown(dossier))

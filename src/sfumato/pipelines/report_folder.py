@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,8 @@ from sfumato.microdata.verdict import Promise
 from sfumato.pipelines.stages.sealing import refuse_several
 from sfumato.report.files import text as text_of_files
 from sfumato.report.release.dossier import Dossier
+from sfumato.report.tables.report import summary as text_of_table
+from sfumato.shapes.files import load
 
 # Names under which a browser that prints is installed, the likeliest first.
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
@@ -47,13 +49,31 @@ SEALS = ("output_sha256", "plan_sha256", "recoding_sha256", "persons_sha256")
 QUIET = ("--headless", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--no-pdf-header-footer")
 
 
+def is_of_tables(folder: Path) -> bool:
+    """Whether a folder is the release of a table, or of several."""
+    plan = load(folder / "plan.yaml") if (folder / "plan.yaml").exists() else None
+    return isinstance(plan, Mapping) and bool({"table", "tables"} & plan.keys())
+
+
+def read_tables_report(folder: Path) -> str:
+    """What the folder of a protected table tells, as text.
+
+    Raises:
+        DataError: It holds no report.
+    """
+    return _told(folder, lambda content: text_of_table(content) + "\n")
+
+
 def read_files_report(folder: Path) -> str | None:
     """What the folder of a release of several files tells, as text; None for any other folder."""
     plan = read_plan(folder / "plan.yaml") if (folder / "plan.yaml").exists() else None
-    if plan is None or not plan.files:
-        return None
+    return _told(folder, text_of_files) if plan is not None and plan.files else None
+
+
+def _told(folder: Path, text: Callable[[dict[str, Any]], str]) -> str:
+    """The text of a folder's report.json."""
     try:
-        return text_of_files(json.loads((folder / "report.json").read_text(encoding="utf-8")))
+        return text(json.loads((folder / "report.json").read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError):
         raise DataError(
             f"{folder.name} holds no report.json of a release.", "Name the folder of a release.", "no-report"

@@ -7,7 +7,7 @@ from typing import Any
 
 from sfumato.manual import pages, title, title_of
 from sfumato.reference import command_line, plan_keys, python_names, rest
-from sfumato.report.release.sign_off import glossary_entries
+from sfumato.report.page.signing import all_entries
 from sfumato.texts.words import words_in
 
 # Public names by the folder or module that they live in; the first that fits.
@@ -20,6 +20,7 @@ GROUPS = {
     "microdata.data_plan": "Plans",
     "microdata.publishing": "What columns are published as",
     "tables.plan": "Plans",
+    "shapes": "Plans",
     "pipelines": "What you call, and what it hands over",
     "": "What you call, and what it hands over",
 }
@@ -99,7 +100,7 @@ def _group(thing: Any) -> str:
 
 def glossary() -> str:
     """The words of the field, as pages and reports explain them."""
-    entries = sorted(glossary_entries(words_in()))
+    entries = sorted(all_entries(words_in()))
     return "\n\n".join(["# Glossary", *(f"**{word}**: {says}" for word, says in entries)])
 
 

@@ -112,7 +112,8 @@ def test_audit_reads_every_file_of_a_release_by_the_plan_beside_it(tmp_path):
     plan = {"table": {"microdata": "firms.csv", "value": "turn"}, "primary": rules}
     done, out = saved(tmp_path, plan | {"output": {"files": list(get_args(OfficeFile))}})
     masked = done.report["masked"]
-    others = {"house/table.hst", "house/table.rda", "plan.yaml", "report.html", "report.json", "house"}
+    reports = {"report.html", "report-external.html", "report.json"}
+    others = reports | {"house/table.hst", "house/table.rda", "plan.yaml", "house"}
     names = {str(path.relative_to(out)) for path in out.rglob("*")} - others
     assert len(names) == 12
     for own in (out / "plan.yaml", read_table_plan({"version": 1, "dimensions": DIMENSIONS, **plan}, tmp_path)):

@@ -19,12 +19,13 @@ from sfumato.microdata.models.registry import MODELS
 from sfumato.microdata.plan import model
 from sfumato.microdata.plan.files import FilePlan
 from sfumato.microdata.plan.methods import Method, Optimal
-from sfumato.microdata.plan.model import ColumnPlan, Language, OtherRole, OutputPlan, ReleasePlan, Role, UtilityPlan
+from sfumato.microdata.plan.model import ColumnPlan, Language, OtherRole, OutputPlan, Role, UtilityPlan
 from sfumato.microdata.plan.policy_plan import PolicyPlan
 from sfumato.microdata.plan.write import plan_dict, plan_text
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.shapes.faults import Faults, Refused
 from sfumato.shapes.records import field_faults, shape_of
+from sfumato.shapes.release_plan import ReleasePlan
 from sfumato.shapes.shapes import kind_of
 
 CELL = "text-align:left;vertical-align:top;padding-right:1.5em"

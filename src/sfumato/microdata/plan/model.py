@@ -20,6 +20,7 @@ from sfumato.microdata.plan.policy_plan import PolicyPlan
 from sfumato.microdata.publishing.perturbation import Microaggregate, Perturbation, Pseudonym, ShiftDays, SwapHouseholds
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.shapes.records import Note, record_of
+from sfumato.shapes.release_plan import ReleasePlan
 from sfumato.shapes.shapes import Choice, Either, Number
 
 SECRET_BYTES = 16
@@ -159,16 +160,6 @@ class UtilityPlan:
     """
 
     target: Annotated[str | None, Note("column to predict from the quasi-identifiers (needs scikit-learn)")] = None
-
-
-@dataclass(frozen=True, slots=True)
-class ReleasePlan:
-    """Who releases, for what purpose, to whom and on what legal basis: what a report to be signed says."""
-
-    by: Annotated[str | None, Note("who releases")] = None
-    purpose: Annotated[str | None, Note("what for")] = None
-    recipient: Annotated[str | None, Note("to whom")] = None
-    basis: Annotated[str | None, Note("the legal basis")] = None
 
 
 @dataclass(frozen=True, slots=True)

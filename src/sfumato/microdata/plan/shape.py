@@ -12,18 +12,17 @@ from sfumato.microdata.plan.model import (
     OtherRole,
     OutputPlan,
     Plan,
-    ReleasePlan,
     UtilityPlan,
 )
 from sfumato.microdata.plan.policy_plan import POLICY
 from sfumato.shapes.records import record_of
+from sfumato.shapes.release_plan import RELEASE
 from sfumato.shapes.shapes import Choice, Integer, Key, ListOf, MapOf, Record, Text
 
 FILE = record_of(FilePlan, "a file, and how it is joined to others")
 COLUMN = record_of(ColumnPlan, "what a column is")
 OUTPUT = record_of(OutputPlan, "how the release is written")
 UTILITY = record_of(UtilityPlan, "what is measured besides what every release is")
-RELEASE = record_of(ReleasePlan, "what a report to be signed says of the release")
 PLAN = Record(
     {
         "version": Key(Integer(1, 1, "of the language of plans"), required=True),

@@ -6,6 +6,8 @@ from functools import cached_property
 from typing import Any
 
 from sfumato.pipelines.tables.table_release import TableRelease, TablesRelease
+from sfumato.report.tables.house import Papers
+from sfumato.report.tables.masked_house import masked_house
 from sfumato.report.tables.page import html
 from sfumato.report.tables.report import figures
 from sfumato.tables.attack.findings import Audit
@@ -30,8 +32,12 @@ class ProtectedTable(MaskedTable, TableRelease[Masked]):
         return figures(self)
 
     def page(self, report: Mapping[str, Any]) -> str:
-        """The page of a report on this table."""
+        """The page of a report on this table, to hand out."""
         return html(self, report)
+
+    def house(self, report: Mapping[str, Any], papers: Papers) -> str:
+        """The page that stays in the house, to be signed."""
+        return masked_house(self, report, papers)
 
     def sheets(self) -> dict[str, Columns]:
         """All for the house, what is published, and where the promise holds what to hand out."""

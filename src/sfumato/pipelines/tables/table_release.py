@@ -13,12 +13,16 @@ from typing import Any, Generic, TypeVar
 
 from sfumato.delimited.lines import delimited_text
 from sfumato.folders import staged, write_text
+from sfumato.report.tables.house import Papers
 from sfumato.report.tables.page import DAY, HANDED_OUT, SEAL
 from sfumato.shapes.files import written
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.plan.plain import table_plan_dict
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.table_answer import Group_co, TableAnswer
+
+# The report that stays in the house, and the one that goes out with the table.
+HOUSE, EXTERNAL = "report.html", "report-external.html"
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,7 +36,11 @@ class TableRelease(TableAnswer[Group_co]):
 
     @abstractmethod
     def page(self, report: Mapping[str, Any]) -> str:
-        """The page of a report on this table."""
+        """The page of a report on this table, to hand out."""
+
+    @abstractmethod
+    def house(self, report: Mapping[str, Any], papers: Papers) -> str:
+        """The page that stays in the house, to be signed."""
 
     @abstractmethod
     def sheets(self) -> dict[str, Columns]:
@@ -59,8 +67,12 @@ class TableRelease(TableAnswer[Group_co]):
             return frame_of("", {name: list(texts) for name, texts in self.columns.texts.items()})
         return with_columns(self.like, self.new_columns())
 
-    def save(self, folder: str | Path) -> None:
+    def save(self, folder: str | Path, home: Path | None = None) -> None:
         """Write the release folder, whole or not at all.
+
+        Args:
+            folder: Where it is written.
+            home: Where the paths of plan.yaml start: the folder itself, unless its files will lie elsewhere.
 
         Raises:
             PlanError: The folder is there already.
@@ -68,14 +80,17 @@ class TableRelease(TableAnswer[Group_co]):
         """
         target = Path(folder)
         with staged(target) as stage:
-            self.fill(self.report, stage, target)
+            self.fill(self.report, stage, home or target)
+            write_text(stage / HOUSE, self.house(self.report, _papers(stage, home or target)))
 
-    def fill(self, report: Mapping[str, Any], stage: Path, folder: Path) -> None:
-        """Write the files of a release into a folder that will be called otherwise."""
+    def fill(self, report: Mapping[str, Any], stage: Path, home: Path) -> None:
+        """Write the files of a release into a folder, the plan with paths from another; but for the house's report."""
         for name, columns in self.sheets().items():
             write_text(stage / name, delimited_text([columns.texts, *zip(*columns.texts.values(), strict=True)]))
-        write_text(stage / "report.html", self.page({**report, DAY: date.today(), **_seal(stage / HANDED_OUT)}))
-        _write_evidence(report, self.plan, stage, folder)
+        if self.holds:
+            dated = {**report, DAY: date.today(), SEAL: _hash(stage / HANDED_OUT)}
+            write_text(stage / EXTERNAL, self.page(dated))
+        _write_evidence(report, self.plan, stage, home)
         for name, data in self.further_files().items():
             (stage / name).parent.mkdir(exist_ok=True)
             (stage / name).write_bytes(data)
@@ -84,9 +99,16 @@ class TableRelease(TableAnswer[Group_co]):
         return self.page(self.report)
 
 
-def _seal(handed_out: Path) -> dict[str, str]:
-    """The hash of the table to hand out, where there is one."""
-    return {SEAL: hashlib.sha256(handed_out.read_bytes()).hexdigest()} if handed_out.exists() else {}
+def _papers(stage: Path, home: Path) -> Papers:
+    """What the report of the house says of the folder: its files by their hashes, those to hand out first."""
+    paths = sorted(
+        (path for path in stage.rglob("*") if path.is_file()), key=lambda path: (path.name != HANDED_OUT, path)
+    )
+    return Papers(date.today(), home, {path.relative_to(stage).as_posix(): _hash(path) for path in paths})
+
+
+def _hash(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _marked(name: str, mark: str) -> str:
@@ -127,8 +149,12 @@ class TablesRelease(ABC, Generic[Release_co]):
         """The figures in the folder of each table: by default those of all, for each is safe only with the others."""
         return dict.fromkeys(self.tables, self.report)
 
-    def save(self, folder: str | Path) -> None:
+    def save(self, folder: str | Path, home: Path | None = None) -> None:
         """Write the release folder, one folder in it for each table, whole or not at all.
+
+        Args:
+            folder: Where it is written.
+            home: Where the paths of all plans start: each in its own folder, unless its files will lie elsewhere.
 
         Raises:
             PlanError: The folder is there already.
@@ -137,8 +163,10 @@ class TablesRelease(ABC, Generic[Release_co]):
         with staged(target) as stage:
             for name, table in self.tables.items():
                 (stage / name).mkdir()
-                table.fill(self.reports[name], stage / name, target / name)
-            _write_evidence(self.report, self.joint.plan, stage, target)
+                table.fill(self.reports[name], stage / name, home or target / name)
+            _write_evidence(self.report, self.joint.plan, stage, home or target)
+            papers = _papers(stage, home or target)
+            write_text(stage / HOUSE, self.joint.house(self.report, papers))
 
 
 def _write_evidence(report: Mapping[str, Any], plan: TablePlan, stage: Path, folder: Path) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 
 from sfumato.microdata.plan.model import Plan
 from sfumato.report.attack import HEAD, attack_words, verdict, why_words
+from sfumato.report.page.signing import SIGNERS
 from sfumato.report.release import findings, sentences
 from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.sign_off import (
-    SIGNERS,
     attacker_sentences,
     decision_rows,
     document_rows,

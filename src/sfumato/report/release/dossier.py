@@ -51,7 +51,4 @@ class Dossier:
 
     def about(self) -> dict[str, str]:
         """Who released for what, as the plan says it, by the plan's keys; only what it says."""
-        if self.plan is None:
-            return {}
-        said = {key: getattr(self.plan.release, key) for key in ("by", "purpose", "recipient", "basis")}
-        return {key: text for key, text in said.items() if text}
+        return {} if self.plan is None else self.plan.release.stated()

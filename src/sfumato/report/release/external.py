@@ -14,17 +14,15 @@ from typing import Any
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.verdict import Promise
 from sfumato.report import attack
+from sfumato.report.page import signing
 from sfumato.report.page.html_parts import definitions, page, paragraph, raw_table, section, sentence_html, table
 from sfumato.report.release import optimality, sentences
 from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.findings import columns_alike
 from sfumato.report.release.matrices import shown_matrix
 from sfumato.report.release.sections import sections
-from sfumato.report.release.sign_off import document_rows, glossary_entries
 from sfumato.texts.enumeration import names_told
 
-# What the document says of itself outside the house: the name of the raw file stays inside.
-OUTSIDE = ("report.date", "report.software", "report.by", "report.purpose", "report.recipient", "report.basis")
 # Categories of fewer rows are not named.
 FEWEST = 3
 # The hash of what is handed out itself; that of the raw data would confirm a guess.
@@ -99,7 +97,7 @@ def _glossary(dossier: Dossier) -> list[tuple[str, str]]:
     persons = ["person"] * dossier.report.counts_persons
     names = [*GLOSSARY, *persons, *(promise.model for promise in dossier.report.models)]
     used = {dossier.words[f"glossary.{name}"] for name in names if f"glossary.{name}" in dossier.words}
-    return [entry for entry in glossary_entries(dossier.words) if entry[0] in used]
+    return [entry for entry in signing.glossary_entries(dossier.words) if entry[0] in used]
 
 
 def _plan(dossier: Dossier) -> Plan:
@@ -109,10 +107,7 @@ def _plan(dossier: Dossier) -> Plan:
 
 
 def _document(dossier: Dossier) -> str:
-    titles = [dossier.words[key] for key in OUTSIDE]
-    about = [*dossier.about().values(), f"Sfumato {dossier.report.version}"]
-    about += [dossier.words.day(dossier.day)] if dossier.day else []
-    rows = [row for row in document_rows(dossier) if row[0] in titles and row[1] in about]
+    rows = signing.rows_outside(dossier.words, dossier.day, dossier.report.version, dossier.about())
     return table(["", ""], rows, dossier.words)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from sfumato.microdata.outcome import Report
 from sfumato.report import attack as attacks
 from sfumato.report import policy as policies
+from sfumato.report.page import signing
 from sfumato.report.page.html_parts import page, paragraph
 from sfumato.report.release import findings, optimality, sign_off
 from sfumato.report.release.dossier import Dossier
@@ -130,7 +131,7 @@ def html(dossier: Dossier) -> str:
         sections.tells(dossier),
         sections.lost(dossier),
         sections.limits(dossier),
-        sign_off.document(dossier),
+        signing.document(words, sign_off.document_rows(dossier)),
         sections.key_figures(dossier),
         optimality.quality(dossier),
         sign_off.residual_risk(dossier),
@@ -141,11 +142,11 @@ def html(dossier: Dossier) -> str:
         policy(dossier),
         attack(dossier),
         sections.trade_off(dossier),
-        sign_off.decisions(dossier),
+        signing.decisions(words, sign_off.decision_rows(dossier)),
         sections.notes(dossier),
-        sign_off.signatures(dossier),
+        signing.signatures(words),
         sections.origin(dossier),
-        sign_off.glossary(words),
+        signing.glossary(words),
     ]
     return page(f"Sfumato: {words['report.title']}", [part for part in body if part], words.language)
 

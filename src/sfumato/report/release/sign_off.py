@@ -1,40 +1,24 @@
-"""What a report to be signed needs: the document's data, residual risk in plain words, decisions, signatures, words."""
+"""What a report on rows to be signed tells of them: the document's data, residual risk in plain words, decisions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from pathlib import Path
 
 from sfumato.microdata.outcome import Report
 from sfumato.microdata.plan.methods import FullDomain
 from sfumato.microdata.plan.model import ROLES, Plan
 from sfumato.report.attack import reached
-from sfumato.report.page.html_parts import definitions, listing, paragraph, section, table
+from sfumato.report.page import signing
+from sfumato.report.page.html_parts import listing, section
 from sfumato.report.release import optimality
 from sfumato.report.release.dossier import Dossier
 from sfumato.texts.enumeration import enumeration, names_told
 from sfumato.texts.words import Words
 
-SIGNERS = ("prepared", "officer", "responsible")
-
-
-def document(dossier: Dossier) -> str:
-    """Date, software, data, and who released for what."""
-    return section(dossier.words["report.document"], table(["", ""], document_rows(dossier), dossier.words))
-
 
 def document_rows(dossier: Dossier) -> list[tuple[str, str]]:
     """The data of the document, each with its words; what the plan does not say is told as such."""
-    words, about = dossier.words, dossier.about()
     source = dossier.plan.data.source if dossier.plan else None
-    rows = [
-        (words["report.date"], words.day(dossier.day) if dossier.day else ""),
-        (words["report.software"], f"Sfumato {dossier.report.version}"),
-        (words["report.source"], Path(source).name if source else ""),
-    ]
-    keys = ("by", "purpose", "recipient", "basis")
-    return [row for row in rows if row[1]] + [
-        (words[f"report.{key}"], about.get(key, words["report.not_stated"])) for key in keys
-    ]
+    return signing.document_rows(dossier.words, dossier.day, dossier.report.version, source, dossier.about())
 
 
 def residual_risk(dossier: Dossier) -> str:
@@ -90,16 +74,7 @@ def _published_columns(dossier: Dossier) -> Iterator[str]:
         yield enumeration(words, words["sign.residual_other"], others)
 
 
-def decisions(dossier: Dossier) -> str:
-    """The decisions of the plan, each with its reason."""
-    words = dossier.words
-    head = [words[f"sign.{key}"] for key in ("decision", "choice", "reason")]
-    rows = decision_rows(dossier)
-    shown = f'<div class="decisions">{table(head, rows, words)}</div>'
-    return section(words["sign.decisions"], shown) if rows else ""
-
-
-def decision_rows(dossier: Dossier) -> list[tuple[str, str, str]]:
+def decision_rows(dossier: Dossier) -> list[signing.Decision]:
     """Decision, choice and reason."""
     words, plan = dossier.words, dossier.plan
     if plan is None:
@@ -161,25 +136,3 @@ def _budget(dossier: Dossier, words: Words) -> Iterator[tuple[str, str, str]]:
         limit = words.count(plan.method.suppression.limit(rows))
         choice = words["sign.budget_text"].format(limit=limit, rows=words.count(rows))
         yield words["sign.budget"], choice, words["sign.budget.why"]
-
-
-def signatures(dossier: Dossier) -> str:
-    """A line for each person who signs."""
-    words = dossier.words
-    blanks = "".join(
-        f'<div class="blank">{escape(words[f"sign.{key}"])}</div>' for key in ("name", "place_date", "signature")
-    )
-    lines = "".join(f'<h3>{escape(words[f"sign.{who}"])}</h3><div class="sign">{blanks}</div>' for who in SIGNERS)
-    parts = (paragraph(words["sign.signatures_hint"]), lines)
-    return section(words["sign.signatures"], '<div class="whole">' + "".join(parts) + "</div>")
-
-
-def glossary(words: Words) -> str:
-    """The words of the report, each in a sentence."""
-    return section(words["sign.glossary"], definitions(glossary_entries(words)))
-
-
-def glossary_entries(words: Words) -> list[tuple[str, str]]:
-    """The words of the field, each with its one meaning."""
-    keys = [key for key in words if key.startswith("glossary.") and not key.endswith(".says")]
-    return [(words[key], words[f"{key}.says"]) for key in keys]

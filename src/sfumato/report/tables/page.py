@@ -1,4 +1,4 @@
-"""The report on a protected table as a page, in the language of its plan; it may be handed out."""
+"""The report on a protected table to hand out, as a page in the language of its plan."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,9 @@ from html import escape
 from typing import Any
 
 from sfumato.report.page.html_parts import page, paragraph, section, table
+from sfumato.report.page.signing import rows_outside
 from sfumato.tables.cells.columns import Columns
+from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.protected import MaskedTable
 from sfumato.texts.words import Words, words_in
 
@@ -22,28 +24,35 @@ def html(protected: MaskedTable, report: Mapping[str, Any]) -> str:
     about = words["tabled.about"].format(method=report["method"], version=report["version"])
     body = [
         f"<h1>{escape(title)}</h1>",
-        paragraph(about + issued(words, report), soft=True),
-        _verdict(words, protected.holds, report),
-        *([_promise(words, protected)] if protected.holds and protected.plan.primary else []),
+        paragraph(about, soft=True),
+        document(words, protected.plan, report),
+        verdict(words, protected.holds, report),
+        *([promise(words, protected)] if protected.holds and protected.plan.primary else []),
         section(
             words["tabled.figures"],
             table([words["measure.figure"], words["measure.value"]], _figure_rows(words, report), words),
         ),
-        *_leaks(words, protected),
+        *leaks(words, protected),
         *published(words, protected.external, protected.names(3)),
         *sealed(words, report),
-        *([paragraph(words["tabled.hand_out"], soft=True)] if protected.holds else []),
     ]
     return page(title, body, words.language)
 
 
-def _verdict(words: Words, holds: bool, report: Mapping[str, Any]) -> str:
+def document(words: Words, plan: TablePlan, report: Mapping[str, Any]) -> str:
+    """The day of a release that is saved, and who released it for what, as far as the plan says it."""
+    rows = rows_outside(words, report.get(DAY), report["version"], plan.release.stated())
+    return table(["", ""], rows, words) if DAY in report or plan.release.stated() else ""
+
+
+def verdict(words: Words, holds: bool, report: Mapping[str, Any], more: str = "") -> str:
+    """Whether the promise holds, what the audit found, and who attacked."""
     mark, key = ("verdict", "tabled.holds") if holds else ("verdict bad", "tabled.leaks")
     said = (words[key], _audit(words, report["audit"]), _attackers(words, report["attackers"]))
-    return f'<div class="{mark}">{"".join(paragraph(line) for line in said)}</div>'
+    return f'<div class="{mark}">{"".join(paragraph(line) for line in said)}{more}</div>'
 
 
-def _promise(words: Words, protected: MaskedTable) -> str:
+def promise(words: Words, protected: MaskedTable) -> str:
     """Which rules were kept, and what that promises.
 
     Limits of rules are not told: who knows them may tell of masked cells which are unsafe, and the audit attacks with
@@ -63,15 +72,16 @@ def _audit(words: Words, counts: Mapping[str, int]) -> str:
 
 def _attackers(words: Words, who: Mapping[str, Any]) -> str:
     """Who attacked, and who did not; how many there are would tell how many cells have a single respondent."""
-    parts = [words["tabled.attackers"].format(names=_named(words, who["attacked"]))]
+    parts = [words["tabled.attackers"].format(names=named(words, who["attacked"]))]
     if who["did_not_attack"]:
-        parts.append(words["tabled.switched_off"].format(names=_named(words, who["did_not_attack"])))
+        parts.append(words["tabled.switched_off"].format(names=named(words, who["did_not_attack"])))
     if "rounding" in who:
         parts.append(words["tabled.rounding"].format(amount=words.figure(f"{who['rounding']:g}")))
     return " ".join(parts)
 
 
-def _named(words: Words, names: Mapping[str, Any] | list[str]) -> str:
+def named(words: Words, names: Mapping[str, Any] | Sequence[str]) -> str:
+    """Attackers by their names."""
     return ", ".join(words.get(f"tabled.attacker.{name}", str(name)) for name in names)
 
 
@@ -88,15 +98,11 @@ def _rough(gap: float) -> str:
     return f"{math.ceil(100 * gap - 1e-9)} %"
 
 
-def _leaks(words: Words, protected: MaskedTable) -> list[str]:
+def leaks(words: Words, protected: MaskedTable) -> list[str]:
+    """The masked cells that an attacker narrows too far, where there are any."""
     rows = [(leak.name, str(leak.verdict), ", ".join(leak.certificate)) for leak in protected.leaks[:MOST_ROWS]]
     head = [words[f"tabled.{key}"] for key in ("cell", "verdict", "given_away")]
     return [section(words["tabled.leaking"], table(head, rows, words))] if rows else []
-
-
-def issued(words: Words, report: Mapping[str, Any]) -> str:
-    """The day of a release that is saved, to follow what made it."""
-    return f", {words.day(report[DAY])}" if DAY in report else ""
 
 
 def sealed(words: Words, report: Mapping[str, Any]) -> list[str]:

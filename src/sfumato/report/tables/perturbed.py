@@ -88,17 +88,31 @@ def summary(report: Mapping[str, Any]) -> str:
 
 def sentences(report: Mapping[str, Any], words: Words) -> list[str]:
     """What was changed, whether totals add up, what a reader computes, and what is to be said of it."""
+    return [
+        *loss_sentences(report, words),
+        *reader_sentences(report, words),
+        *(words.sentence(warning) for warning in report["warnings"]),
+    ]
+
+
+def loss_sentences(report: Mapping[str, Any], words: Words) -> list[str]:
+    """What was changed, whether totals add up, and whether less would do."""
     off = {name: words.figure(f"{figure:,}") for name, figure in report["noise"].items()}
     counts = {"cells": words.count(report["cells"]), "method": method_words(report, words)}
     return [
         words["noised.changed"].format(**counts, **off),
         additivity_line(report["additivity"], words),
-        reader_line(report["reader"], words),
         *_proof(report, words),
+    ]
+
+
+def reader_sentences(report: Mapping[str, Any], words: Words) -> list[str]:
+    """What a reader computes, and what he would with more."""
+    return [
+        reader_line(report["reader"], words),
         *_differences(report, words),
         *_informed_reader(report, words),
         *(words.sentence(remark) for remark in report.get("remarks", [])),
-        *(words.sentence(warning) for warning in report["warnings"]),
     ]
 
 

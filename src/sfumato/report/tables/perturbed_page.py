@@ -1,11 +1,11 @@
-"""The report on a table whose numbers were changed as a page, in the language of its plan; it may be handed out."""
+"""The report on a table whose numbers were changed to hand out, as a page in the language of its plan."""
 
 from collections.abc import Mapping
 from html import escape
 from typing import Any
 
 from sfumato.report.page.html_parts import page, paragraph, section, table
-from sfumato.report.tables.page import issued, published, sealed
+from sfumato.report.tables.page import document, published, sealed
 from sfumato.report.tables.perturbed import NO_PROMISE, UNCHANGED, additivity_line, method_words
 from sfumato.tables.perturbed.perturbed import ChangedTable
 from sfumato.texts.words import Words, words_in
@@ -18,7 +18,8 @@ def html(changed: ChangedTable, report: Mapping[str, Any]) -> str:
     verdict = words["noised.holds"] if changed.promised else words.sentence(NO_PROMISE)
     body = [
         f"<h1>{escape(title)}</h1>",
-        paragraph(f"Sfumato {report['version']}{issued(words, report)}", soft=True),
+        paragraph(f"Sfumato {report['version']}", soft=True),
+        document(words, changed.plan, report),
         f'<div class="verdict">{paragraph(verdict)}</div>',
         section(
             words["tabled.figures"],
@@ -26,16 +27,15 @@ def html(changed: ChangedTable, report: Mapping[str, Any]) -> str:
         ),
         *published(words, changed.external, changed.names(1)),
         *sealed(words, report),
-        _to_hand_out(words, report),
+        *_warned(words, report),
     ]
     return page(title, body, words.language)
 
 
-def _to_hand_out(words: Words, report: Mapping[str, Any]) -> str:
-    """Which files are for readers; none by itself where every number is the true one."""
-    if UNCHANGED in report["warnings"]:
-        return f'<div class="verdict">{paragraph(words.sentence(UNCHANGED))}</div>'
-    return paragraph(words["noised.hand_out"], soft=True)
+def _warned(words: Words, report: Mapping[str, Any]) -> list[str]:
+    """That every number is the true one, where it is."""
+    unchanged = UNCHANGED in report["warnings"]
+    return [f'<div class="verdict">{paragraph(words.sentence(UNCHANGED))}</div>'] if unchanged else []
 
 
 def _figure_rows(words: Words, report: Mapping[str, Any]) -> list[tuple[str, object]]:

@@ -158,9 +158,7 @@ class JobEndpoints:
 
     def report(self, request: Request, job_id: str) -> Response:
         folder = self._finished(request, job_id)
-        reports = [folder / name for name in REPORTS if (folder / name).exists()]
-        # Tables that were protected together have a report each.
-        report = next(iter(reports), None) or min(folder.glob("*/report.html"))
+        report = next(folder / name for name in REPORTS if (folder / name).exists())
         return FileResponse(report, media_type="text/html", headers={"content-security-policy": POLICY})
 
     def files(self, request: Request, job_id: str) -> Response:

@@ -79,7 +79,7 @@ def _protect(plan: Path, result: Path, _: dict[str, Any], tell: Tell) -> None:
 
     table_plan = read_table_plan(plan)
     tell("count", 0, 1)
-    run_plan(table_plan, lambda _text: tell("search", 0, 0)).save(result)
+    run_plan(table_plan, lambda _text: tell("search", 0, 0)).save(result, plan.parent)
 
 
 def _risk(plan: Path, result: Path, parameters: dict[str, Any], tell: Tell) -> None:

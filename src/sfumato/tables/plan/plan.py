@@ -11,6 +11,7 @@ from sfumato.delimited.dialect import DecimalMark, Dialect, encoding_of
 from sfumato.errors import PlanError
 from sfumato.shapes.files import load
 from sfumato.shapes.records import Note, record_of
+from sfumato.shapes.release_plan import RELEASE, ReleasePlan
 from sfumato.shapes.shapes import (
     Choice,
     Conversion,
@@ -232,6 +233,7 @@ class TablePlan:
     output: Output = field(default_factory=Output)
     tables: tuple[Crossing, ...] = ()
     previous: tuple[str, ...] = ()
+    release: ReleasePlan = field(default_factory=ReleasePlan)
     version: int = 1
     folder: Path = field(default_factory=Path)
     plain: Mapping[str, Any] = field(default_factory=dict)
@@ -388,6 +390,7 @@ PLAN = Record(
         "attacker": Key(ATTACKER),
         "attackers": Key(ATTACKERS),
         "output": Key(_OUTPUT),
+        "release": Key(RELEASE),
         "columns": _OUTPUT.keys["columns"],
         "language": _OUTPUT.keys["language"],
     },

@@ -10,7 +10,7 @@ from nicegui import ui
 from sfumato.manual import FIRST, pages, title
 from sfumato.reference.pages import written
 from sfumato.report.page.html_parts import definitions
-from sfumato.report.release.sign_off import glossary_entries
+from sfumato.report.page.signing import all_entries
 from sfumato.texts.words import DEFAULT
 from sfumato.web import components
 from sfumato.web.shell import Shell
@@ -30,7 +30,7 @@ def build(shell: Shell) -> None:
         entries = [(words[step], words[f"help.{step}"]) for step in STEPS]
         ui.html(definitions(entries), sanitize=False).classes("sf-glossary")
     with components.card(words["sign.glossary"]):
-        ui.html(definitions(glossary_entries(words)), sanitize=False).classes("sf-glossary")
+        ui.html(definitions(all_entries(words)), sanitize=False).classes("sf-glossary")
     if pages():
         Documentation(shell).build()
 

@@ -19,13 +19,13 @@ from sfumato.web.projects.workspace import Run
 from sfumato.web.rows.area import Area
 from sfumato.web.rows.result import result_figures
 from sfumato.web.shell import LANGUAGE_NAMES
+from sfumato.web.sign_off import sign_off_fields
 
 PYTHON = """import sfumato as sf
 
 release = sf.anonymize(None, "plan.yaml")
 release.save("release")"""
 ANNEX = "annex.md"
-ABOUT = ("by", "purpose", "recipient", "basis")
 
 
 class ReleaseStep:
@@ -112,11 +112,8 @@ class ReleaseStep:
     def _sign_off(self) -> None:
         """Who releases for what; it stands in the reports of the next run."""
         words, plan = self.words, self.workspace.plan
-        about: dict[str, Any] = dict(plan.get("release") or {})
 
-        def note(key: str, text: str) -> None:
-            about[key] = text
-            stated = {name: entry for name, entry in about.items() if entry}
+        def note(stated: dict[str, str]) -> None:
             plan.pop("release", None)
             if stated:
                 plan["release"] = stated
@@ -129,9 +126,7 @@ class ReleaseStep:
         with components.card(words["sign_off"]):
             ui.label(words["sign_off_hint"]).classes("sf-soft sf-small")
             with ui.element("div").classes("sf-fields"):
-                for key in ABOUT:
-                    field = ui.input(words[f"report.{key}"], value=about.get(key, "")).props("debounce=300")
-                    field.on_value_change(lambda event, key=key: note(key, str(event.value or "")))
+                sign_off_fields(words, plan.get("release") or {}, note)
                 ui.select(
                     LANGUAGE_NAMES,
                     label=words["report_language"],

@@ -26,7 +26,7 @@ def show_outcome(folder: Path, words: Words) -> None:
         if own != folder:
             ui.label(own.name).classes("font-bold mt-2")
         show_cells(own, words)
-        _show_files(own, words)
+        _show_files(own, folder, words)
 
 
 def table_folders(folder: Path) -> list[Path]:
@@ -36,8 +36,12 @@ def table_folders(folder: Path) -> list[Path]:
     return sorted(path.parent for path in folder.glob("*/table.csv"))
 
 
-def _show_files(folder: Path, words: Words) -> None:
-    """What may be handed out, and what stays in the house, in two boxes that cannot be mistaken."""
+def _show_files(folder: Path, whole: Path, words: Words) -> None:
+    """What may be handed out, and what stays in the house, in two boxes that cannot be mistaken.
+
+    Args:
+        folder: The folder of the table; whole: that of the release, where it is of several.
+    """
     external = folder / "table-external.csv"  # there only where the audit passed
     with ui.element("div").classes("sf-halves"):
         with components.card(words["box_out"], "sf-box-out"):
@@ -45,12 +49,16 @@ def _show_files(folder: Path, words: Words) -> None:
             with ui.row():
                 if external.exists():
                     components.button(words["download_data"], lambda: ui.download.file(external))
-                components.button(words["download_table_report"], lambda: ui.download.file(folder / "report.html"))
+                    page = folder / "report-external.html"
+                    components.button(words["download_external"], lambda: ui.download.file(page))
         with components.card(words["box_in"], "sf-box-in"):
             ui.label(words["table_stays"]).classes("sf-small")
             with ui.row():
-                for key, name in (("download_table", "table.csv"), ("download_plan", "plan.yaml")):
-                    path = folder / name
+                house = components.button(
+                    words["download_table_house"], lambda: ui.download.file(whole / "report.html")
+                )
+                components.helped(house.props("outline"), words["tip.download_table_house"])
+                for key, path in (("download_table", folder / "table.csv"), ("download_plan", whole / "plan.yaml")):
                     components.button(words[key], lambda path=path: ui.download.file(path)).props("outline")
 
 

@@ -13,6 +13,7 @@ from sfumato.tables.plan.plan import read_table_plan
 from sfumato.web import components
 from sfumato.web.shared_room import SharedRoom
 from sfumato.web.shell import Shell
+from sfumato.web.sign_off import sign_off_fields
 from sfumato.web.tables.crosstab import MOST_CATEGORIES, unfolded
 from sfumato.web.tables.first_look import (
     Doubt,
@@ -66,6 +67,7 @@ class TableArea:
         self._result = TableResult(self.workspace, self._entered, self._releases.keep)
         self._lines: list[list[str]] = []
         self._example: dict[str, Any] | None = None
+        self._about: dict[str, str] = dict(self._draft.get("release", {}))
 
     def build(self) -> None:
         words = self.words
@@ -75,6 +77,7 @@ class TableArea:
             self._table()
             self._rules.build()
             self._releases.build()
+            self._sign_off()
             self._verdict = ui.column().classes("w-full gap-1").props('role="status" aria-live="polite"')
             with ui.row().classes("sf-run"):
                 run = components.button(words["protect"], self._run)
@@ -233,7 +236,8 @@ class TableArea:
         fields |= {"total": self._total.value, "decimal": self._decimal.value}
         rules = {name: getattr(self._rules, name) for name in ENTERED}
         linked = self._linked.entered()
-        return deepcopy({"table": str(self._text.value or ""), "fields": fields, "rules": rules, "linked": linked})
+        entered = {"table": str(self._text.value or ""), "fields": fields, "rules": rules, "linked": linked}
+        return deepcopy(entered | ({"release": self._about} if self._about else {}))
 
     def _offer_unfolding(self, lines: list[list[str]]) -> None:
         """Of a crosstab, all columns of numbers are cells: offer to write it as one line a cell."""
@@ -328,11 +332,25 @@ class TableArea:
         path.write_text(str(self._text.value or "").strip() + "\n", encoding="utf-8")
         return {CELLS: path}
 
+    def _sign_off(self) -> None:
+        """Who releases for what, which both reports say."""
+        words = self.words
+
+        def note(stated: dict[str, str]) -> None:
+            self._about = stated
+            self._check()
+
+        with components.card(words["sign_off"]):
+            ui.label(words["sign_off_table_hint"]).classes("sf-soft sf-small")
+            with ui.element("div").classes("sf-fields"):
+                sign_off_fields(words, self._about, note)
+
     async def _run(self) -> None:
+        about = {"release": self._about} if self._about else {}
         if self._linked.tables:
-            await self._start("protect", self._linked.plan(), self._linked.files())
+            await self._start("protect", self._linked.plan() | about, self._linked.files())
         else:
-            await self._start("protect", self._plan(), self._cells())
+            await self._start("protect", self._plan() | about, self._cells())
 
     async def _compare(self) -> None:
         """Protect the table in every way, and say what each costs."""

@@ -6,6 +6,8 @@ from functools import cached_property
 from typing import Any
 
 from sfumato.pipelines.tables.table_release import TableRelease, TablesRelease
+from sfumato.report.tables.changed_house import changed_house
+from sfumato.report.tables.house import Papers
 from sfumato.report.tables.perturbed import figures
 from sfumato.report.tables.perturbed_page import html
 from sfumato.tables.cells.columns import Columns
@@ -27,8 +29,12 @@ class PerturbedTable(ChangedTable, TableRelease[Perturbed]):
         return figures(self)
 
     def page(self, report: Mapping[str, Any]) -> str:
-        """The page of a report on this table."""
+        """The page of a report on this table, to hand out."""
         return html(self, report)
+
+    def house(self, report: Mapping[str, Any], papers: Papers) -> str:
+        """The page that stays in the house, to be signed."""
+        return changed_house(self, report, papers)
 
     def sheets(self) -> dict[str, Columns]:
         """All for the house, and what to hand out."""

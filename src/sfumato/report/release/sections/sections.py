@@ -7,6 +7,7 @@ from pathlib import Path
 from sfumato.microdata.outcome import COMPARED, Report
 from sfumato.microdata.plan.methods import FullDomain
 from sfumato.report.attack import reached, verdict_head
+from sfumato.report.page import signing
 from sfumato.report.page.html_parts import (
     listing,
     long_table,
@@ -312,10 +313,8 @@ def _of(words: Words, part: int, whole: int) -> str:
 
 
 def _plan(dossier: Dossier) -> Iterator[str]:
-    """The plan as it stands in plan.yaml, whose hash is told: it is printed with the report."""
+    """The plan as it stands in plan.yaml."""
     from sfumato.microdata.plan.write import plan_text
 
     assert dossier.plan is not None
-    title = escape(dossier.words["report.plan"])
-    reached = f'tabindex="0" role="region" aria-label="{title}"'
-    yield f"<h3>{title}</h3><pre {reached}>{escape(plan_text(dossier.plan, dossier.home))}</pre>"
+    yield signing.plan_listing(dossier.words, plan_text(dossier.plan, dossier.home))

@@ -1,0 +1,78 @@
+"""What every report to be signed has, of rows or of tables: the document, decisions, signatures, words, the plan."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from html import escape
+from pathlib import Path
+
+from sfumato.report.page.html_parts import definitions, paragraph, section, table
+from sfumato.texts.words import Words
+
+ABOUT = ("by", "purpose", "recipient", "basis")
+SIGNERS = ("prepared", "officer", "responsible")
+# The keys of the words of the field: of rows, and of tables.
+ROWS_GLOSSARY, TABLES_GLOSSARY = "glossary.", "glossary_tables."
+Decision = tuple[str, str, str]
+
+
+def document_rows(
+    words: Words, day: date | None, version: str, source: str | None, about: Mapping[str, str]
+) -> list[tuple[str, str]]:
+    """The data of the document, each with its words; what the plan does not say is told as such."""
+    rows = [*_issued(words, day, version), *([(words["report.source"], Path(source).name)] if source else [])]
+    return [*rows, *((words[f"report.{key}"], about.get(key, words["report.not_stated"])) for key in ABOUT)]
+
+
+def rows_outside(words: Words, day: date | None, version: str, about: Mapping[str, str]) -> list[tuple[str, str]]:
+    """The same for a report to hand out: what is stated, without the name of the raw file."""
+    return [*_issued(words, day, version), *((words[f"report.{key}"], about[key]) for key in ABOUT if key in about)]
+
+
+def _issued(words: Words, day: date | None, version: str) -> list[tuple[str, str]]:
+    dated = [(words["report.date"], words.day(day))] if day else []
+    return [*dated, (words["report.software"], f"Sfumato {version}")]
+
+
+def document(words: Words, rows: Iterable[tuple[str, str]]) -> str:
+    """Date, software, data, and who released for what."""
+    return section(words["report.document"], table(["", ""], rows, words))
+
+
+def decisions(words: Words, rows: Sequence[Decision]) -> str:
+    """The decisions of a plan, each with its reason."""
+    head = [words[f"sign.{key}"] for key in ("decision", "choice", "reason")]
+    shown = f'<div class="decisions">{table(head, rows, words)}</div>'
+    return section(words["sign.decisions"], shown) if rows else ""
+
+
+def signatures(words: Words) -> str:
+    """A line for each person who signs."""
+    blanks = "".join(
+        f'<div class="blank">{escape(words[f"sign.{key}"])}</div>' for key in ("name", "place_date", "signature")
+    )
+    lines = "".join(f'<h3>{escape(words[f"sign.{who}"])}</h3><div class="sign">{blanks}</div>' for who in SIGNERS)
+    parts = (paragraph(words["sign.signatures_hint"]), lines)
+    return section(words["sign.signatures"], '<div class="whole">' + "".join(parts) + "</div>")
+
+
+def glossary(words: Words, kind: str = ROWS_GLOSSARY) -> str:
+    """The words of a report, each in a sentence."""
+    return section(words["sign.glossary"], definitions(glossary_entries(words, kind)))
+
+
+def glossary_entries(words: Words, kind: str = ROWS_GLOSSARY) -> list[tuple[str, str]]:
+    """The words of the field, each with its one meaning."""
+    keys = [key for key in words if key.startswith(kind) and not key.endswith(".says")]
+    return [(words[key], words[f"{key}.says"]) for key in keys]
+
+
+def all_entries(words: Words) -> list[tuple[str, str]]:
+    """The words of rows and of tables."""
+    return glossary_entries(words) + glossary_entries(words, TABLES_GLOSSARY)
+
+
+def plan_listing(words: Words, text: str) -> str:
+    """The plan as it stands in plan.yaml, whose hash is told: it is printed with the report."""
+    title = escape(words["report.plan"])
+    reached = f'tabindex="0" role="region" aria-label="{title}"'
+    return f"<h3>{title}</h3><pre {reached}>{escape(text)}</pre>"

@@ -1,0 +1,56 @@
+"""The report of the house on a table whose numbers were changed: how far they are off, and who knows what."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from sfumato.report.page.html_parts import paragraph
+from sfumato.report.page.signing import Decision
+from sfumato.report.tables.house import Papers, Story, house_page, said_of
+from sfumato.report.tables.perturbed import NO_PROMISE, UNCHANGED, loss_sentences, method_words, reader_sentences
+from sfumato.tables.perturbed.perturbed import ChangedTable
+from sfumato.tables.plan.plan import TablePlan
+from sfumato.texts.words import Words, words_in
+
+
+def changed_house(changed: ChangedTable, report: Mapping[str, Any], papers: Papers) -> str:
+    """The whole report as one page; it tells how far numbers are off, and never what they were drawn from."""
+    words, plan = words_in(changed.plan.output.language), changed.plan
+    said = words["noised.holds"] if changed.promised else words.sentence(NO_PROMISE)
+    noise, warned = report["noise"], [words.sentence(UNCHANGED)] * (UNCHANGED in report["warnings"])
+    story = Story(
+        words["noised.house_title"],
+        f'<div class="verdict">{"".join(map(paragraph, (said, words["noised.checked"], *warned)))}</div>',
+        list(_limits(words, changed)),
+        [
+            (words.count(report["cells"]), words["tabled.cells"]),
+            (words.count(noise["changed"]), words["case.changed"]),
+            (words.amount(noise["mean_absolute"]), words["noised.mean_absolute"]),
+            (words.amount(noise["largest"]), words["noised.largest"]),
+            (words.count(report["reader"]["unsafe"]), words["tabled.unsafe"]),
+        ],
+        loss_sentences(report, words),
+        reader_sentences(report, words),
+        [words["noised.who.reader"], words["noised.who.not"]],
+        list(_decisions(words, plan, report)),
+    )
+    return house_page(words, plan, report, story, papers)
+
+
+def _limits(words: Words, changed: ChangedTable) -> Iterator[str]:
+    yield words["noised.not.insiders"]
+    if changed.promised:
+        yield words["noised.not.safe"]
+    yield words["noised.not.secret"]
+    yield words["tabled.not.more"]
+
+
+def _decisions(words: Words, plan: TablePlan, report: Mapping[str, Any]) -> Iterator[Decision]:
+    method = plan.perturbation
+    assert method is not None
+    yield words["report.method"], method_words(report, words), words[f"masking.{method.name}.says"]
+    for key, value in asdict(method).items():
+        told = {"deviation": "D", "variance": "V"}.get(key, key)
+        title = words.get(f"masking.{method.name}.{told}")
+        if title and value is not None and key != "secret":
+            yield title, said_of(words, value), ""

@@ -1,0 +1,139 @@
+"""The report on a table that stays in the house, to be signed: what is told of masked and of changed tables alike."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import date
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from sfumato.report.page import signing
+from sfumato.report.page.html_parts import listing, page, paragraph, section, table, tiles
+from sfumato.shapes.files import written
+from sfumato.tables.plan.plain import table_plan_dict
+from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.rules import Rule
+from sfumato.texts.words import Words
+
+INSIDERS = ("respondents", "holdings", "persons")
+
+
+@dataclass(frozen=True, slots=True)
+class Papers:
+    """What a folder adds to a report.
+
+    Attributes:
+        day: When it was released.
+        home: Where the paths of plan.yaml start, which the report prints.
+        seals: SHA-256 of the other files, by their names.
+    """
+
+    day: date
+    home: Path
+    seals: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """What is told of a table by what was done to it.
+
+    Attributes:
+        verdict: What is promised and whether it holds, as HTML; limits: what is not.
+        figures: What stands out, with its words; lost: what readers lose; residual: what they still may learn.
+        attackers: Who was assumed to attack, and who was not; decisions: what was chosen besides the rules, and why.
+        more: Further sections, as HTML.
+    """
+
+    title: str
+    verdict: str
+    limits: Sequence[str]
+    figures: Sequence[tuple[str, str]]
+    lost: Sequence[str]
+    residual: Sequence[str]
+    attackers: Sequence[str]
+    decisions: Sequence[signing.Decision]
+    more: Sequence[str] = ()
+
+
+def house_page(words: Words, plan: TablePlan, report: Mapping[str, Any], story: Story, papers: Papers) -> str:
+    """The report for the house as one page, to be signed."""
+    rows = signing.document_rows(
+        words, papers.day, report["version"], ", ".join(sources_of(plan)), plan.release.stated()
+    )
+    title = f"<strong>{escape(words['report.not_promised'])}</strong>"
+    who = f"<h3>{escape(words['sign.attackers'])}</h3>"
+    body = [
+        f"<h1>{escape(story.title)}</h1>",
+        paragraph(words["tabled.house_about"].format(version=report["version"]), soft=True),
+        story.verdict,
+        f'<div class="verdict not">{title}{listing(story.limits)}</div>',
+        signing.document(words, rows),
+        tiles(story.figures),
+        section(words["report.utility"], listing(story.lost)),
+        section(words["sign.residual"], listing(story.residual), who, listing(story.attackers)),
+        *story.more,
+        signing.decisions(words, [*rule_decisions(words, plan), *story.decisions, *_further(words, plan)]),
+        signing.signatures(words),
+        _origin(words, plan, report, papers),
+        signing.glossary(words, signing.TABLES_GLOSSARY),
+    ]
+    return page(f"Sfumato: {story.title}", body, words.language)
+
+
+def sources_of(plan: TablePlan) -> list[str]:
+    """The names of the files that a plan's cells or records come from."""
+    named = [plan.table.source, plan.table.microdata, plan.table.cells, *(own.source for own in plan.tables)]
+    return list(dict.fromkeys(Path(name).name for name in named if name))
+
+
+def rule_decisions(words: Words, plan: TablePlan) -> list[signing.Decision]:
+    """The rules that call cells unsafe, each with its limits and what it means."""
+    return [
+        (
+            words["tabled.decide.rule"],
+            words.get(f"rule.{rule.name}", rule.name) + _limits(words, rule),
+            words.get(f"rule.{rule.name}.says", ""),
+        )
+        for rule in plan.primary
+    ]
+
+
+def _limits(words: Words, rule: Rule) -> str:
+    """What a rule says, in parentheses."""
+    entries = asdict(rule)  # type: ignore[call-overload]
+    told = [
+        f"{words.get(f'rule.{rule.name}.{key}', key).partition(';')[0]}: {said_of(words, value)}"
+        for key, value in entries.items()
+        if value is not None
+    ]
+    return f" ({', '.join(told)})" if told else ""
+
+
+def said_of(words: Words, value: object) -> str:
+    """A choice of a plan as people write it."""
+    if isinstance(value, bool):
+        return words["report.yes" if value else "report.no"]
+    if isinstance(value, int | float):
+        return words.figure(f"{value:,g}" if isinstance(value, float) else f"{value:,}")
+    return ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
+
+
+def _further(words: Words, plan: TablePlan) -> list[signing.Decision]:
+    """What else was decided of a table, whatever was done to it."""
+    before = ", ".join(Path(name).name for name in plan.previous)
+    earlier = [(words["tabled.decide.previous"], before, words["tabled.decide.previous.why"])] if before else []
+    return [*earlier, (words["sign.order"], words["tabled.decide.order"], words["tabled.decide.order.why"])]
+
+
+def _origin(words: Words, plan: TablePlan, report: Mapping[str, Any], papers: Papers) -> str:
+    """How it was made: figures, fingerprints, and the plan in full."""
+    seconds = sum(report["seconds"].values())
+    rows = [
+        (words["report.method"], report["method"]),
+        (words["report.seconds"], words.figure(f"{seconds:.2f}")),
+        *(((words["tabled.sha_columns"], report["input_sha256"]),) if "input_sha256" in report else ()),
+        *((f"SHA-256: {name}", seal) for name, seal in papers.seals.items()),
+        ("Sfumato", report["version"]),
+    ]
+    listed = signing.plan_listing(words, written(table_plan_dict(plan, papers.home), width=80))
+    return section(words["report.made"], paragraph(words["tabled.house"]), table(["", ""], rows, words), listed)

@@ -1,0 +1,135 @@
+"""The report on a masked table that stays in the house: what is masked and why, and what its attackers could not do."""
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from sfumato.report.page.html_parts import long_table, paragraph, section
+from sfumato.report.page.signing import Decision
+from sfumato.report.tables.house import INSIDERS, Papers, Story, house_page, said_of
+from sfumato.report.tables.page import MOST_ROWS, leaks, named, promise, verdict
+from sfumato.tables.masking import Masked
+from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.protected import MaskedTable
+from sfumato.tables.words import lower_end, upper_end
+from sfumato.texts.words import Words, words_in
+
+
+def masked_house(protected: MaskedTable, report: Mapping[str, Any], papers: Papers) -> str:
+    """The whole report as one page; it tells which cells are unsafe, and the rules with their limits."""
+    words, plan = words_in(protected.plan.output.language), protected.plan
+    promised = promise(words, protected) if protected.holds and plan.primary else ""
+    story = Story(
+        words["tabled.house_title"],
+        verdict(words, protected.holds, report, promised),
+        list(_limits(words, plan, report)),
+        [
+            (words.count(report["cells"]), words["tabled.cells"]),
+            (words.count(report["masked"]), words["tabled.masked"]),
+            (words.count(report["primary"]), words["tabled.unsafe"]),
+            (words.count(report["secondary"]), words["tabled.secondary"]),
+            (words.amount(report["cost"]), words["tabled.cost"]),
+        ],
+        _lost(words, report),
+        list(_residual(words, protected, report)),
+        list(_attackers(words, report["attackers"])),
+        list(_decisions(words, plan, report)),
+        [*leaks(words, protected), *_masked_cells(words, protected)],
+    )
+    return house_page(words, plan, report, story, papers)
+
+
+def _limits(words: Words, plan: TablePlan, report: Mapping[str, Any]) -> Iterator[str]:
+    """What is not promised; first of all against whom."""
+    yield from (words[f"tabled.not.{name}"] for name in report["attackers"]["did_not_attack"])
+    key = "tabled.not.coalition" if plan.attackers.coalition == 1 else "tabled.not.larger_coalition"
+    yield words[key].format(count=words.count(plan.attackers.coalition))
+    if not plan.attacker.rule:
+        yield words["tabled.not.cases"]
+    yield words["tabled.not.safe"]
+    if plan.table.group_by:
+        yield words["tabled.not.groups"]
+    if not report["ranges"]:
+        yield words["tabled.not.ranges"]
+    yield words["tabled.not.more"]
+
+
+def _lost(words: Words, report: Mapping[str, Any]) -> list[str]:
+    counts = {key: words.count(report[key]) for key in ("masked", "cells", "primary", "secondary")}
+    share = words.percent(report["masked"] / max(report["cells"], 1))
+    return [
+        words["masked"].format(**counts),
+        words["tabled.lost_share"].format(share=share, cost=words.amount(report["cost"])),
+        _proved(words, report),
+    ]
+
+
+def _proved(words: Words, report: Mapping[str, Any]) -> str:
+    key = "table_proved" if report["proved_optimal"] else "table_unproved" if report["gap"] is None else "table_gap"
+    return words[key].format(gap=words.figure(f"{100 * (report['gap'] or 0):.1f}"))
+
+
+def _residual(words: Words, protected: MaskedTable, report: Mapping[str, Any]) -> Iterator[str]:
+    """What was at stake, and how closely a reader knows unsafe cells now."""
+    counts = {key: words.count(report[key]) for key in ("primary", "cells")}
+    yield words["tabled.residual_before"].format(**counts)
+    widths = np.concatenate([_widths(part) for part in protected.parts] or [np.zeros(0)])
+    if len(widths):
+        ends = {"narrowest": words.amount(float(widths.min())), "median": words.amount(float(np.median(widths)))}
+        yield words["tabled.residual_ranges"].format(**ends)
+
+
+def _widths(part: Masked) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+    """How wide the published ranges of unsafe cells are, where they have two ends."""
+    width = (part.ends.high - part.ends.low)[part.mask & part.part.table.unsafe]
+    return np.asarray(width[np.isfinite(width)])
+
+
+def _attackers(words: Words, who: Mapping[str, Any]) -> Iterator[str]:
+    """Who attacked and what each knows; who did not, and why."""
+    for name, count in who["attacked"].items():
+        yield words[f"tabled.who.{name}"].format(count=words.count(count))
+    if "rounding" in who:
+        yield words["tabled.rounding"].format(amount=words.figure(f"{who['rounding']:g}"))
+    absent = [name for name in INSIDERS if name not in who["attacked"] and name not in who["did_not_attack"]]
+    for key, names in (("off", who["did_not_attack"]), ("absent", absent)):
+        if names:
+            yield words[f"tabled.who.{key}"].format(name=named(words, names))
+
+
+def _decisions(words: Words, plan: TablePlan, report: Mapping[str, Any]) -> Iterator[Decision]:
+    method = plan.method
+    yield words["report.method"], method.name, words[f"masking.{method.name}.says"]
+    yield words["masking.cost"], method.cost, words["tabled.decide.cost.why"]
+    protection = plan.protection
+    if protection is not None:
+        ends = {key: getattr(protection, key) for key in ("lower", "upper", "percent")}
+        told = [f"{words[f'protection.{key}']} {said_of(words, end)}" for key, end in ends.items() if end is not None]
+        yield words["tabled.decide.protection"], ", ".join(told), words["tabled.decide.protection.why"]
+    known = {key: getattr(plan.attacker, key) for key in ("lower", "upper", "integer", "rule")}
+    told = [f"{words[f'attacker.{key}']}: {said_of(words, value)}" for key, value in known.items() if value]
+    if told:
+        yield words["attacker"], ", ".join(told), words["tabled.decide.attacker.why"]
+    off = report["attackers"]["did_not_attack"]
+    if off:
+        yield words["tabled.decide.off"], named(words, off), words["tabled.decide.off.why"]
+
+
+def _masked_cells(words: Words, protected: MaskedTable) -> list[str]:
+    """Every masked cell with its range, its case and its reason, the first of very many."""
+    rows = list(islice((row for part in protected.parts for row in _rows(words, part)), MOST_ROWS))
+    head = [words[f"tabled.{key}"] for key in ("cell", "column.lower", "column.upper", "case", "reason")]
+    left = protected.audit.checked - len(rows)
+    more = [paragraph(words["tabled.more_masked"].format(count=words.count(left)), soft=True)] if left > 0 else []
+    return [section(words["tabled.masked_cells"], long_table(head, rows, words), *more)] if rows else []
+
+
+def _rows(words: Words, part: Masked) -> Iterator[tuple[str, ...]]:
+    for cell in np.flatnonzero(part.mask):
+        low, high = float(part.ends.low[cell]), float(part.ends.high[cell])
+        ends = ("", "") if np.isnan(low) or np.isnan(high) else (lower_end(low), upper_end(high))
+        case = words.get(f"case.{part.case[cell]}", str(part.case[cell]))
+        name = ", ".join([*part.part.group, part.part.table.names[cell]])
+        yield name, *map(words.value, ends), case, part.reason[cell]

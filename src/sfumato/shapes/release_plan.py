@@ -1,0 +1,23 @@
+"""What a plan says of its release, of rows or of tables: who releases, for what purpose, to whom and on what basis."""
+
+from dataclasses import asdict, dataclass
+from typing import Annotated
+
+from sfumato.shapes.records import Note, record_of
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasePlan:
+    """Who releases, for what purpose, to whom and on what legal basis: what a report to be signed says."""
+
+    by: Annotated[str | None, Note("who releases")] = None
+    purpose: Annotated[str | None, Note("what for")] = None
+    recipient: Annotated[str | None, Note("to whom")] = None
+    basis: Annotated[str | None, Note("the legal basis")] = None
+
+    def stated(self) -> dict[str, str]:
+        """What is said of the release, by the plan's keys."""
+        return {key: text for key, text in asdict(self).items() if text}
+
+
+RELEASE = record_of(ReleasePlan, "what a report to be signed says of the release")
