@@ -51,7 +51,7 @@ def test_sentences_to_hand_out_are_true(folder) -> None:
     german = report["language"] == "de"
     assert ("0,15" if german else "0.15") in told["region"]
     assert ("Personen" if german else "persons") in told["weight"] and "lass by class" not in told["weight"]
-    assert ("0,5 stehen als eine Bezeichnung" if german else "above 0.5 are told as one label") in told["limit"]
+    assert ("0,5 stehen als >0.5 da" if german else "above 0.5 are told as >0.5") in told["limit"]
     honest = "Verfremdung sagt für sich genommen nichts zu" if german else "Perturbation promises nothing by itself"
     assert honest in page and any(line.startswith(honest) for line in report["limits"])
     assert all(name in next(line for line in report["limits"] if honest in line) for name in ("region", "job", "state"))

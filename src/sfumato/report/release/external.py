@@ -8,6 +8,7 @@ a published value stands for is told, since nobody can use it otherwise; of grou
 whether or not the data hold them.
 """
 
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
@@ -15,13 +16,24 @@ from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.verdict import Promise
 from sfumato.report import attack
 from sfumato.report.page import signing
-from sfumato.report.page.html_parts import definitions, page, paragraph, raw_table, section, sentence_html, table
+from sfumato.report.page.html_parts import (
+    definitions,
+    folded,
+    page,
+    paragraph,
+    raw_table,
+    section,
+    sentence_html,
+    table,
+)
 from sfumato.report.release import optimality, sentences
 from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.findings import columns_alike
+from sfumato.report.release.labels import Meaning
 from sfumato.report.release.matrices import shown_matrix
 from sfumato.report.release.sections import sections
-from sfumato.texts.enumeration import names_told
+from sfumato.texts.enumeration import enumeration, names_told
+from sfumato.texts.words import Words
 
 # Categories of fewer rows are not named.
 FEWEST = 3
@@ -119,7 +131,7 @@ def _model(dossier: Dossier, promise: Promise) -> dict[str, Any]:
 
 def _column(dossier: Dossier, name: str) -> dict[str, Any]:
     told = dossier.evidence.meanings.get(name, ()) if dossier.evidence else ()
-    values = [{"value": label, "stands_for": meaning} for label, meaning in told]
+    values = [{"value": one.label, "stands_for": one.stands_for} for one in told]
     entry = {"role": _plan(dossier).columns[name].role, "what": _what(dossier, name), "values": values}
     matrices = _matrices(dossier, name)
     return entry | ({"matrices": matrices} if matrices else {})
@@ -177,18 +189,30 @@ def _role(dossier: Dossier, name: str) -> str:
 
 
 def _meanings(dossier: Dossier) -> str:
-    """What published values stand for."""
+    """What published values stand for: a line for each column, in it one for each rule that made labels."""
     words = dossier.words
     told = dossier.evidence.meanings if dossier.evidence else {}
-    # A label is told to the letter, as the file has it; what it stands for, as people write it.
-    rows = [
-        (f"<td>{escape(name)}</td>", f"<td><code>{escape(label)}</code></td>", f"<td>{escape(meaning)}</td>")
-        for name, entries in told.items()
-        for label, meaning in entries
-    ]
-    head = [words["report.column"], words["external.label"], words["external.stands_for"]]
-    shown = f'<div class="meanings">{raw_table(head, rows)}</div>'
-    return section(words["external.read"], shown) if rows else ""
+    rows = [(f"<td><b>{escape(name)}</b></td>", f"<td>{_read(words, own)}</td>") for name, own in told.items() if own]
+    head = [words["report.column"], words["external.values"]]
+    return section(words["external.read"], raw_table(head, rows)) if rows else ""
+
+
+def _read(words: Words, entries: Sequence[Meaning]) -> str:
+    """How the labels of a column are read; of many lines the first are seen."""
+    alike: dict[tuple[str, str], list[Meaning]] = {}
+    for entry in entries:
+        alike.setdefault((entry.rule, "" if entry.rule else entry.label), []).append(entry)
+    lines = [_line(words, group) for group in alike.values()]
+    return folded(words, lines, lambda part: "".join(f"<div>{line}</div>" for line in part))
+
+
+def _line(words: Words, alike: Sequence[Meaning]) -> str:
+    """Labels of one rule: the first with what it stands for, to the letter as the file has it, then the others."""
+    first, *others = alike
+    label = f"<code>{escape(first.label)}</code>" if first.label else escape(words["external.empty"])
+    names = [other.label for other in others]
+    more = sentence_html(enumeration(words, words["external.likewise"], names)) if names else ""
+    return f"{label}: {sentence_html(first.stands_for)}{more}"
 
 
 def _what(dossier: Dossier, name: str) -> str:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,7 +25,16 @@ _HALF_OPEN, _LAST = re.compile(r"\[(.+), (.+)\)"), re.compile(r"\[(.+), (.+)\]")
 _NEIGHBORS = re.compile(r"(.+)\.\.(.+)")
 CLOSED = tuple(("from_to", pattern) for pattern in (_RANGE, _OF_CLASS, _LAST, _NEIGHBORS))
 KINDS = (*CLOSED, ("half_open", _HALF_OPEN))
-Meaning = tuple[str, str]
+# Labels of limits, those of two signs first.
+LIMITS = (("at_most", ("<=", "≤")), ("at_least", (">=", "≥")), ("below", ("<",)), ("above", (">",)))
+
+
+class Meaning(NamedTuple):
+    """What a label stands for, and the rule by which: labels of one rule are told together, others one by one."""
+
+    label: str
+    stands_for: str
+    rule: str = ""
 
 
 def meanings(words: Words, plan: Plan, recoding: Recoding) -> dict[str, tuple[Meaning, ...]]:
@@ -41,7 +51,7 @@ def meanings(words: Words, plan: Plan, recoding: Recoding) -> dict[str, tuple[Me
 def _column(words: Words, plan: Plan, name: str, ladder: Ladder, labels: list[str | None]) -> Iterator[Meaning]:
     """Every label with what it stands for, in the order of the values; of very many, the first ones."""
     if None in labels:
-        yield "", words["external.missing"]
+        yield Meaning("", words["external.missing"])
     hierarchy, rungs = plan.columns[name].hierarchy, _rungs(ladder)
     groups = _members(ladder) if isinstance(hierarchy, Tree | HierarchyFile) else {}
     # A value that is a group as well is explained: it may stand for any of its members.
@@ -51,9 +61,10 @@ def _column(words: Words, plan: Plan, name: str, ladder: Ladder, labels: list[st
         key=lambda label: (not label.strip(ROOT), rungs.get(label, (0, 0))[::-1]),
     )
     for label in coarse[:MOST_LABELS]:
-        yield label, _meaning(words, hierarchy, rungs[label][0] if label in rungs else None, label, groups)
+        rule, stands_for = _meaning(words, hierarchy, rungs[label][0] if label in rungs else None, label, groups)
+        yield Meaning(label, stands_for, rule)
     if len(coarse) > MOST_LABELS:
-        yield "…", words["external.more_labels"].format(count=words.count(len(coarse) - MOST_LABELS))
+        yield Meaning("…", words["external.more_labels"].format(count=words.count(len(coarse) - MOST_LABELS)))
 
 
 def _rungs(ladder: Ladder) -> dict[str, tuple[int, int]]:
@@ -66,45 +77,50 @@ def _rungs(ladder: Ladder) -> dict[str, tuple[int, int]]:
     return rungs
 
 
-def _meaning(words: Words, hierarchy: object, level: int | None, label: str, groups: dict[str, str]) -> str:
-    """What a label stands for, by the rule that made it."""
+def _meaning(words: Words, hierarchy: object, level: int | None, label: str, groups: dict[str, str]) -> tuple[str, str]:
+    """The rule that made a label, and what that stands for."""
     if not label.strip(ROOT):
-        return words["external.star"]
+        return "star", words["external.star"]
     if label in groups:
-        return groups[label]
+        return "", groups[label]
     if isinstance(hierarchy, Digits):
         return _digits(words, hierarchy, label)
     if isinstance(hierarchy, Dates) and level is not None:
-        return words["external.period"].format(rung=words[f"rung.{rung_of(hierarchy, level)}"])
+        rung = rung_of(hierarchy, level)
+        return f"period {rung}", words["external.period"].format(rung=words[f"rung.{rung}"])
     return _span(words, label)
 
 
-def _digits(words: Words, hierarchy: Digits, label: str) -> str:
+def _digits(words: Words, hierarchy: Digits, label: str) -> tuple[str, str]:
     """Which characters a masked code still tells."""
     side = "start" if hierarchy.side == "right" else "end"
     shown = label.strip(hierarchy.character)
-    return words[f"external.digits_{side}"].format(shown=shown, count=len(label), mask=hierarchy.character)
+    told = words[f"external.digits_{side}"].format(shown=shown, count=len(label), mask=hierarchy.character)
+    return f"digits {len(shown)} of {len(label)}", told
 
 
-def _span(words: Words, label: str) -> str:
+def _span(words: Words, label: str) -> tuple[str, str]:
     """A label that tells its own ends, or the values that it stands for.
 
     >>> from sfumato.texts.words import words_in
     >>> _span(words_in(), "[1.35–2.04]")
-    'all values from 1.35 to 2.04, both included'
+    ('from_to', 'all values from 1.35 to 2.04, both included')
     >>> _span(words_in(), "[1.75, 1.95]")
-    'all values from 1.75 to 1.95, both included'
+    ('from_to', 'all values from 1.75 to 1.95, both included')
     >>> _span(words_in("de"), "[1.35–2.04]")
-    'alle Werte von 1,35 bis 2,04, beide eingeschlossen'
+    ('from_to', 'alle Werte von 1,35 bis 2,04, beide eingeschlossen')
+    >>> _span(words_in(), ">=90"), _span(words_in(), "<1000")
+    (('at_least', 'all values from 90 on, this included'), ('below', 'all values below 1000'))
     """
     for kind, pattern in KINDS:
         match = pattern.fullmatch(label)
         if match:
-            return words[f"external.{kind}"].format(low=words.value(match[1]), high=words.value(match[2]))
-    for kind, sign in (("below", "<"), ("above", ">")):
-        if label.startswith(sign):
-            return words[f"external.{kind}"].format(limit=words.value(label.removeprefix(sign)))
-    return words["external.one_of_set" if label.startswith("{") else "external.group"]
+            return kind, words[f"external.{kind}"].format(low=words.value(match[1]), high=words.value(match[2]))
+    for kind, signs in LIMITS:
+        for sign in signs:
+            if label.startswith(sign):
+                return kind, words[f"external.{kind}"].format(limit=words.value(label.removeprefix(sign).strip()))
+    return ("set", words["external.one_of_set"]) if label.startswith("{") else ("", words["external.group"])
 
 
 def _members(ladder: Ladder) -> dict[str, str]:

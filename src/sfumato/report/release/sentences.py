@@ -174,7 +174,8 @@ def _coding(words: Words, publish: PublishPlan, kind: str = "step") -> Iterator[
             share = 1 - asked.share if part.name == "top" else asked.share
             yield words[f"fate.share_{part.name}"].format(share=words.percent(round(share, 12)))
         elif isinstance(asked, int | float | Limit) and (number := number_of(asked)) is not None:
-            yield words[f"fate.{kind}_{part.name}"].format(number=words.figure(written(Decimal(str(number)))))
+            label = written(Decimal(str(number)))
+            yield words[f"fate.{kind}_{part.name}"].format(number=words.figure(label), label=label)
 
 
 def by_class(words: Words, report: Report, plan: Plan | None, name: str) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from html import escape
 from typing import Any
 
 from sfumato.report.page.html_parts import paragraph
@@ -17,10 +18,11 @@ def changed_house(changed: ChangedTable, report: Mapping[str, Any], papers: Pape
     """The whole report as one page; it tells how far numbers are off, and never what they were drawn from."""
     words, plan = words_in(changed.plan.output.language), changed.plan
     said = words["noised.holds"] if changed.promised else words.sentence(NO_PROMISE)
-    noise, warned = report["noise"], [words.sentence(UNCHANGED)] * (UNCHANGED in report["warnings"])
+    noise = report["noise"]
+    checked = [words["noised.checked"], *([words.sentence(UNCHANGED)] if UNCHANGED in report["warnings"] else [])]
     story = Story(
         words["noised.house_title"],
-        f'<div class="verdict">{"".join(map(paragraph, (said, words["noised.checked"], *warned)))}</div>',
+        f'<div class="verdict"><strong>{escape(said)}</strong>{"".join(map(paragraph, checked))}</div>',
         list(_limits(words, changed)),
         [
             (words.count(report["cells"]), words["tabled.cells"]),

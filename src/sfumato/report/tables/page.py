@@ -48,8 +48,9 @@ def document(words: Words, plan: TablePlan, report: Mapping[str, Any]) -> str:
 def verdict(words: Words, holds: bool, report: Mapping[str, Any], more: str = "") -> str:
     """Whether the promise holds, what the audit found, and who attacked."""
     mark, key = ("verdict", "tabled.holds") if holds else ("verdict bad", "tabled.leaks")
-    said = (words[key], _audit(words, report["audit"]), _attackers(words, report["attackers"]))
-    return f'<div class="{mark}">{"".join(paragraph(line) for line in said)}{more}</div>'
+    said = (_audit(words, report["audit"]), _attackers(words, report["attackers"]))
+    head = f"<strong>{escape(words[key])}</strong>"
+    return f'<div class="{mark}">{head}{"".join(map(paragraph, said))}{more}</div>'
 
 
 def promise(words: Words, protected: MaskedTable) -> str:
