@@ -93,6 +93,8 @@ def test_a_printed_report_keeps_words_and_headings_together(open_page, folder, n
     assert page.evaluate(TORN) == []
     assert page.evaluate(LOOSE) == []
     assert page.get_by_text("diese Gruppe von Werten").count() == 0
+    assert page.locator("pre").count() == (name == "report")
+    assert all(plan.is_visible() for plan in page.locator("pre").all()), "the plan is printed"
 
 
 @pytest.mark.parametrize("name", ["report", "report-external"])

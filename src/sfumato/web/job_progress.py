@@ -57,9 +57,7 @@ def follow(workspace: Workspace, job: Job, then: Then, failed: Callable[[], None
         now = await asyncio.to_thread(workspace.pool.store.find, job.id)
         if now is not None and not now.ended:
             share = now.done / now.whole if now.whole > 1 else 0.0
-            label.text = words.get(now.stage or "waiting", now.stage or "") + left(
-                words, time.monotonic() - began, share
-            )
+            label.text = stage_words(words, now.stage) + left(words, time.monotonic() - began, share)
             bar.props(remove="indeterminate") if now.whole > 1 else bar.props("indeterminate")
             bar.value = share
             return
@@ -71,6 +69,16 @@ def follow(workspace: Workspace, job: Job, then: Then, failed: Callable[[], None
             await _conclude(workspace, now, card, then)
 
     timer = ui.timer(LOOKING_SECONDS, look)
+
+
+def stage_words(words: Words, stage: str | None) -> str:
+    """What a job does just now: a stage by its name, or in a sentence of its own.
+
+    >>> from sfumato.texts.words import words_in
+    >>> stage_words(words_in("de"), None), stage_words(words_in("de"), "samarati, k = 5, suppression 0.02: 3 runs left")
+    ('Warten …', 'samarati, k = 5, Zurückhaltung 0,02, noch zu tun 3')
+    """
+    return words.get(stage or "waiting") or words.sentence(stage or "")
 
 
 def left(words: Words, seconds: float, share: float) -> str:
