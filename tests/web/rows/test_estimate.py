@@ -1,9 +1,12 @@
 """Estimates of what a goal costs: made once for a plan, and ahead of who asks."""
 
+import random
+from contextlib import closing
 from copy import deepcopy
 
 import pytest
 
+from sfumato.pipelines.release import anonymize
 from sfumato.service.jobs.pool import Pool
 from sfumato.service.settings import JobSettings
 from sfumato.web.projects.loaded_data import load
@@ -42,6 +45,28 @@ def test_a_plan_is_estimated_once(workspace, searches) -> None:
     assert prepared is not None
     assert Estimates(workspace).of(deepcopy(workspace.plan)) is prepared
     assert len(searches) == 1
+
+
+def test_the_estimate_is_about_what_the_run_keeps(workspace) -> None:
+    """It was that of the quickest method: 60 % of the detail, of which the run kept 80 %."""
+    draw = random.Random(1)
+    target = workspace.waiting_place("towns.csv")
+    rows = [
+        f"{draw.randint(20, 79)},{draw.randint(80000, 80099)},{draw.choice('mf')},{draw.choice('abc')}"
+        for _ in range(400)
+    ]
+    target.write_text("age,zip,sex,illness\n" + "\n".join(rows) + "\n")
+    loaded = load(target, {})
+    workspace.take(loaded, loaded.suggested)
+    assert workspace.plan["method"]["name"] == "auto"
+    estimate = Estimates(workspace).of(workspace.plan)
+    with closing(anonymize(None, deepcopy(workspace.plan) | {"data": {"source": str(target)}})) as release:
+        assert estimate.detail == pytest.approx(1 - release.report.mean_loss, abs=0.03)
+
+
+def test_a_moment_that_is_too_short_leaves_the_quickest_method(workspace, monkeypatch) -> None:
+    monkeypatch.setattr(module, "MOMENT_SECONDS", 1e-9)
+    assert Estimates(workspace).of(workspace.plan).detail > 0
 
 
 def test_another_goal_or_ladder_is_estimated_anew(workspace, searches) -> None:
