@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.errors import EngineError, SfumatoError
+from sfumato.errors import EngineError, SfumatoError, UnattainableError
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.methods.result import Result
 from sfumato.microdata.methods.search import search
@@ -99,16 +99,21 @@ class Estimates:
         return Estimate(1.0 - sum(losses.values()) / max(len(losses), 1), withheld, lost)
 
     def _searched(self, plan: Mapping[str, Any], quick: Plan, table: FrequencyTable) -> Result:
-        """What the method of the plan finds in a moment, where it may; else what the quickest finds."""
+        """What the quickest method finds, or what the method of the plan does in a moment where that loses less."""
         method = plan["method"]
         known = method["name"] in OWN_METHODS and method.get("loss", "loss-metric") == "loss-metric"
         if not known or len(table.counts) > FEW_COMBINATIONS:
             return search(quick, table)
-        own = {**plan, "method": {**method, "time_limit": MOMENT_SECONDS}}
-        try:
-            return search(read_plan(own, quick.folder), table)
-        except EngineError:  # the moment was too short
-            return search(quick, table)
+        own = read_plan({**plan, "method": {**method, "time_limit": MOMENT_SECONDS}}, quick.folder)
+        results, errors = [], []
+        for one in (quick, own):
+            try:
+                results.append(search(one, table))
+            except (EngineError, UnattainableError) as error:  # that the moment was too short is no answer
+                errors.append(error)
+        if not results:
+            raise errors[0]
+        return min(results, key=lambda result: sum(result.per_column.values()))
 
     def count(self, plan: Mapping[str, Any]) -> FrequencyTable:
         """The frequency table of a plan, counted once for all that is told of a goal.
