@@ -6,9 +6,10 @@ caller of the library alone. One table, `STATUS`, maps the kind of an error to e
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import ClassVar
+
+from sfumato.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

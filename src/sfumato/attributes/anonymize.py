@@ -4,7 +4,6 @@ import math
 import zlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from operator import eq, is_, itemgetter
 from typing import Any, cast
@@ -17,6 +16,7 @@ from sfumato.attributes.operations.buckets import number_of_buckets
 from sfumato.attributes.operations.generalization import Interval
 from sfumato.attributes.operations.operation import Codes, Operation, Outcome, Task, find, normalize
 from sfumato.attributes.operations.refusal import ValueRefusedError
+from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, InternalError, PlanError
 
 Columns = Mapping[str, Sequence[Any]]

@@ -1,12 +1,13 @@
 """Configurations: which operation each attribute undergoes, and the form in which the answer is given."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from sfumato.attributes.operations.buckets import BucketRule
 from sfumato.attributes.operations.datatypes import DataType, type_named
 from sfumato.attributes.operations.operation import known_operations, normalize
+from sfumato.dataclass import dataclass
 from sfumato.errors import Fault, PlanError, did_you_mean
 from sfumato.shapes.records import Note, record_of
 from sfumato.shapes.shapes import MapOf, read

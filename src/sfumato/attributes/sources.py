@@ -3,7 +3,7 @@
 import json
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -15,6 +15,7 @@ from sfumato.attributes.knowledge_graph import configurations, ontologies, parsi
 from sfumato.attributes.operations.datatypes import DataType
 from sfumato.attributes.remote.contexts import refuse
 from sfumato.attributes.remote.fetching import Document, Fetcher
+from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Literal
 
 from sfumato.cli.options import AsJson
 from sfumato.cli.progress import show
+from sfumato.dataclass import dataclass
 from sfumato.errors import STATUS
 from sfumato.version import __version__
 

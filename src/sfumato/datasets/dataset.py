@@ -1,13 +1,13 @@
 """The dataset: coded columns, made chunk by chunk, and the plan that goes with them."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.engines.duckdb.writing import Cell, Chunk, write_coded
 from sfumato.errors import PlanError, did_you_mean, missing_extra
 

@@ -4,10 +4,10 @@ Nothing is downloaded or copied: who has a file names its path.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sfumato.dataclass import dataclass
 from sfumato.datasets.dataset import Dataset, coded_dataset, quasi_identifier
 from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.lines import read_lines

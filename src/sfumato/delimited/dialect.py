@@ -3,9 +3,9 @@
 import codecs
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from sfumato.dataclass import dataclass
 from sfumato.delimited.decimal_marks import COMMA_NUMBER
 from sfumato.errors import PlanError
 

@@ -3,11 +3,11 @@
 import csv
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import IO
 
+from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import SEPARATORS, Dialect, separator_of
 from sfumato.delimited.faults import empty, open_quote, title_line
 from sfumato.delimited.opening import first_record, open_text

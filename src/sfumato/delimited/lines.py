@@ -3,10 +3,10 @@
 import csv
 import io
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from sfumato.dataclass import dataclass
 from sfumato.delimited.decimal_marks import with_points
 from sfumato.delimited.dialect import Dialect, separator_of
 from sfumato.delimited.faults import open_quote, ragged

@@ -1,13 +1,13 @@
 """The engine: what counts rows and applies recodings, and nothing else."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.counts.persons import PersonCount, all_persons
 from sfumato.microdata.recoding.recoding import Handling, Recoding

@@ -4,12 +4,12 @@ Each quasi-identifier's text is looked up in a table of its own, which gives a c
 packing.py, are looked up in the table of classes.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequencies import DROPPED
 from sfumato.microdata.counts.packing import Packing, packing_of
 from sfumato.microdata.recoding.recoding import (

@@ -5,10 +5,11 @@ the packages know besides (labels of columns and of values) is kept apart, so th
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from sfumato.dataclass import dataclass
 from sfumato.delimited.faults import damaged
 from sfumato.engines.names import check_names
 from sfumato.engines.texts import as_text, no_text

@@ -1,9 +1,9 @@
 """The hierarchy `any`: a value, or nothing."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.domains import Placeless, check_distinct, outside
 from sfumato.hierarchies.ladder import Binding, make_ladder
 from sfumato.shapes.records import Note, TextOrNumber

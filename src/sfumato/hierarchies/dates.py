@@ -1,13 +1,13 @@
 """The hierarchy `date`: day, half month, month, quarter, half year, year, decade, century, millennium, nothing."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.domains import Placeless
 from sfumato.hierarchies.ladder import Binding, assemble
 from sfumato.hierarchies.levels import Level, level_of_keys, root_level

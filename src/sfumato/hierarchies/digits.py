@@ -1,11 +1,11 @@
 """The hierarchy `digits`: the characters of a code vanish one after the other (postcodes, phone numbers, ICD codes)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import filterfalse, pairwise
 from typing import Annotated, Literal
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.domains import Placeless
 from sfumato.hierarchies.ladder import ROOT, Binding, assemble
 from sfumato.hierarchies.levels import Level, level_above, level_of_labels, root_level

@@ -1,10 +1,11 @@
 """The hierarchy `file`: a ladder in a CSV file, one row a value, one column a level (the layout of ARX)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Self
 
+from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import DecimalMark, Dialect
 from sfumato.delimited.lines import read_lines
 from sfumato.errors import DataError, EngineError, PlanError

@@ -1,13 +1,13 @@
 """Grids: the intervals of one level over a range of numbers, and what they are called."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.ladder import Numbers
 from sfumato.hierarchies.types import plain
 

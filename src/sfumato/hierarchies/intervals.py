@@ -1,13 +1,14 @@
 """The hierarchy `intervals`: numbers in intervals of growing width, with top and bottom coding."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from typing import Annotated, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.domains import Placeless
 from sfumato.hierarchies.grid import Grid, exact, grid_of
 from sfumato.hierarchies.ladder import Binding, Numbers, assemble

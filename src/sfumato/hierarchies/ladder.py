@@ -1,7 +1,6 @@
 """The ladder: for each value of a column, what it is published as at each level."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Protocol
@@ -9,6 +8,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.hierarchies.levels import ROOT, Codes, Level, level_of_labels, with_root
 

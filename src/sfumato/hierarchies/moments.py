@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import UTC, datetime
 
 import numpy as np
 import numpy.typing as npt
+
+from sfumato.dataclass import dataclass
 
 Integers = npt.NDArray[np.int64]
 

@@ -1,12 +1,12 @@
 """The hierarchy `order`: neighbors in the order of the values are grouped, more of them at each level."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.domains import Placeless, check_distinct, check_nesting, outside
 from sfumato.hierarchies.ladder import Binding, Numbers, assemble
 from sfumato.hierarchies.levels import Level, level_of_keys

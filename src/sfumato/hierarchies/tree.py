@@ -1,9 +1,9 @@
 """The hierarchy `tree`: each value has a parent, that one another, up to the root."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.domains import Placeless, outside
 from sfumato.hierarchies.ladder import ROOT, Binding, make_ladder
 from sfumato.shapes.shapes import MapOf, Scalar

@@ -1,7 +1,9 @@
 """The runs of a comparison of methods, and which of them loses least."""
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from typing import Any
+
+from sfumato.dataclass import dataclass
 
 COMPARED = {"loss": "loss-metric", "aggregate": "mean"}
 

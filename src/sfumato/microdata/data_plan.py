@@ -1,9 +1,9 @@
 """How the rows of a plan are read: source, separator, missing and invalid values."""
 
 import re
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import DecimalMark, Dialect
 from sfumato.shapes.records import Note, TextOrNumber, record_of
 

@@ -8,7 +8,8 @@ change has one strand, the whole history, for the changes are what comparing sho
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from sfumato.dataclass import dataclass
 
 History = tuple[Hashable, ...]
 

@@ -1,10 +1,11 @@
 """The outcome of a release: numbers as attributes, in the form of the release folder's report."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from math import isclose
 from typing import Any
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.measures.disclosure import Disclosure
 from sfumato.microdata.methods.full_domain.lattice.problem import Judgment
 from sfumato.microdata.verdict import Promise

@@ -6,8 +6,8 @@ without invented rows: who cannot be placed is withheld. Somebody with several s
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.histories import History, strands
 
 # Whether persons keep the promises with rows of a class: now, or (False) as they were when they were last published.

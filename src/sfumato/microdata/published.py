@@ -1,11 +1,12 @@
 """Published rows as a reader sees them: classes of equal quasi-identifiers, and what promises compare them with."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.levels import present_codes
 from sfumato.microdata.counts.frequencies import TextCounts, value_of
 from sfumato.microdata.counts.persons import PersonCount, person_histogram, places_among, value_codes

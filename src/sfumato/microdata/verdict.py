@@ -7,13 +7,14 @@ too: who is in no other class must be one of them.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from functools import partial
 from itertools import combinations
 from typing import Literal
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.counts.persons import PersonCount
 from sfumato.microdata.counts.tallies import numbers_of

@@ -7,12 +7,13 @@ is an error; a class of the new rows that fails a promise breaks it, because nob
 import json
 from collections.abc import Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Engine, PublishedRows
 from sfumato.engines.written.bounds import with_bounds

@@ -3,12 +3,13 @@
 import json
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, cast
 
+from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, FrameHolder
 from sfumato.engines.order import PERSONS_FILE
 from sfumato.engines.written.formulas import quote_formulas, separator_of

@@ -1,8 +1,8 @@
 """The charts of a release: plain SVG, shown by a notebook or written to a file."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, extra_part
 from sfumato.folders import write_bytes, write_text
 from sfumato.microdata.counts.frequencies import FrequencyTable

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import DecimalMark, check_decimal
 from sfumato.engines.engine import Engine
 from sfumato.engines.names import check_header

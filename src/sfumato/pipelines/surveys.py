@@ -3,11 +3,11 @@
 import csv
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from sfumato.dataclass import dataclass
 from sfumato.engines.records import read_records
 from sfumato.engines.survey_files import SurveyLabels, read_survey, write_survey
 from sfumato.errors import PlanError

@@ -2,9 +2,10 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
+from sfumato.dataclass import dataclass
 from sfumato.policies.policy import Clause, Policy
 
 # What is said instead of who attests a clause, by who denies it.

@@ -1,8 +1,9 @@
 """The policy: a named, versioned list of clauses, each with its metric, its limit and its source."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Annotated, Literal
 
+from sfumato.dataclass import dataclass
 from sfumato.shapes.records import Note, record_of
 from sfumato.shapes.shapes import Either, Integer, Text
 

@@ -1,10 +1,10 @@
 """All pages of the documentation: the written ones with their tables, and those that are made from the code."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+from sfumato.dataclass import dataclass
 from sfumato.manual import pages, title, title_of
 from sfumato.reference import command_line, plan_keys, python_names, rest
 from sfumato.report.page.signing import all_entries

@@ -8,11 +8,11 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, EngineError, InternalError, PlanError, SfumatoError, missing_extra
 
 if TYPE_CHECKING:

@@ -6,10 +6,12 @@ environment.
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
+
+from sfumato.dataclass import dataclass
 
 VARIABLE = "SFUMATO_SERVICE"
 

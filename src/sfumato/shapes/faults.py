@@ -1,7 +1,8 @@
 """The faults of a plan, collected while it is read."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import Fault
 
 

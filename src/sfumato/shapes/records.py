@@ -6,11 +6,12 @@ a field without a default is required. Where a key needs more than that, the fie
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import Fault, PlanError
 from sfumato.shapes.faults import Faults, Refused
 from sfumato.shapes.shapes import (

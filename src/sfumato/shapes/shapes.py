@@ -6,12 +6,12 @@ that a user sees all of them at once; unknown names are refused with the nearest
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from contextlib import suppress
-from dataclasses import dataclass
 from difflib import get_close_matches
 from sys import float_info
 from types import NoneType
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, did_you_mean
 from sfumato.shapes.faults import Faults, Refused
 

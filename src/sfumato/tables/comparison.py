@@ -1,7 +1,9 @@
 """What a comparison of ways to protect one table says of each of them."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
+
+from sfumato.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

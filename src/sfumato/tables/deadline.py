@@ -3,8 +3,8 @@
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 
 # Seconds past its end in which a search may still finish a first pattern: without one there is nothing to hand over.

@@ -1,11 +1,11 @@
 """Integer programs over the cells of a table, solved within a time by HiGHS."""
 
 import math
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers
 from sfumato.tables.programs import linear_program
 

@@ -1,10 +1,11 @@
 """One table through one method: the pattern, its cases and reasons, and the publication that the attacker sees."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, UnattainableError
 from sfumato.tables import words
 from sfumato.tables.attack.audit import audit_publication

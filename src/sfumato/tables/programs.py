@@ -1,10 +1,11 @@
 """Linear programs over the cells of a table: one silent HiGHS instance each, hot from one run to the next."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import InternalError, missing_extra
 from sfumato.tables.cells.cells import Bounds, Numbers, Places
 

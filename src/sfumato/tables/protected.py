@@ -1,10 +1,10 @@
 """A protected table: what came in, the masks, and what of it is published, kept in the house or handed out."""
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.attack.findings import Audit, Finding, joined
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.masking import Masked

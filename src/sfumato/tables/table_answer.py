@@ -2,12 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.build.ordering import by_codes
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.parts import Part

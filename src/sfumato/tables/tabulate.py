@@ -1,12 +1,12 @@
 """From microdata to a table with all its totals: counts, sums, largest contributions, holdings."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
 from sfumato.shapes.shapes import MapOf, read
 from sfumato.tables.build.trees import tree_of

@@ -1,10 +1,10 @@
 """The words of a published table: ranges as text, and the reason for each masked cell in English or German."""
 
 import math
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from sfumato.dataclass import dataclass
 from sfumato.texts.words import words_in
 
 Language = Literal["en", "de"]

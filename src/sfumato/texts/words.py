@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import date
 from functools import cache, lru_cache
 from pathlib import Path
 
+from sfumato.dataclass import dataclass
 from sfumato.texts.counted import CHOICE, CountedText
 from sfumato.texts.numbers import amount, percent
 from sfumato.texts.table import read_table

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache, partial
 from html import escape
 from inspect import isawaitable
@@ -16,6 +15,7 @@ from nicegui import Client, events, ui
 from nicegui import __version__ as nicegui_version
 from nicegui.dependencies import JsComponent
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError
 from sfumato.report.page.html_parts import style
 from sfumato.service.http.problems import RefusedError

@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from nicegui import events, ui
 
+from sfumato.dataclass import dataclass
 from sfumato.texts.words import Words
 from sfumato.web import components
 from sfumato.web.components import EntryCard

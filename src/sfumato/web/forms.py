@@ -1,11 +1,12 @@
 """Forms made from the shapes of a plan: a field for each key, so that a page offers whatever a plan may say."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from nicegui import ui
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.plans import read_plan_text

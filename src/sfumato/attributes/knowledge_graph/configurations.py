@@ -6,13 +6,13 @@ that is itself a range is an object type, whose attributes, in the document's or
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sfumato.attributes.configuration import Configuration, Rule, known_name
 from sfumato.attributes.knowledge_graph.names import PREFIXES, local_name
 from sfumato.attributes.knowledge_graph.parsing import order_of, select
 from sfumato.attributes.operations.datatypes import DataType, of_range
+from sfumato.dataclass import dataclass
 from sfumato.errors import Fault, PlanError, did_you_mean
 
 if TYPE_CHECKING:

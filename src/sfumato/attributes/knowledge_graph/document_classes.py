@@ -1,7 +1,6 @@
 """The classes of a document: their nodes as records, and what operations return for them as statements."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from rdflib import RDF, XSD, Graph, Literal, URIRef
@@ -13,6 +12,7 @@ from sfumato.attributes.knowledge_graph.names import SOYA
 from sfumato.attributes.knowledge_graph.parsing import order_of
 from sfumato.attributes.knowledge_graph.place_guard import Statement
 from sfumato.attributes.operations.operation import find
+from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 
 TYPES = {"numeric": "double", "integer": "integer", "date": "date", "datetime": "dateTime"}

@@ -7,7 +7,6 @@ unless passing through is asked for; an attribute without one passes, is named, 
 
 import json
 from collections.abc import Iterator, Set
-from dataclasses import dataclass
 from typing import Any
 
 from rdflib import RDF, Graph, Literal, URIRef
@@ -23,6 +22,7 @@ from sfumato.attributes.knowledge_graph.names import SOYA, local_name
 from sfumato.attributes.knowledge_graph.parsing import BASE, order_of, parse_document
 from sfumato.attributes.knowledge_graph.place_guard import Places, Statement, check_places
 from sfumato.attributes.remote.contexts import ContextLoader, refuse, with_contexts
+from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
 
 # What says how a document is built, not what a node is like.

@@ -7,12 +7,12 @@ therefore no alarm, and a value that only looks harmless is one. It shares no co
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass
 from typing import Any
 
 from rdflib import Graph, Literal, URIRef
 
 from sfumato.attributes.knowledge_graph.parsing import BASE, parse_document
+from sfumato.dataclass import dataclass
 from sfumato.errors import InternalError
 
 Statement = tuple[Any, Any, Any]

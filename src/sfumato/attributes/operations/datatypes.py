@@ -1,8 +1,8 @@
 """Data types of attributes: the names a configuration may use, and the kind of value each stands for."""
 
-from dataclasses import dataclass
 from typing import Literal
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, did_you_mean
 
 Kind = Literal["numeric", "integer", "date", "datetime", "string", "boolean", "address", "object", "other"]

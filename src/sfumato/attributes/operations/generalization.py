@@ -5,13 +5,13 @@ which are the outer bounds, and a person whose bucket shares one sensitive value
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sfumato.attributes.operations.buckets import assign
 from sfumato.attributes.operations.masking import Masking
 from sfumato.attributes.operations.operation import Outcome, Task, operation
 from sfumato.attributes.operations.scales import read_scale
+from sfumato.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

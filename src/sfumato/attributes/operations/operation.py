@@ -5,7 +5,6 @@ entry point group `sfumato.operations`, and it is loaded when an operation is fi
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -15,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.attributes.operations.datatypes import DataType, Kind
+from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 
 Codes = npt.NDArray[np.int64]

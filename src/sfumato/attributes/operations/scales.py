@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -13,6 +12,7 @@ from sfumato.attributes.operations import dates
 from sfumato.attributes.operations.datatypes import Kind
 from sfumato.attributes.operations.operation import Task
 from sfumato.attributes.operations.refusal import ValueRefusedError
+from sfumato.dataclass import dataclass
 
 Numbers = npt.NDArray[np.float64]
 Writer = Callable[[Numbers], list[Any]]

@@ -14,10 +14,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from sfumato.attributes.remote.addresses import is_public, plain_host
+from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 
 Resolver = Callable[[str, int], Sequence[str]]

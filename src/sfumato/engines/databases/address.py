@@ -1,9 +1,9 @@
 """Addresses of database tables: `postgresql://user@host/base?table=people`, `sqlite:///people.db?table=people`."""
 
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 
 SCHEMES = {"postgresql": "postgresql", "postgres": "postgresql", "sqlite": "sqlite"}

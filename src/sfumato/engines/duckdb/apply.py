@@ -1,8 +1,9 @@
 """What DuckDB applies a recoding with: the texts of values, the rows that stay, and the lists of their entries."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from sfumato.dataclass import dataclass
 from sfumato.engines import sql
 from sfumato.engines.duckdb.entry_lists import INTEGERS, MAX_TEXTS, Picker
 from sfumato.engines.duckdb.sources import Source

@@ -6,12 +6,12 @@ codes of a row are packed as in packing.py, and rows are grouped by that.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.engines import sql
 from sfumato.engines.duckdb.apply import as_text, filtered, plain_key_of
 from sfumato.engines.duckdb.entry_lists import INTEGERS, MAX_TEXTS, Picker, enumeration, packed

@@ -10,9 +10,9 @@ drops the row. A row that stays and has none is seen by the recount.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
+from sfumato.dataclass import dataclass
 from sfumato.engines import sql
 from sfumato.microdata.counts.packing import Packing
 

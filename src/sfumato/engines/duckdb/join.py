@@ -7,7 +7,6 @@ one. So codes are written by one thread alone; where many threads are at hand, a
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.engines import sql
 from sfumato.engines.duckdb.apply import Application, as_text, filtered
 from sfumato.engines.duckdb.entry_lists import Picker, packed

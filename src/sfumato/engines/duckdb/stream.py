@@ -8,12 +8,12 @@ known is never published as it is: the row is left out, or the recount sees the 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.engines import sql
 from sfumato.engines.duckdb.apply import Application, as_text, required
 from sfumato.engines.duckdb.entry_lists import MAX_TEXTS, Picker, packed

@@ -1,13 +1,13 @@
 """How rows of a frame are published: each finds its class, and a frame of the same kind is made of the labels."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.engines.frames.count import Coded, occurring, packed
 from sfumato.engines.frames.distinct import Codes, Rows
 from sfumato.engines.frames.sources import bare, plain_values, worded

@@ -5,13 +5,13 @@ level, the label. The codes of a row, packed as in packing.py, are looked up in 
 null-safe. A value or combination that the recoding does not know finds no partner: the recount sees the difference.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
+from sfumato.dataclass import dataclass
 from sfumato.engines.arrow_counts import arrow
 from sfumato.engines.engine import Reading
 from sfumato.engines.lookups import Lookups

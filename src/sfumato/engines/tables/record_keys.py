@@ -9,9 +9,9 @@ or without its midnight.
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from sfumato.dataclass import dataclass
 from sfumato.engines import sql
 from sfumato.errors import DataError
 from sfumato.tables.cell_key.key_spread import BINS, FEW, KeySpread, check_spread, spread_of

@@ -3,11 +3,12 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.hierarchies.digits import MAX_LENGTH
 from sfumato.hierarchies.intervals import Intervals

@@ -6,8 +6,9 @@ a key, among measures that are private, is one more of these. Where the others t
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.suggest import reasons
 from sfumato.hierarchies.suggest.evidence import evidence_of
 from sfumato.hierarchies.suggest.known_roles import judge_rest

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.suggest.contents import Content, content_of
 from sfumato.hierarchies.suggest.demands import MEETS, NUMERIC
 from sfumato.hierarchies.suggest.key_columns import UNIQUE_SHARE, spread_as_weights

@@ -5,9 +5,9 @@ Numbers with check digits are judged by python-stdnum; two of German offices tha
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.suggest.profile import Profile
 
 Check = Callable[[str], bool]

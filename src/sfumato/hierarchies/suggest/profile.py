@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.person_keys import plain_key
 from sfumato.hierarchies.types import canonical
 

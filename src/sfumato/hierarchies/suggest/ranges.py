@@ -4,11 +4,12 @@ Where numbers spread evenly, intervals are of equal width; where most crowd toge
 """
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from sfumato.dataclass import dataclass
 
 Numbers = npt.NDArray[np.float64]
 

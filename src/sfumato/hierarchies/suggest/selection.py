@@ -6,8 +6,8 @@ Each further quasi-identifier costs detail in all others; beyond a handful, a re
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.suggest import reasons
 from sfumato.hierarchies.suggest.known_roles import as_quasi_identifier
 from sfumato.hierarchies.suggest.profile import Profile

@@ -1,8 +1,8 @@
 """A suggestion: what a plan could say of a column, and why."""
 
-from dataclasses import dataclass
 from typing import Any
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.suggest import reasons
 from sfumato.hierarchies.suggest.words.concepts import Role
 from sfumato.hierarchies.types import ColumnType

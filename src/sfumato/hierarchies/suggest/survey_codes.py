@@ -7,8 +7,9 @@ intervals. Files without labels write the same codes: numbers below 0 in a colum
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.reasons import by_codebook
 from sfumato.hierarchies.suggest.roles import suggest as suggest_column

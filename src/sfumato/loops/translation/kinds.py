@@ -1,11 +1,11 @@
 """Types of values in a loop, and how C writes them."""
 
-from dataclasses import dataclass
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.loops.arrays import Layout
 
 INT, WORD, REAL, FLAG = "i8", "u8", "f8", "b1"

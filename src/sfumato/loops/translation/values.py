@@ -1,8 +1,8 @@
 """Values of C expressions: their text, their type, and what a conversion, an index or a slice of them looks like."""
 
-from dataclasses import dataclass
 from math import isinf, isnan
 
+from sfumato.dataclass import dataclass
 from sfumato.loops.translation.kinds import FLAG, INT, REAL, WORD, Array, Kind, Row, Scalar, TranslationError
 
 

@@ -1,8 +1,8 @@
 """The extension module: for each loop that others call, a function that takes Python's arguments."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from sfumato.dataclass import dataclass
 from sfumato.loops.translation.kinds import Array, Kind, Nothing, Record, Row
 
 

@@ -8,8 +8,8 @@ classes that differ by fewer than k rows tell of those who came or went.
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.attacks.outcome import Attack, Rate
 from sfumato.microdata.histories import History, groups_of
 

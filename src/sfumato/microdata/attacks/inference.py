@@ -11,11 +11,12 @@ hidden, and all that is reached counts.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.attacks.labels import Floats
 from sfumato.microdata.attacks.learning import Trees, is_learnable
 from sfumato.microdata.attacks.neighbors import Ints, Votes, space_of

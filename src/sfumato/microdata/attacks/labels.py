@@ -6,11 +6,11 @@ masked codes and sets are read from their texts. `*` stands for everything.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.bounds import bounds_of
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.hierarchies.moments import read_moments

@@ -1,13 +1,13 @@
 """Boosted trees that learn a sensitive column from all published rows; needs scikit-learn."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.attacks.rows import AttackColumn, Codes
 
 # More different values are too many for a classifier.

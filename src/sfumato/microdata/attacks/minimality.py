@@ -10,11 +10,12 @@ what the attacker knows. A value that all remaining tables give to a part is kno
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.attacks.outcome import Attack, Rate
 from sfumato.microdata.models.classes import Classes, histogram
 from sfumato.microdata.models.model import Model

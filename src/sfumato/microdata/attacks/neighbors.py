@@ -1,12 +1,12 @@
 """Neighbors: the published rows that are nearest to a person by some columns, as Gower measures it."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.attacks import neighbor_kernels as kernels
 from sfumato.microdata.attacks.labels import Floats
 from sfumato.microdata.attacks.neighbor_kernels import ONE

@@ -12,9 +12,11 @@ of safety.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from statistics import NormalDist
 from typing import Any
+
+from sfumato.dataclass import dataclass
 
 CONFIDENCE = 0.95
 # So often may a sound release be accused by any of all attacks together.

@@ -1,12 +1,13 @@
 """The rows of an attack: published, raw and held out, coded column by column so that compiled loops compare them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.bounds import in_order
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.microdata.attacks.labels import (

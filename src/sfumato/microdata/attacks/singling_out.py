@@ -8,11 +8,12 @@ https://doi.org/10.1073/pnas.1914598117.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.attacks.outcome import SENSITIVE_KNOWN, Attack, Rate
 from sfumato.microdata.attacks.predicate_kernels import count_rows
 from sfumato.microdata.attacks.rows import AttackColumn, AttackRows

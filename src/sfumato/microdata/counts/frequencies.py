@@ -4,13 +4,14 @@ Here, and only here, it is decided what a missing or an invalid value is; every 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.any import AnyValue
 from sfumato.hierarchies.ladder import Codes, Ladder
 from sfumato.hierarchies.spellings import one_spelling, plain_text

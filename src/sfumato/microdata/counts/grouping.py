@@ -1,11 +1,11 @@
 """Grouping: the classes of a frequency table at any node of its lattice, rolled up from the nearest table at hand."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts import grouping_kernels, kernels
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.packing import Words, packing_of

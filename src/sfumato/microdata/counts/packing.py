@@ -1,11 +1,11 @@
 """Packing: the codes of a combination in as few 64-bit words as hold them, exactly, for any number of columns."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts import grouping_kernels
 
 Words = npt.NDArray[np.uint64]

@@ -1,12 +1,13 @@
 """The persons behind the rows: which of them add up over classes, and in which classes the others stand."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.person_keys import plain_key
 from sfumato.microdata.counts.frequencies import DROPPED, FrequencyTable, TextCounts
 from sfumato.microdata.counts.packing import packing_of

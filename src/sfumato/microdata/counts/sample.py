@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import isnan
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata.counts.frequencies import DROPPED, FrequencyTable, Sample, TextCounts

@@ -1,12 +1,12 @@
 """Tallies: the rows of each combination of texts, and in what two of them differ."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.models.classes import Counts
 
 Texts = Sequence[str | None]

@@ -13,11 +13,11 @@ row suppressed at a node is suppressed at all finer ones, in a smaller class. Av
 class, so rows / all classes bounds all coarser nodes.
 """
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.grouping import Grouped
 from sfumato.microdata.losses.loss import Swept, Terms, Window, summed_over_lattice

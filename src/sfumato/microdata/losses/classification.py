@@ -13,11 +13,11 @@ generalization part. A suppressed class pays the rest, the rows with its most fr
 the same of its parts together, and parts of a class that fails have failed before.
 """
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.grouping import Grouped
 from sfumato.microdata.losses.class_sizes import ClassLoss
 from sfumato.microdata.losses.loss import Terms

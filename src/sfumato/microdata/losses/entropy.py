@@ -8,11 +8,11 @@ T. (2009), https://doi.org/10.1109/TKDE.2008.129.
 Rare values count for little: a release may lose them all and still have a small loss.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.models.classes import Floats
 

@@ -6,11 +6,11 @@ never rises when a node gets coarser. That is all a search needs to know to prun
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.grouping import Grouped
 from sfumato.microdata.models.classes import Counts, Floats, Mask
 

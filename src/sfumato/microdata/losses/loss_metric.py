@@ -8,10 +8,9 @@ by |A|-1 after taking 1 off is also how the Java tools of the field normalize th
 It says nothing about relations between columns: two columns blurred little may still have lost their association.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.microdata.models.classes import Floats
 

@@ -11,12 +11,12 @@ Why pruning stays exact for `geometric`: in logarithms it is a sum over columns 
 log(1 + g + s) - log(1 + g) falls when g rises and rises with s; so the suppression part again never rises upwards.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Protocol
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts import kernels
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.grouping import Grouped, Node

@@ -10,10 +10,10 @@ They are blind to how many values a step merges: a step on a ladder of two rungs
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.microdata.models.classes import Floats
 

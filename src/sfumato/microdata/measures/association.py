@@ -9,12 +9,12 @@ V counts labels as categories: fewer labels than values may raise it a little as
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts import kernels
 from sfumato.microdata.measures.view import View
 from sfumato.microdata.models.classes import Floats

@@ -10,12 +10,12 @@ share of the rows is held out. No row is needed.
 """
 
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import missing_extra
 from sfumato.microdata.measures.view import View
 from sfumato.microdata.models.classes import Counts

@@ -1,11 +1,11 @@
 """Coded columns: what rounding, limits and intervals (`publish`) leave of the numbers of a column."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.publishing.numbers import read_numbers
 from sfumato.microdata.publishing.plan import PublishPlan
 

@@ -4,8 +4,7 @@ Each is taken alone: how many rows are unique, and how high the average risk is,
 generalized to a level and all others stay as they are.
 """
 
-from dataclasses import dataclass
-
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.grouping import Grouper
 from sfumato.microdata.measures.regrouping import Regrouper

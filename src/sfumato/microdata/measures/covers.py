@@ -8,12 +8,12 @@ Where a text can be read in several ways (a value may hold a comma itself), it c
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.hierarchies.types import NUMBER_TYPES, ColumnType, numbers_of
 from sfumato.microdata.models.classes import Counts, Floats

@@ -14,11 +14,12 @@ written, and once more as one.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.spellings import meanings
 from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.counts.tallies import numbers_of

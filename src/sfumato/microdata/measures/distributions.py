@@ -6,10 +6,9 @@ al. (2000), https://doi.org/10.1023/A:1026543900054). Suppressed rows are not se
 published. With nothing published there is no distance (None).
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.measures.view import ColumnView
 
 

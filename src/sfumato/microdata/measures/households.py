@@ -1,10 +1,11 @@
 """Households in the classes of a release: promises count rows or persons, so a class may be of fewer households."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.sample import Households
 from sfumato.microdata.recoding.recoding import Recoding

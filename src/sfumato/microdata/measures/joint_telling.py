@@ -10,12 +10,12 @@ Sums, differences, products and ratios are seen, and whatever repeats; a functio
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.types import canonical, numerals
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.measures.telling import Integers, right_guesses

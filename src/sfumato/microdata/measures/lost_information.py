@@ -5,11 +5,11 @@ For full-domain recodings the losses are exactly those that a plan can ask for. 
 label covers; losses that count steps on a ladder have no meaning there and are left out.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.grouping import Grouper
 from sfumato.microdata.losses.registry import prepare

@@ -6,13 +6,13 @@ A row unique by one column forces that very column up; one that only all columns
 step on any of them.
 """
 
-from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.measures.regrouping import Regrouper
 from sfumato.microdata.measures.uniques.special_uniques import SpecialUniques

@@ -20,11 +20,11 @@ Where an estimator is undefined or does not converge, its value is None and the 
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import Fault, PlanError
 from sfumato.microdata.models.classes import Counts
 

@@ -7,11 +7,10 @@ query is |guess - truth| / max(truth, 1 % of the rows), and the measure is the m
 Seeded: the same data, plan and seed give the same queries.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.measures.view import ColumnView, View
 from sfumato.microdata.models.classes import Floats, Mask
 

@@ -1,11 +1,12 @@
 """The measures of every release: risk before and after, what contributes to it, and utility."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.sample import weighted_view
 from sfumato.microdata.counts.wildcards import matching_rows

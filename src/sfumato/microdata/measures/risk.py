@@ -14,8 +14,9 @@ https://doi.org/10.1145/1754239.1754271:
 Rows that were suppressed are not published and carry no risk; averages are over the published rows.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.models.classes import Counts, Floats
 
 THRESHOLD = 0.2

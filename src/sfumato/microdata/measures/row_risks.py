@@ -1,12 +1,12 @@
 """The risk of single rows, for who holds them alone: what the figures of a table are for each of its rows."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import isnan
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.wildcards import matching_rows
 from sfumato.microdata.measures.sample_risk import WeightedClasses
 from sfumato.microdata.measures.uniques.special_uniques import SpecialUniques

@@ -7,12 +7,13 @@ are also counted among all that agree where both are known: that raises rows and
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.wildcards import matching_rows
 from sfumato.microdata.models.classes import Counts, Floats, Mask

@@ -14,9 +14,9 @@ each, until `limit` sets were measured; the answer says so.
 
 import heapq
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import inf
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.measures.regrouping import Regrouper
 from sfumato.microdata.measures.uniques.column_sets import ColumnSet, column_sets

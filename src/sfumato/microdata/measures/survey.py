@@ -1,11 +1,12 @@
 """The survey of a table's risk: all measures together, for the library and the command line."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.spellings import surplus
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.wildcards import matching_rows

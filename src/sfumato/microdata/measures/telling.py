@@ -11,11 +11,11 @@ Two columns that tell a quasi-identifier together and neither alone are looked f
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.models.classes import Counts, Histogram
 

@@ -6,9 +6,10 @@ amount of work. Classification needs a column to predict and scikit-learn, so a 
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.measures.association import Associations, associations
 from sfumato.microdata.measures.classification import Accuracy, accuracy

@@ -6,12 +6,12 @@ release has it behind the label; a label of numbers or dates covers all values f
 numbers a missing value counts as the greatest.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import InternalError
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.measures.covers import Domain, Pairs, Places, covers, domain_of

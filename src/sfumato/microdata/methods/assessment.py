@@ -1,10 +1,10 @@
 """The assessment of classes by all promises: which must be suppressed, and what that says about finer tables."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 from sfumato.microdata.models.classes import Classes, Counts, Mask
 from sfumato.microdata.models.model import Model, ReleaseModel, of_release

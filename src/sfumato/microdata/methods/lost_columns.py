@@ -1,9 +1,10 @@
 """Columns that a release has lost: altogether, or by more than half; and what would keep them."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.levels import present_codes
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.methods.column_losses import HALF, shares_lost

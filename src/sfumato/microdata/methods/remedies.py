@@ -6,12 +6,13 @@ not said.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.packing import packing_of

@@ -1,9 +1,10 @@
 """What a method hands over."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.methods.full_domain.lattice.problem import Judgment
 from sfumato.microdata.plan.methods import Method
 from sfumato.microdata.recoding.recoding import Recoding

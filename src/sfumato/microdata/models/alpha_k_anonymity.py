@@ -10,12 +10,12 @@ does). A missing value is one value of its own and is bounded unless `values` le
 Monotone under generalization (a share of a union lies between the shares of its parts), not under suppression.
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, ClassVar
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.spellings import meanings
 from sfumato.microdata.models import bounds_kernels
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask

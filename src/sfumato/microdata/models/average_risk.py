@@ -13,11 +13,11 @@ Monotone under generalization without suppression (fewer classes, as many rows).
 a small class that was suppressed just large enough to be kept, and so raise the average.
 """
 
-from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.models.classes import Classes, Mask
 from sfumato.microdata.models.model import EXACT, ReleaseRisk
 from sfumato.shapes.records import Note, check_fields

@@ -1,11 +1,13 @@
 """Classes: rows that are published alike, with their sizes and what each holds of the sensitive columns."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from sfumato.dataclass import dataclass
 
 Counts = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]

@@ -12,11 +12,11 @@ Monotone under generalization (bounds on shares hold for unions), not under supp
 table, before suppression, and with `against: both` also the published rows, which are all that a reader sees.
 """
 
-from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.models import bounds_kernels
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
 from sfumato.microdata.models.model import EXACT, ComparingModel, Comparison, SensitiveColumn, short_of

@@ -15,11 +15,11 @@ Not monotone: with a `lower` above 0 a finer class may hold where a coarser one,
 does not. With `lower: 0` it is monotone under generalization (a share of a union lies between the shares of its parts).
 """
 
-from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
 from sfumato.microdata.models.k_map import persons_of
 from sfumato.microdata.models.model import EXACT, ClassModel, short_of

@@ -14,11 +14,11 @@ releases add up. It says nothing of what the reports tell about the raw rows: th
 Monotone under generalization and under suppression: a class only grows.
 """
 
-from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, exp, expm1, floor, fsum, lgamma, log, log1p
 from typing import Annotated, ClassVar
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.models.classes import Classes, Mask
 from sfumato.microdata.models.model import ClassModel
 from sfumato.shapes.records import Note, check_fields

@@ -11,11 +11,11 @@ A method that judges classes one by one keeps the stricter promise that every ro
 Monotone under generalization without suppression (no row's risk grows). Not under suppression.
 """
 
-from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.models.classes import Classes, Mask
 from sfumato.microdata.models.individual_risk import SamplingFraction, individual_risks
 from sfumato.microdata.models.model import EXACT, ReleaseRisk

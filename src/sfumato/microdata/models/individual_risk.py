@@ -12,11 +12,11 @@ on the promise for rows, not for households: their risk is reported beside it.
 Monotone under generalization and under suppression: rows that are merged into a class add at least as many persons.
 """
 
-from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.models import risk_kernels
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
 from sfumato.microdata.models.model import EXACT, ThresholdModel

@@ -14,9 +14,9 @@ Monotone under generalization and under suppression: a class only grows.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.models.classes import Classes, Mask
 from sfumato.microdata.models.model import ClassModel
 from sfumato.shapes.faults import Faults

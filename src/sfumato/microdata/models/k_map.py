@@ -20,11 +20,12 @@ has so many rows that fewer than `significance` of such classes would have as ma
 Monotone under generalization and under suppression: what a class stands for only grows.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil, exp, sqrt
 from pathlib import Path
 from typing import Annotated, ClassVar
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.data_plan import DATA, DataPlan
 from sfumato.microdata.models.classes import Classes, Counts, Mask
 from sfumato.microdata.models.model import ClassModel

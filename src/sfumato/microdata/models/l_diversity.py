@@ -16,11 +16,11 @@ All three are monotone under generalization; only `distinct` is under suppressio
 can keep at most: counts cut off at some height are, for a given number of rows, the most diverse part of it.
 """
 
-from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.models import bounds_kernels
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Histogram, Mask
 from sfumato.microdata.models.model import EXACT, ClassModel, SensitiveColumn, short_of

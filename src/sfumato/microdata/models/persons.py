@@ -7,11 +7,12 @@ there. The same for the persons who have a value: what adds up stands under the 
 and person has its own. Whatever rolls histograms up so rolls persons up.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, cast
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.models.classes import Classes, Counts, Histogram, Mask, histogram
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.models.weights import WEIGHTS

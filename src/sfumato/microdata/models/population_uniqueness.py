@@ -12,11 +12,11 @@ method that judges classes one by one keeps the stricter promise that no row is 
 Not monotone: an estimate may grow when classes are merged.
 """
 
-from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.measures.population import Uniqueness, uniqueness
 from sfumato.microdata.models.classes import Classes, Mask
 from sfumato.microdata.models.individual_risk import SamplingFraction

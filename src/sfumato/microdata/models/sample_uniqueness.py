@@ -13,11 +13,11 @@ Monotone under generalization without suppression (merging makes no row unique).
 other rows raises the share.
 """
 
-from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.models.classes import Classes, Mask
 from sfumato.microdata.models.model import EXACT, ReleaseRisk
 from sfumato.shapes.records import Note

@@ -7,12 +7,13 @@ is read back after writing.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, UnattainableError
 from sfumato.microdata.counts.frequencies import value_of
 from sfumato.microdata.counts.tallies import numbers_of as combination_numbers

@@ -6,11 +6,11 @@ invariant: the expected number of each category stays. Who has the matrix can co
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.microdata.models.classes import Floats
 from sfumato.microdata.perturbation.draws import uniforms

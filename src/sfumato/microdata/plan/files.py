@@ -1,9 +1,9 @@
 """What a plan says of several files that are joined by keys: patients, their visits, the laboratory of each."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import Fault, did_you_mean
 from sfumato.shapes.records import Note
 

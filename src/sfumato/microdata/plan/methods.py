@@ -1,10 +1,11 @@
 """The parameters of each method, as the plan gives them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from typing import Annotated, ClassVar, Literal, get_args
 
+from sfumato.dataclass import dataclass
 from sfumato.shapes.records import Note, record_of
 from sfumato.shapes.shapes import Conversion, Either, Integer, Key, MapOf, Number, Record, Tagged
 

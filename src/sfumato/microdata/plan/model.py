@@ -1,12 +1,13 @@
 """The plan of a microdata release, as frozen values."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
 from typing import Annotated, Any, Literal, get_args
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.intervals import Intervals
 from sfumato.hierarchies.ladder import Hierarchy
 from sfumato.hierarchies.registry import HIERARCHY

@@ -1,9 +1,10 @@
 """The policy that a plan names: what the release is held against, and what the plan leaves open is chosen by."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any
 
+from sfumato.dataclass import dataclass
 from sfumato.policies.presets import policy_ids
 from sfumato.shapes.records import Note, record_of
 from sfumato.shapes.shapes import Choice, Conversion, Either, MapOf, Number, Text

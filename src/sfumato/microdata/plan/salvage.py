@@ -5,9 +5,9 @@ A part that cannot be read is replaced by one with which nothing is wrong: only 
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.any import AnyValue
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.k_anonymity import KAnonymity

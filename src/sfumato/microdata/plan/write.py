@@ -5,10 +5,10 @@ A plan is written by the shapes that read it, so what one part of a plan may be 
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.models.k_anonymity import SetSizes
 from sfumato.microdata.plan.methods import Suppression
 from sfumato.microdata.plan.model import Plan

@@ -1,10 +1,11 @@
 """The key of pseudonyms: what makes them, and turns them back."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import blake2b, sha256
 from secrets import token_bytes
 from typing import Any
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 
 KEY_BYTES = 64

@@ -1,8 +1,8 @@
 """Binning: numbers are published as the interval of some width, counted from 0, that they lie in."""
 
-from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.publishing.operation import written
 
 

@@ -1,8 +1,8 @@
 """Bottom coding: values below a limit are published as being below it, so that the smallest are not found by it."""
 
-from dataclasses import dataclass
 from decimal import Decimal
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.publishing.operation import written
 
 

@@ -2,9 +2,10 @@
 parameters."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any, ClassVar, Literal
 
+from sfumato.dataclass import dataclass
 from sfumato.shapes.records import Note, record_of
 from sfumato.shapes.shapes import Choice, Conversion, Either, Integer, MapOf, Number
 

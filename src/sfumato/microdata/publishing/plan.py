@@ -1,11 +1,11 @@
 """What a plan says a column is published as: its operations, in the order in which they are asked."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from typing import Annotated
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.types import numerals
 from sfumato.microdata.models.classes import Floats
 from sfumato.microdata.publishing.bin import Bin

@@ -1,8 +1,8 @@
 """Rounding: numbers are published as the nearest multiple of a step, halves away from zero."""
 
-from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Decimal
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.publishing.operation import written
 
 

@@ -1,8 +1,8 @@
 """Top coding: values above a limit are published as being above it, so that the largest are not found by it."""
 
-from dataclasses import dataclass
 from decimal import Decimal
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.publishing.operation import written
 
 

@@ -4,7 +4,6 @@ A range `[low–high]` holds every value from its low end to its high one; a day
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from typing import Literal, Protocol
@@ -12,6 +11,7 @@ from typing import Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.dates import Dates
 from sfumato.hierarchies.intervals import Intervals
 from sfumato.hierarchies.moments import directives, read_moments

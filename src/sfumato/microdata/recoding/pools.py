@@ -6,10 +6,10 @@ these classes together.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.tallies import Tally, numbers_of
 from sfumato.microdata.models.classes import Counts, Histogram, Mask
 from sfumato.microdata.recoding.recoding import STAR, Division, Labels, Recoding

@@ -5,11 +5,12 @@ of each combination with each of its values.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequencies import FrequencyTable, TextCounts, typed, value_of
 from sfumato.microdata.counts.persons import person_view
 from sfumato.microdata.counts.tallies import Tally

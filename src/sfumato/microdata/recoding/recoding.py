@@ -6,13 +6,14 @@ recoding, Mondrian, K-Optimize). Engines apply both; neither knows a row.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequencies import Coding, FrequencyTable
 from sfumato.microdata.counts.grouping import Grouped, Grouper, Node
 from sfumato.microdata.counts.packing import packing_of

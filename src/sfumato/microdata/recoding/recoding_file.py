@@ -4,11 +4,11 @@ The file belongs to those who made the release: it tells which rows were suppres
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.microdata.counts.frequencies import DROPPED, Coding

@@ -6,11 +6,12 @@ keeps them, in the file that stays in the house.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.domains import Placeless, outside
 from sfumato.hierarchies.file import HierarchyFile
 from sfumato.hierarchies.ladder import Binding, make_ladder

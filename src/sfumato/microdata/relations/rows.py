@@ -1,12 +1,12 @@
 """The rows of several files, coded: the quasi-identifiers of each, and the row of the parent that it belongs to."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.microdata.models.classes import Classes, Counts, Histogram, histogram
 

@@ -5,12 +5,13 @@ step of one column at a time, the one that loses least.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from math import prod
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 from sfumato.microdata.methods.time_limit import Deadline
 from sfumato.microdata.models.classes import Classes, Mask, histogram

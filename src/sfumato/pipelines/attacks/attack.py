@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, did_you_mean
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.roles import suggest

@@ -4,10 +4,10 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from sfumato.dataclass import dataclass
 from sfumato.delimited.decimal_marks import with_points
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import PublishedRows

@@ -7,12 +7,13 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 from zipfile import BadZipFile, ZipFile
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, EngineError
 from sfumato.pipelines.moving.arx_models import losses_of, model_of
 from sfumato.pipelines.moving.project import ImportedProject

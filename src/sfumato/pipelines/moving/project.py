@@ -2,10 +2,11 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from sfumato.dataclass import dataclass
 from sfumato.folders import staged, write_text
 from sfumato.microdata.plan.building import Plan
 from sfumato.microdata.plan.read import read_plan

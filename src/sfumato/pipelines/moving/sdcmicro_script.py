@@ -1,10 +1,11 @@
 """Scripts of sdcMicro (R): the calls that stand plainly become a plan; docs/tutorials/from-sdcmicro.md lists them."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, EngineError
 from sfumato.microdata.plan.model import ROLES
 from sfumato.pipelines.moving.project import ImportedProject

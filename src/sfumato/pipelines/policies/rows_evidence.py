@@ -1,10 +1,10 @@
 """What is measured of published rows for the clauses of a policy."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, Reading
 from sfumato.engines.names import check_header
 from sfumato.errors import PlanError, did_you_mean

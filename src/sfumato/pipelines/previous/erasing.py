@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
+from sfumato.dataclass import dataclass
 from sfumato.engines.order import PERSONS_FILE, person_hash
 from sfumato.engines.written.person_record import record_of, write_record
 from sfumato.errors import PlanError

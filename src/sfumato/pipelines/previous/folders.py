@@ -4,9 +4,9 @@ import json
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 
+from sfumato.dataclass import dataclass
 from sfumato.engines.order import PERSON, PERSONS_FILE
 from sfumato.engines.written.formulas import open_published
 from sfumato.errors import PlanError

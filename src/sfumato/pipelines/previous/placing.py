@@ -1,11 +1,12 @@
 """Placing the rows of a plan beside earlier releases: kept levels, and who must be withheld."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, PublishedRows, Reading
 from sfumato.engines.order import PERSON, person_hash
 from sfumato.engines.selection import without

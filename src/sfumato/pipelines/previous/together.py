@@ -1,10 +1,10 @@
 """Judging releases together: each by itself, and whether comparing them tells persons apart."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.microdata.histories import judge_histories
 from sfumato.microdata.plan.read import read_plan

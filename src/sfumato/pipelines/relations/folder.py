@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
 
+from sfumato.dataclass import dataclass
 from sfumato.engines.engine import FrameHolder, PublishedRows
 from sfumato.engines.written.formulas import separator_of
 from sfumato.folders import Scratch, link, staged

@@ -6,11 +6,11 @@ Nothing of the search is used here: a person's rows are gone through as they sta
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, Reading
 from sfumato.microdata.counts.frequencies import meaning_of
 from sfumato.microdata.models.classes import Classes, histogram

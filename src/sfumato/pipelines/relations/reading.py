@@ -1,11 +1,12 @@
 """Reading several files: their rows coded, joined by their keys, and refused where a key leads nowhere."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, Reading
 from sfumato.engines.opening import EngineName, open_engine
 from sfumato.errors import DataError, Fault, PlanError

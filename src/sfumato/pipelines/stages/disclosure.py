@@ -1,11 +1,12 @@
 """Measuring what published rows disclose besides what was promised: counted from what was written."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import combinations
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, Reading
 from sfumato.microdata.counts.frequencies import FrequencyTable, TextCounts, typed, with_codings
 from sfumato.microdata.counts.parts import one_row_each

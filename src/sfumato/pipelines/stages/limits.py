@@ -5,10 +5,11 @@ the largest number itself, it would tell what nothing else does.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, Reading
 from sfumato.errors import DataError
 from sfumato.hierarchies.types import numerals

@@ -6,7 +6,6 @@ is so for the published rows.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from math import isnan
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.engines.engine import PublishedRows
 from sfumato.engines.order import PERSON, person_hash
 from sfumato.errors import InternalError

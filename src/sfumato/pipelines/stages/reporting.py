@@ -1,9 +1,9 @@
 """The report of a release, from what its stages have found."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.measures.disclosure import Disclosure

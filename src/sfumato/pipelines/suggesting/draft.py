@@ -1,11 +1,12 @@
 """A draft of a suggested plan: what each column is, how sensitive ones are published, and the plan that these make."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from math import isqrt
 from textwrap import fill, indent
 from typing import Any
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.spellings import misspelled, surplus
 from sfumato.hierarchies.suggest.mentions import mentions
 from sfumato.hierarchies.suggest.profile import Profile

@@ -1,9 +1,9 @@
 """What sensitive columns of a suggested plan tell of its quasi-identifiers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.suggest.reasons import COMPUTED, ONE_TOLD
 from sfumato.microdata.counts.frequencies import FrequencyTable, tables_of
 from sfumato.microdata.counts.parts import one_row_each

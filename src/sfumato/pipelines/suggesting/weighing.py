@@ -5,12 +5,13 @@ much by that, fewer columns are taken, whose detail is left, and not many of whi
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequencies import FrequencyTable, TextCounts, tabulate
 from sfumato.microdata.methods.local.search import rough_losses
 from sfumato.microdata.models.k_anonymity import KAnonymity

@@ -4,12 +4,13 @@ import json
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, SfumatoError
 from sfumato.folders import staged, write_text
 from sfumato.pipelines.tables.perturbation.perturb import change

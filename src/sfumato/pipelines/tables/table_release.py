@@ -5,12 +5,12 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from sfumato.dataclass import dataclass
 from sfumato.delimited.lines import delimited_text
 from sfumato.folders import staged, write_text
 from sfumato.report.tables.house import Papers

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from unicodedata import normalize
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.words.person_names import share_of_full_names, share_of_names
 from sfumato.policies.safe_harbor.column_names import WORDS, kinds_of_name, words_speak_of

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 from math import ceil
 
+from sfumato.dataclass import dataclass
 from sfumato.texts.words import Words
 
 WIDTH, HEIGHT, LEFT, FOOT, HEAD = 720, 220, 46, 42, 12

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.plan.model import Plan
 from sfumato.report.attack import HEAD, attack_words, verdict, why_words
 from sfumato.report.page.signing import SIGNERS

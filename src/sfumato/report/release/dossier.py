@@ -1,10 +1,11 @@
 """The dossier of a release: everything that a report on it is made of."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from pathlib import Path
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.methods.full_domain.alternatives import Alternative
 from sfumato.microdata.outcome import Report
 from sfumato.microdata.plan.model import Plan

@@ -1,8 +1,8 @@
 """What happened to one column of a release, in a few sentences."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.words import hierarchy_words
 from sfumato.report.page.html_parts import listing, paragraph
 from sfumato.report.release import sentences

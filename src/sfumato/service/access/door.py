@@ -1,12 +1,12 @@
 """The door: finds out who asks, by a key, by the word of a proxy that is trusted, or by an earlier sign-in."""
 
 import ipaddress
-from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 
 from starlette.requests import HTTPConnection
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.service.access.audit_log import AuditLog
 from sfumato.service.access.keys import KeyFile

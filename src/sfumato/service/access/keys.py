@@ -18,11 +18,12 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from http import HTTPStatus
 from pathlib import Path
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.service.access.users import ROLES, SCOPES, Role, Scope, User
 from sfumato.service.http.problems import RefusedError

@@ -6,11 +6,11 @@ The provider is named by the operator. What it signs is read with joserfc; only 
 import hashlib
 import time
 from base64 import urlsafe_b64encode
-from dataclasses import dataclass
 from secrets import token_urlsafe
 from typing import Any
 from urllib.parse import urlencode
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import EngineError, extra_part
 from sfumato.service.access.users import User
 

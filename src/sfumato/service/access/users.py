@@ -1,7 +1,8 @@
 """Users: who asks, how the service knows, and what they may do."""
 
-from dataclasses import dataclass
 from typing import Literal
+
+from sfumato.dataclass import dataclass
 
 Role = Literal["user", "admin"]
 Scope = Literal["attributes", "jobs", "pages"]

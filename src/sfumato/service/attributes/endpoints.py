@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from http import HTTPStatus
 from typing import Any
@@ -14,6 +13,7 @@ from sfumato.attributes.knowledge_graph.documents import anonymize_document
 from sfumato.attributes.operations.datatypes import DataType
 from sfumato.attributes.remote.fetching import Fetcher
 from sfumato.attributes.sources import Sources
+from sfumato.dataclass import dataclass
 from sfumato.service.attributes.schemas import AnonymizeRequest, FlatRequest, GraphRequest, validate
 from sfumato.service.http.bodies import parse_json
 from sfumato.service.http.problems import API_VERSION, RefusedError, to_json

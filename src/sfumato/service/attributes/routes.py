@@ -1,7 +1,6 @@
 """The endpoints that anonymize attributes: for records, for flat records of a graph's class, for whole graphs."""
 
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from fastapi import APIRouter, Depends, FastAPI, Request
@@ -9,6 +8,7 @@ from fastapi.responses import Response
 from fastapi.routing import APIRoute
 from starlette.types import Receive, Scope, Send
 
+from sfumato.dataclass import dataclass
 from sfumato.service.attributes import examples
 from sfumato.service.attributes.endpoints import Answer
 from sfumato.service.attributes.schemas import AnonymizeAnswer, AnonymizeRequest, FlatAnswer, FlatRequest, GraphRequest

@@ -8,7 +8,6 @@ own text, which may quote data, goes nowhere.
 import errno
 import json
 from contextlib import suppress
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Literal
 
@@ -19,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sfumato.attributes.operations.refusal import ValueRefusedError
+from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError
 from sfumato.service.store.database import StoreUnavailableError
 

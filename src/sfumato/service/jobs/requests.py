@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -19,6 +19,7 @@ from starlette.requests import Request
 from starlette.types import Message, Receive
 
 from sfumato.attributes.sources import inside
+from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.service.http.bodies import parse_json, receive
 from sfumato.service.http.problems import RefusedError, is_disk_full

@@ -12,12 +12,13 @@ import hmac
 import json
 import logging
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
 from sfumato.attributes.remote.fetching import Fetcher
+from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.service.http.problems import RefusedError
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+from sfumato.dataclass import dataclass
 
 
 class StoreUnavailableError(Exception):

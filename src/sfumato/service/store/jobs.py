@@ -6,9 +6,9 @@ as that is so: one that was believed gone, and comes back, changes nothing any m
 
 import uuid
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from sfumato.dataclass import dataclass
 from sfumato.service.store.database import Database, Transaction
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]

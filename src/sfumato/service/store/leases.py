@@ -8,8 +8,8 @@ one's beat has not changed while the store itself answered.
 import os
 import socket
 import time
-from dataclasses import dataclass
 
+from sfumato.dataclass import dataclass
 from sfumato.service.store.database import Database
 from sfumato.service.store.jobs import new_id
 

@@ -8,8 +8,9 @@ import io
 import pickle
 import socket
 import struct
-from dataclasses import dataclass
 from typing import Any
+
+from sfumato.dataclass import dataclass
 
 LENGTH = struct.Struct(">Q")
 

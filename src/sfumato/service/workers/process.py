@@ -16,12 +16,12 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from http import HTTPStatus
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError
 from sfumato.service.http.log_lines import place
 from sfumato.service.http.problems import RefusedError

@@ -7,11 +7,12 @@ where these are known; an answer near a border is proved again in exact arithmet
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, UnattainableError
 from sfumato.tables.attack.certificates import Evidence, certified, inside_of
 from sfumato.tables.attack.components import Component, End, Range, divided, proved_end, unit_of, with_own

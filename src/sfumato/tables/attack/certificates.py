@@ -6,11 +6,12 @@ knows that it cannot be must be shown another. Nothing is believed of where witn
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places
 from sfumato.tables.cells.precision import NOISE, Scale
 from sfumato.tables.cells.witness import Witness

@@ -1,11 +1,11 @@
 """Components: masked cells that hang together, and the programs of what is possible in them."""
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Bounds, Places
 from sfumato.tables.cells.precision import proved_bound
 from sfumato.tables.programs import Extreme, Program

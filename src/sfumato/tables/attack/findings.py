@@ -1,8 +1,10 @@
 """What an attacker found: a range and a verdict for each masked cell."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
+
+from sfumato.dataclass import dataclass
 
 
 class Verdict(StrEnum):

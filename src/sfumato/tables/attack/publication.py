@@ -1,10 +1,10 @@
 """What an attacker sees of a table."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Relations
 
 

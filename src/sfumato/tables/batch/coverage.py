@@ -5,10 +5,10 @@ Codes of which there is nothing in any table are left out: with or without them 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Mask
 from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.office.office_table import OfficeTable

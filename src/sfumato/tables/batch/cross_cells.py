@@ -6,11 +6,11 @@ either: counts of a by b by c show which cells are empty, and with that sums of 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 from sfumato.tables.batch.coverage import Cover, Coverage, variable_of
 from sfumato.tables.batch.grain_cycles import grain_cycles, is_finer

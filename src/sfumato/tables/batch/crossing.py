@@ -1,12 +1,13 @@
 """From records to an office's table with all its totals."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.batch.safety import Requests
 from sfumato.tables.cell_key.key_spread import check_spread, spread_of
 from sfumato.tables.cells.cells import Mask

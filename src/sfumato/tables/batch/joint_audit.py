@@ -1,11 +1,11 @@
 """Tables that are published side by side: what an attacker computes who reads all of them."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.certificates import Evidence
 from sfumato.tables.attack.publication import Publication

@@ -1,10 +1,10 @@
 """Several tables of an office as one: cells that they share are one cell, and all that adds up does so together."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.batch.coverage import Identity, coverage_of, variable_of
 from sfumato.tables.batch.nested_variables import in_finest_variables
 from sfumato.tables.batch.presence import Presence

@@ -1,12 +1,13 @@
 """Variables of one file of records of which one determines another: cells of one are made of cells of the other."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import combinations, permutations
 from pathlib import Path
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.batch.coverage import variable_of
 from sfumato.tables.formats.cells_file import tree_of
 from sfumato.tables.formats.metadata import Metadata

@@ -1,9 +1,8 @@
 """Tables of something else of the same records: they show where there are records, and where there are none."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.batch.cross_cells import TableCells
 from sfumato.tables.batch.shared_cells import agree
 from sfumato.tables.cells.cells import Mask

@@ -1,10 +1,10 @@
 """Safety rules of a batch file on an office's table: statuses 3 to 9 and protection levels."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.tables.cells.cells import Mask, Numbers
 from sfumato.tables.cells.columns import Columns

@@ -5,11 +5,12 @@ coarser table apart; where totals were added up from rounded cells, half a step 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 from sfumato.tables.batch.coverage import Coverage, Identity, coverage_of, finest_codes
 from sfumato.tables.batch.unshown_cells import Row

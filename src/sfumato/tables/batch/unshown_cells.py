@@ -5,13 +5,14 @@ is a cell that neither shows, and that who reads both computes.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import combinations, product
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 from sfumato.tables.batch.coverage import Cover, Coverage, Identity, variable_of
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Relations

@@ -5,8 +5,9 @@ Level columns [Land, Kreis] have (N, Total) where the column Land has N, and (N,
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 from sfumato.tables.batch.coverage import Cover
 from sfumato.tables.batch.variable_cycles import connected

@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.batch.coverage import Cover
 from sfumato.tables.build.column_chains import (
     BETWEEN,

@@ -4,9 +4,9 @@ Gemeinde by sector and Kreis by branch have the same sums of Kreis by sector.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.batch.coverage import Cover, Coverage, finest_codes, variable_of
 from sfumato.tables.batch.unshown_cells import Row
 from sfumato.tables.cells.cells import Places

@@ -1,12 +1,12 @@
 """What the groups of a table have in common: lines of the cells that they all tell, whatever their detail."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Places
 from sfumato.tables.cells.parts import Part
 from sfumato.tables.cells.relations import Key

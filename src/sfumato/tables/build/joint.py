@@ -6,13 +6,14 @@ themselves, as far as it names some.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.tables.batch.coverage import Cover, coverage_of, variable_of
 from sfumato.tables.batch.unshown_cells import Ties

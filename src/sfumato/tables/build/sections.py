@@ -1,8 +1,8 @@
 """One of several tables, by what its codes are called in all of them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.batch.coverage import variable_of
 from sfumato.tables.build.common_codes import Axis
 from sfumato.tables.cells.cells import Places

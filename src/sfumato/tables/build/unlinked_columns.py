@@ -1,11 +1,11 @@
 """Columns of tables that nothing links, though the codes of one look like sums of those of the other."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import permutations
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.build.column_chains import BETWEEN, columns_of, path_of
 from sfumato.tables.build.joint import Joint
 from sfumato.tables.build.sections import Section, Shared

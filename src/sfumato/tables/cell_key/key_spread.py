@@ -11,8 +11,8 @@ to others nevertheless, such as hashes of names without a secret.
 import math
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 
 # The chance that one test refuses sound keys: those of the records and of the cells together stay below 1e-9.

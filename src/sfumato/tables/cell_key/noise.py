@@ -6,10 +6,10 @@ more than from one cell, which `differences` measures.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
 from sfumato.tables.cell_key.differences import difference_figures
 from sfumato.tables.cell_key.key_spread import check_spread, spread_of

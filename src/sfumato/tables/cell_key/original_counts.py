@@ -5,10 +5,10 @@ of them is published so far more often than all others together, a reader takes 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.tables.cell_key.ptable import Ptable
 from sfumato.tables.cells.cells import Bounds, Numbers, Places

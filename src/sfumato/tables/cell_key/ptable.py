@@ -1,10 +1,10 @@
 """Perturbation tables: one row for each count, the last for all that are larger, and the lookup by key."""
 
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 from sfumato.tables.cell_key.rows import Row, row_of
 from sfumato.tables.cells.cells import Numbers, Places

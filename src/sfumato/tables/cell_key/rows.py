@@ -7,12 +7,12 @@ allowed. Of all such the ones of maximal entropy are taken: a small convex progr
 """
 
 import math
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import InternalError, UnattainableError
 from sfumato.tables.cells.cells import Mask, Numbers, Places
 from sfumato.tables.plan.perturbation import CellKey

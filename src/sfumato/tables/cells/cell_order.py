@@ -1,9 +1,8 @@
 """An order of cells by their names: programs with several best answers give the same one however rows came."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Reach, Relations, Table, make_relations
 
 

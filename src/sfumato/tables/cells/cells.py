@@ -1,12 +1,14 @@
 """The cells of a table: values, bounds, promises and the additive relations between them, as one sparse system."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntEnum
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
+
+from sfumato.dataclass import dataclass
 
 Numbers = npt.NDArray[np.float64]
 Places = npt.NDArray[np.int64]

@@ -1,10 +1,10 @@
 """Where cells stand in the space of a table: the number of their code in each dimension, and what lies above it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Places
 from sfumato.tables.cells.dimensions import Tree
 from sfumato.tables.cells.relations import Key

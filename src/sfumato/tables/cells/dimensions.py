@@ -1,10 +1,10 @@
 """Dimensions: the tree of codes that each column, or chain of level columns, of a table spans."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.lines import read_lines
 from sfumato.errors import DataError, EngineError, PlanError

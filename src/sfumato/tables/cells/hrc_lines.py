@@ -7,8 +7,8 @@ of regions, where the finest codes below it tell which is meant; it is then told
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.office.faults import wrong
 
 

@@ -1,10 +1,10 @@
 """Every cell of a table as a sum of its finest ones."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Places, Relations
 from sfumato.tables.cells.relations import finest_of
 

@@ -1,8 +1,8 @@
 """What an attacker knows besides what is published, and who he is."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Bounds, Places, Reach
 
 

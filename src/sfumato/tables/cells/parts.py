@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, UnattainableError
 from sfumato.tables.cells.cells import Bounds, Mask, Places, Reach, Table
 from sfumato.tables.cells.dimensions import Tree

@@ -5,12 +5,12 @@ whole numbers of steps, so that sums and bounds of them are exact, whatever the 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Bounds, Numbers
 
 # More decimals than these are noise of sums, not the precision of a table.

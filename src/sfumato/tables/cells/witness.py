@@ -1,7 +1,6 @@
 """Witnesses: other tables that agree with all that is published, as deviations from the true values."""
 
-from dataclasses import dataclass
-
+from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Numbers, Places
 
 

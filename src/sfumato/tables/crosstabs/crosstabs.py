@@ -1,12 +1,12 @@
 """Crosstabs taken apart: which lines are sums of others, which columns are shares, by their numbers and their names."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
 from sfumato.tables.cells.cells import Mask, Relations, make_relations
 from sfumato.tables.crosstabs.subtotals import Doubt, Sum, adds_up, find_sums

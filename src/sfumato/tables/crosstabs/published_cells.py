@@ -6,7 +6,8 @@ A mask says no number. `5*`, `(5)`, `~5` or `five` do, and `1-3` says which ones
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from sfumato.dataclass import dataclass
 
 Text = str | None
 _DIGITS = r"\d+(?:[.,]\d+)*"

@@ -3,10 +3,10 @@
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.publication import Publication

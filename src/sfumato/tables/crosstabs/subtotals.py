@@ -7,12 +7,12 @@ where no block explains the line, as long as they are few enough to try and to t
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Mask, Numbers, Places
 
 Lines = npt.NDArray[np.float64]

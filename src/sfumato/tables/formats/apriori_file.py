@@ -5,11 +5,11 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.tables.cells.relations import Key
 from sfumato.tables.formats.solver_file import plain

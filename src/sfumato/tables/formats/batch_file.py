@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.tables.formats.outputs import OPTIONS
 from sfumato.tables.formats.rule_numbers import method_fault, numbers_fault

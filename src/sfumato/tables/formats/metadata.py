@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.office.faults import check_text, fields_in, lines_of, number_in, office_field, wrong
 
 # Tags that stand by themselves, and those with something behind them.

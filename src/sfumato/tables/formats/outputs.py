@@ -1,9 +1,10 @@
 """The files that τ-ARGUS writes of a table: CSV, pivot CSV, code-value, SBS, intermediate, JJ, cell key."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.tables.build.ordering import office_in_order, office_order
 from sfumato.tables.cells.cells import Bounds, Numbers

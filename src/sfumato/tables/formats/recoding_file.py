@@ -4,9 +4,9 @@ A line `new: old, old, from-to` makes one code of several; an open end (`-12`, `
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.office.faults import lines_of, wrong
 

@@ -1,11 +1,11 @@
 """`.asc` files: microdata of fixed or free format, read by their metadata."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.tables.cells.cells import Numbers
 from sfumato.tables.cells.columns import Columns

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from sfumato.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,12 @@ of one column are sums of those of the other, and what the odd records hold is t
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import combinations
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.batch.variable_cycles import connected
 from sfumato.tables.cells.cells import Mask, Numbers, Places
 from sfumato.tables.cells.dimensions import Code, Tree

@@ -6,10 +6,10 @@ it takes to name the way.
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places
 from sfumato.tables.integer_programs import solve
 

@@ -1,10 +1,11 @@
 """A table as an office's files hold it: codes, values, respondents, statuses, protection levels, hierarchies."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.tables.cells.cells import Numbers, Places, Relations, Status, make_relations
 from sfumato.tables.cells.dimensions import Code, Tree

@@ -1,10 +1,10 @@
 """One table through the method of its plan that changes numbers."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.tables.adjustment.adjustment import adjust_part
 from sfumato.tables.cell_key.noise import Contents, check_cell_keys, noisy_part

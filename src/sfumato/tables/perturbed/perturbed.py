@@ -1,12 +1,13 @@
 """A table whose numbers were changed: what is published, how far it is off, and what a reader computes from it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import PromiseError
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers
 from sfumato.tables.cells.columns import Columns

@@ -6,11 +6,11 @@ many cells at once. For the others linear programs find the exact ends, for unsa
 time.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Relations
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.programs import Program

@@ -1,11 +1,12 @@
 """What the primary rules may look at in each cell of a table."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.tables.cells.cells import Mask, Numbers, Places
 from sfumato.tables.cells.columns import Columns

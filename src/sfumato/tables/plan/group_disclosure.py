@@ -5,11 +5,11 @@ Hundepool et al., Statistical Disclosure Control (2012), doi:10.1002/97811183482
 one who knows that a category cannot have anybody at all.
 """
 
-from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.shapes.records import Note
 from sfumato.tables.cells.cells import Mask, Numbers, Places

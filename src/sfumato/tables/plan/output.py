@@ -1,8 +1,8 @@
 """What a published table looks like, and in which files of offices it is written besides."""
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from sfumato.dataclass import dataclass
 from sfumato.shapes.records import Note
 
 OfficeFile = Literal["px", "sdmx", "xlsx", "code-value", "pivot", "sbs", "jj", "hst", "tab"]

@@ -1,9 +1,9 @@
 """Methods that change numbers instead of masking them: what a plan may say of each."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.shapes.records import Note, record_of
 from sfumato.shapes.shapes import Record

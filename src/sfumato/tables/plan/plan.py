@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
+from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import DecimalMark, Dialect, encoding_of
 from sfumato.errors import PlanError
 from sfumato.shapes.files import load

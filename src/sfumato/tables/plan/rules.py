@@ -6,11 +6,12 @@ in it; what other cells give away is the methods' job.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, ClassVar, Protocol
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
 from sfumato.shapes.records import Note, TextOrNumber
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Reach

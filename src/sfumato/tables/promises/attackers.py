@@ -6,12 +6,13 @@ without his part, and nothing is promised of a cell in which he is alone.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import combinations
 from math import comb
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Reach, Relations, Table
 from sfumato.tables.cells.knowledge import Attacker, Kind

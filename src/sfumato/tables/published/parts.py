@@ -1,10 +1,11 @@
 """Tables of a publication without true values: relations, bounds, and what the rules say of what is shown."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
 from sfumato.tables.build.build import dimensions_of, grouped
 from sfumato.tables.build.groups import check_groups

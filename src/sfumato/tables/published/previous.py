@@ -2,11 +2,12 @@
 
 import tempfile
 import zipfile
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, SfumatoError
 from sfumato.tables.build.build import build
 from sfumato.tables.build.joint import Joint, Sheet, merged

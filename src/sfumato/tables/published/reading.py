@@ -1,10 +1,10 @@
 """What a published table shows: values, ranges and masks read from texts that anyone may have written."""
 
 import re
-from dataclasses import dataclass
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.tables.cells.cells import Bounds, Numbers
 from sfumato.tables.cells.columns import Columns

@@ -1,10 +1,11 @@
 """The audit of published tables of different responses of the same records: each shows the others where nothing is."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.attack.findings import Audit, joined
 from sfumato.tables.batch.presence import Presence
 from sfumato.tables.build.joint import Sheet, join

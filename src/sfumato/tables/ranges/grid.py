@@ -8,11 +8,11 @@ possible, and only for cells that do not follow from one another: several classe
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Relations
 from sfumato.tables.programs import Program
 

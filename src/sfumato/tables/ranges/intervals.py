@@ -7,11 +7,12 @@ itself, which is why `protect` audits and repairs it.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.tables.build.ordering import ordered
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places

@@ -1,13 +1,13 @@
 """Coarser tables: two codes made one, or the parts of a code left out, with everything added up again."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.build.build import dimensions_of
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.dimensions import Code, Tree

@@ -1,9 +1,10 @@
 """Proposals of coarser tables that would cost fewer masks, computed within a time."""
 
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError
 from sfumato.tables.build.build import build
 from sfumato.tables.cells.columns import Columns

@@ -6,11 +6,11 @@ the integer program proves, and cells may go further by as few steps as are need
 and the further steps; whoever knows that the total change is the least knows a little more, which is not counted.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import InternalError, UnattainableError
 from sfumato.tables.cells.cells import Bounds, Numbers, Relations
 from sfumato.tables.deadline import Deadline

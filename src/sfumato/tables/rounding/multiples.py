@@ -1,9 +1,8 @@
 """Values between the multiples of their bases: the one below, and what is left."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Mask, Numbers
 from sfumato.tables.cells.precision import NOISE, step_of
 

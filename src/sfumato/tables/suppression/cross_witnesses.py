@@ -5,10 +5,10 @@ hold something does. What it does not find may be there all the same: then progr
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Mask, Numbers, Places
 from sfumato.tables.cells.parts import Part
 from sfumato.tables.cells.precision import NOISE

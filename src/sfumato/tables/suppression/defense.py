@@ -1,8 +1,8 @@
 """What withstands a threat: flows that between them leave no attacker who knows that all of them cannot be."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 from sfumato.tables.cells.cells import Mask
 from sfumato.tables.cells.knowledge import Kind

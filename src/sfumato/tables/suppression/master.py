@@ -1,11 +1,11 @@
 """The master program of optimal suppression: binary cell variables, and the cuts that the attackers teach it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Mask, Numbers, Places
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.programs import solver

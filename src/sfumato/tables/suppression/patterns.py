@@ -6,10 +6,10 @@ order of cost then publishes again what no threat needs.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Mask, Numbers
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.suppression.defense import Proof, open_attackers, proof_of, turned_proofs, unprotectable

@@ -1,12 +1,13 @@
 """The suppression problem that the methods solve: maskable cells, capacities and the attacks to withstand."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Mask, Numbers, Places, Status, Table
 from sfumato.tables.cells.coordinates import Coordinates
 from sfumato.tables.cells.knowledge import Attacker

@@ -6,10 +6,10 @@ Wolsey 2001, doi:10.1287/opre.49.3.363.11211; knapsack covers are a case of it).
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Mask, Numbers
 from sfumato.tables.suppression.master import Cut
 

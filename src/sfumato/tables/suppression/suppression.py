@@ -1,10 +1,10 @@
 """The answer of a method: a protected pattern, its cost, the least possible cost, and its witnesses."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Mask, Places, Table
 from sfumato.tables.cells.witness import Witness
 from sfumato.tables.suppression.patterns import Pattern

@@ -3,12 +3,13 @@
 import codecs
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.engines.duckdb.engine import DuckDBEngine, Row
 from sfumato.engines.engine import Reading
 from sfumato.hierarchies.ladder import Ladder

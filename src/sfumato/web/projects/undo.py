@@ -1,8 +1,10 @@
 """Undo and redo: the plans that were, and those that were taken back."""
 
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from sfumato.dataclass import dataclass
 
 MOST_STEPS = 200
 Plan = dict[str, Any]

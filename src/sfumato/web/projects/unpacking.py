@@ -3,9 +3,9 @@
 import shutil
 import zipfile
 import zlib
-from dataclasses import dataclass
 from pathlib import Path
 
+from sfumato.dataclass import dataclass
 from sfumato.service.settings import JobSettings
 
 MOST_FILES = 1_000

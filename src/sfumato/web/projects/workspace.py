@@ -6,12 +6,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import sha256
 from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar, cast
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.service.jobs.folders import erase
 from sfumato.service.jobs.plans import check_paths, with_quoted_formulas

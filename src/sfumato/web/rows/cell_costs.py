@@ -1,11 +1,11 @@
 """What a missing cell of each column costs, for the method that withholds single cells; some are never touched."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from nicegui import ui
 
+from sfumato.dataclass import dataclass
 from sfumato.texts.words import Words
 from sfumato.web import components
 from sfumato.web.forms import Values

@@ -8,9 +8,9 @@ the quickest method of all is asked, which has one level for all rows of a colum
 from collections.abc import Mapping
 from contextlib import closing, suppress
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import Any
 
+from sfumato.dataclass import dataclass
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.errors import EngineError, SfumatoError, UnattainableError
 from sfumato.microdata.counts.frequencies import FrequencyTable

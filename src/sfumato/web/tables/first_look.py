@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from sfumato.dataclass import dataclass
 from sfumato.delimited.decimal_marks import thousands_mark
 from sfumato.delimited.lines import parse_lines
 from sfumato.errors import DataError

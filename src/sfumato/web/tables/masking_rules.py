@@ -1,12 +1,13 @@
 """What a table's plan says, on the page: rules for unsafe cells, columns they need, method, protection, attacker."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any
 
 from nicegui import ui
 
+from sfumato.dataclass import dataclass
 from sfumato.shapes.shapes import read
 from sfumato.tables.plan.perturbation import PERTURBATIONS, UNRULED
 from sfumato.tables.plan.plan import ATTACKER, METHOD, PROTECTION, RULES, TABLE, MethodChoice

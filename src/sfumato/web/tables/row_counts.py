@@ -3,12 +3,12 @@
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Reading
 from sfumato.hierarchies.person_keys import plain_key

@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from nicegui import ui
 
+from sfumato.dataclass import dataclass
 from sfumato.service.store.jobs import Job, Kind
 from sfumato.web import components
 from sfumato.web.job_progress import Then, follow, start_job

@@ -4,9 +4,9 @@
 `code_sets.txt`: the concept, how many different codes of the set a column needs, and those that must be among them.
 """
 
-from dataclasses import dataclass
 from functools import cache
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.words.concepts import read_sections
 

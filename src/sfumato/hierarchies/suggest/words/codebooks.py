@@ -7,9 +7,10 @@ A name of two or three letters may mean anything; several names of one codebook 
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+
+from sfumato.dataclass import dataclass
 
 # So many names of one codebook, which are no words themselves, tell that a file is one of it.
 _LEAST_NAMES = 3

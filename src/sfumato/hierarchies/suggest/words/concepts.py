@@ -8,9 +8,10 @@ those that forms have everywhere in `fields.txt`, those of trades in `topics.txt
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Literal
+
+from sfumato.dataclass import dataclass
 
 Role = Literal["identifier", "person", "quasi-identifier", "sensitive", "insensitive", "weight", "household"]
 # What the values must be for a name to be believed: many, keys of rows or persons, numbers, marks, many texts, few

@@ -7,11 +7,11 @@ and on holdout: what is told of persons who are not in the file, for whom rows a
 those equal to it, are left out. What is learned of those is learned about everybody; what exceeds it is disclosure.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.measures.perturbed import linkage_kernels
 from sfumato.microdata.models.classes import Floats
 from sfumato.microdata.perturbation.draws import uniforms

@@ -5,13 +5,13 @@ holds it, so that sets of few columns, which make few classes, cost next to noth
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.packing import Words
 from sfumato.microdata.measures.regrouping import Owners, Regrouper

@@ -12,12 +12,13 @@ Where there are too many sets, those up to some size are, and the answer says so
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import comb, factorial
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.measures.uniques import column_set_kernels
 from sfumato.microdata.measures.uniques.column_sets import ColumnSet, column_sets

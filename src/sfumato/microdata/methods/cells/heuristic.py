@@ -4,10 +4,9 @@ It hands over a feasible assignment for tables of any size; how far it is from t
 says.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 from sfumato.microdata.methods.cells import kernels
 from sfumato.microdata.methods.cells.patterns import Codes, Patterns

@@ -8,12 +8,12 @@ nothing may be hidden any more.
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 from sfumato.microdata.methods.cells.patterns import Cells, Patterns
 from sfumato.microdata.methods.time_limit import Deadline

@@ -6,12 +6,12 @@ does: there a missing value is a value like any other.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.tallies import numbers_of
 from sfumato.microdata.models.classes import Counts, Floats, Mask
 

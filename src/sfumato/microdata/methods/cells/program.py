@@ -5,11 +5,11 @@ takes; at least k where it is used. A group all of whose rows agree in a column 
 pattern without that column costs less and takes the same rows.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import missing_extra
 from sfumato.microdata.methods.cells.heuristic import Assignment
 from sfumato.microdata.methods.cells.patterns import UNFIT, Patterns

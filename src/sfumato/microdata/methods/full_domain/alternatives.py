@@ -1,8 +1,9 @@
 """The trade-off: what other budgets and neighboring levels would have cost in a full-domain release."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.persons import person_view

@@ -15,11 +15,11 @@ handed over together with the bound. Nothing is kept for nodes that were not rea
 """
 
 import heapq
-from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.grouping import Node
 from sfumato.microdata.methods.full_domain.greedy import Walk
 from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem, Solution

@@ -7,12 +7,12 @@ search knows them once.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.microdata.counts.frequencies import FrequencyTable

@@ -5,12 +5,12 @@ can be improved there first (see walks.py). The same numbers give the same walks
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.packing import packing_of
 from sfumato.microdata.methods.k_optimize import climb_kernels as kernels
 from sfumato.microdata.methods.k_optimize import layout as at

@@ -16,13 +16,13 @@ It protects as k-anonymity does, and against nothing more.
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from functools import partial
 from heapq import heappop, heappush
 from typing import Any, TypeVar
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.methods.assessment import beyond_limits
 from sfumato.microdata.methods.k_optimize import layout as at

@@ -6,13 +6,13 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
 from queue import SimpleQueue
 from time import perf_counter
 from typing import TypeVar
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.methods.k_optimize import dive_kernels as kernels
 from sfumato.microdata.methods.k_optimize import layout as at
 from sfumato.microdata.methods.k_optimize.bounds_kernels import Verdicts

@@ -8,11 +8,11 @@ covers all rows by cells (for set covering so by Caprara, A., Fischetti, M., Tot
 set covering problem, https://doi.org/10.1287/opre.47.5.730); cells whose ratio is near 1 make good classes.
 """
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.methods.local import cell_kernels
 from sfumato.microdata.methods.local.cell_kernels import Rows, Stack
 from sfumato.microdata.methods.local.kernels import Prices

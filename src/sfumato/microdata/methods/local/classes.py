@@ -1,10 +1,9 @@
 """The classes of local recoding: their levels, what they cost, and where rows find company that no node gave any."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.methods.local.sweep import UNPLACED, Ints, Sweep
 from sfumato.microdata.methods.time_limit import GRACE
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask

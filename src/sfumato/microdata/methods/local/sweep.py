@@ -6,12 +6,13 @@ cells up to a certain cost: then a cheap cell of a dear node comes before a dear
 """
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.grouping import regroup
 from sfumato.microdata.losses.loss_metric import LossMetric

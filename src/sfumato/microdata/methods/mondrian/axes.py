@@ -12,13 +12,14 @@ The missing value stands last. A class that holds it beside others is published 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.intervals import Intervals
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.hierarchies.types import NUMBER_TYPES, numbers_of

@@ -9,11 +9,12 @@ Values that the hierarchy codes (`bottom: 20`, `top: 80`) are one cell at each e
 range that reaches into such a cell is open there (`<36`), for its end would be an outlier or a typing error.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.models.classes import Counts, Floats, Mask
 from sfumato.microdata.recoding.grids import Grid, range_text
 from sfumato.microdata.recoding.recoding import STAR

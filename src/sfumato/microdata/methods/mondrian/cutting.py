@@ -7,11 +7,12 @@ class whose cut was refused is cut along the next column.
 
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.methods.mondrian import division_kernels as division
 from sfumato.microdata.methods.mondrian.axes import Places
 from sfumato.microdata.methods.mondrian.kernels import STRICT, Axes, Scratch

@@ -1,11 +1,11 @@
 """What the classes of Mondrian are published as, and what each loses: ranges, common ancestors, sets of values."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.losses.coverage import certainty_penalties
 from sfumato.microdata.methods.class_labels import distinct_labels
 from sfumato.microdata.methods.mondrian.axes import Axis, Places

@@ -1,9 +1,10 @@
 """What ARXaaS answers: rows analyzed, rows anonymized."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
+from sfumato.dataclass import dataclass
 from sfumato.engines.frames.sources import frame_of, installed
 from sfumato.errors import DataError, PlanError, UnattainableError
 from sfumato.hierarchies.any import AnyValue

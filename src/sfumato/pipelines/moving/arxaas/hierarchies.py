@@ -5,11 +5,11 @@ Each is a list of rows, one a value in the order of the column: the value, then 
 
 import datetime as dt
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from itertools import chain, cycle, pairwise
 from typing import Any
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.hierarchies.domains import Placeless, outside
 from sfumato.hierarchies.ladder import ROOT, Binding, make_ladder

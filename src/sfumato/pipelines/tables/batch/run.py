@@ -2,9 +2,10 @@
 
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
+from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError, SfumatoError
 from sfumato.folders import write_text
 from sfumato.pipelines.tables.batch.protection import protect_job, protect_linked

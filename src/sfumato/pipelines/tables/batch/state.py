@@ -1,8 +1,9 @@
 """What a batch file has opened, specified and read so far."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.batch.crossing import Crossed
 from sfumato.tables.formats.batch_file import Call, Specification
 from sfumato.tables.formats.metadata import Metadata

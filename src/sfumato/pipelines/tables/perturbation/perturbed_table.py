@@ -1,10 +1,10 @@
 """Tables whose numbers were changed, one or several, as a report, a frame, a page or a folder."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from sfumato.dataclass import dataclass
 from sfumato.pipelines.tables.table_release import TableRelease, TablesRelease
 from sfumato.report.tables.changed_house import changed_house
 from sfumato.report.tables.house import Papers

@@ -1,12 +1,13 @@
 """Evidence: what a report shows of a release besides its figures, taken from the frequency table and the recoding."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.models.classes import Counts, Floats, Mask
 from sfumato.microdata.plan.model import Plan

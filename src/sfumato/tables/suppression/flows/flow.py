@@ -1,10 +1,10 @@
 """Flows: deviations that move a threatened cell as far as needed, the proof that it is protected."""
 
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Numbers, Places
 from sfumato.tables.suppression.problem import Threat
 

@@ -1,11 +1,11 @@
 """Fields for numbers that are coded: cut off at the top and the bottom, rounded, or put into intervals."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from nicegui import ui
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.shapes.records import record_of
 from sfumato.texts.words import Words

@@ -1,11 +1,11 @@
 """What a column holds, drawn small: histograms of numbers, bars of categories, and one value up its ladder."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from html import escape
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.web.projects.loaded_data import Column
 

@@ -1,11 +1,12 @@
 """What a column that has no ladder is published as: itself, coded and rounded, perturbed, or under a pseudonym."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, fields
 from typing import Any
 
 from nicegui import ui
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.plan.model import PUBLISH
 from sfumato.microdata.publishing.perturbation import (
     Microaggregate,

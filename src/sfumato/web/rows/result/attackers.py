@@ -1,11 +1,11 @@
 """What three attackers can expect of classes of known sizes, and how many persons are unique in a population."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.measures.population import uniqueness
 from sfumato.microdata.measures.risk import attacker
 from sfumato.microdata.models.classes import Counts, Floats

@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import product
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts import kernels
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.grouping import Grouped, Grouper, Node

@@ -7,12 +7,12 @@ node (exhaustive.py).
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from time import monotonic
 
 import numpy as np
 
+from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.grouping import Grouper, Node, hash_capacity
 from sfumato.microdata.counts.packing import Words
 from sfumato.microdata.losses.loss import Charges, Swept
