@@ -1,7 +1,7 @@
 """The plan that is suggested for some rows: what each column is, what is promised, how it is searched."""
 
-from collections.abc import Callable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -189,17 +189,31 @@ def suggest_for_file(
 
 def _of_file(path: Path, options: Mapping[str, Any]) -> SuggestedPlan:
     """A plan for the rows of a file, which is read as is said; its decimal mark is found out."""
-    from sfumato.engines.duckdb.engine import DuckDBEngine
     from sfumato.engines.survey_files import book_of
-    from sfumato.microdata.data_plan import DataPlan
 
-    with closing(DuckDBEngine(path, DataPlan(**options))) as engine:
-        separator = engine.source.separator
+    with _opened(path, options) as (engine, separator):
         asks = "decimal" not in options and separator and options.get("separator") != ","
         rows = CountedRows(engine)
         if not (asks and writes_commas(rows.texts, thousands=separator == ",")):
             return suggest_plan(rows, str(path), book_of(path), **options)
     return _of_file(path, {**options, "decimal": ","})
+
+
+@contextmanager
+def _opened(path: Path, options: Mapping[str, Any]) -> Iterator[tuple[CountsRows, str]]:
+    """What counts the rows of a file, and its separator."""
+    from sfumato.engines.plain_file import plain_file
+    from sfumato.microdata.data_plan import DataPlan
+
+    data = DataPlan(**options)
+    plain = plain_file(path, data)
+    if plain is not None:
+        yield plain, plain.separator
+        return
+    from sfumato.engines.duckdb.engine import DuckDBEngine
+
+    with closing(DuckDBEngine(path, data)) as engine:
+        yield engine, engine.source.separator
 
 
 def suggest_for_frame(frame: Any) -> SuggestedPlan:

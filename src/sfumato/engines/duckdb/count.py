@@ -8,21 +8,18 @@ codes of a row are packed as in packing.py, and rows are grouped by that.
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-import numpy as np
-import numpy.typing as npt
-
 from sfumato.dataclass import dataclass
 from sfumato.engines import sql
 from sfumato.engines.duckdb.apply import as_text, filtered, plain_key_of
 from sfumato.engines.duckdb.entry_lists import INTEGERS, MAX_TEXTS, Picker, enumeration, packed
 from sfumato.engines.engine import Reading
+from sfumato.engines.numbering import Texts, ordered
 from sfumato.engines.order import PERSON
 from sfumato.microdata.counts.packing import Packing, packing_of
 from sfumato.microdata.counts.persons import ADDED_UP
 
 # Columns with too many texts are told by so many rows, before all are looked through.
 SAMPLED_ROWS = 20_000
-Texts = tuple[str | None, ...]
 
 
 @dataclass(frozen=True)
@@ -146,23 +143,6 @@ def in_order(lists: Sequence[Sequence[str | None] | None]) -> tuple[Texts, ...] 
     if any(texts is None or len(texts) > MAX_TEXTS for texts in lists):
         return None
     return tuple(ordered(texts or ()) for texts in lists)
-
-
-def ordered(texts: Sequence[str | None]) -> Texts:
-    """Texts in the order in which they are numbered: by their characters, the missing value last."""
-    present = sorted(text for text in texts if text is not None)
-    return (*present, *([None] * (len(texts) - len(present))))
-
-
-def numbered(texts: Sequence[str | None]) -> tuple[Texts, npt.NDArray[np.int32]]:
-    """The distinct texts of a column in their order, and the code of each text.
-
-    >>> numbered(["b", None, "a", "b"])
-    (('a', 'b', None), array([1, 2, 0, 1], dtype=int32))
-    """
-    distinct = ordered([*{*texts}])
-    places = {text: code for code, text in enumerate(distinct)}
-    return distinct, np.fromiter(map(places.__getitem__, texts), np.int32, len(texts))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from sfumato.engines import sql
 from sfumato.engines.duckdb.apply import Application, as_text, locating
-from sfumato.engines.duckdb.count import CodeCounting, Counting, Texts, in_order, numbered, ordered
+from sfumato.engines.duckdb.count import CodeCounting, Counting, in_order
 from sfumato.engines.duckdb.database import Database
 from sfumato.engines.duckdb.entry_lists import MAX_TEXTS
 from sfumato.engines.duckdb.explanations import explained
@@ -22,6 +22,7 @@ from sfumato.engines.duckdb.sources import Source, csv_table, file_list, open_so
 from sfumato.engines.duckdb.stream import Stream, streams
 from sfumato.engines.engine import LOOKED_AT_ROWS, CountsPersons, Reading
 from sfumato.engines.files import about_rows, files_of, fingerprint, format_of
+from sfumato.engines.numbering import Texts, numbered, ordered
 from sfumato.engines.order import PERSON, PERSONS_FILE
 from sfumato.errors import DataError, EngineError, SfumatoError
 from sfumato.microdata.counts.frequencies import TextCounts

@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import CountsPersons, Engine, Reading
 from sfumato.engines.names import check_header
 from sfumato.engines.order import PERSON
@@ -233,6 +232,8 @@ def _tabulated(plan: Plan, text_counts: TextCounts, source: Engine) -> tuple[Fre
 
 def counted_population(model: KMap, columns: tuple[str, ...]) -> TextCounts:
     """The population's combinations of the quasi-identifiers, counted by the engine that fits its file."""
+    from sfumato.engines.duckdb.engine import DuckDBEngine
+
     table = model.population or DataPlan()
     with closing(DuckDBEngine(Path(table.source or ""), table)) as engine:
         absent = [name for name in columns if name not in engine.columns]

@@ -61,8 +61,17 @@ def read_sections(file: str, package: str = __package__) -> Iterator[tuple[list[
     lines = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
     for section in lines.split("[")[1:]:
         head, _, words = section.partition("]")
-        spelled = words.translate(_SPELLED)
-        yield head.split(), frozenset(fold(words).split()).union(fold(spelled).split() if spelled != words else ())
+        yield head.split(), _folded(words)
+
+
+def _folded(text: str) -> frozenset[str]:
+    """The words of a text as they are compared, those with umlauts in both spellings; few have any letter to fold."""
+    if text.isascii():
+        return frozenset(text.lower().split())
+    words = text.split()
+    marked = " ".join(word for word in words if not word.isascii())
+    plain = (word.lower() for word in words if word.isascii())
+    return frozenset(plain).union(fold(marked).split(), fold(marked.translate(_SPELLED)).split())
 
 
 def _concept(head: list[Any], words: frozenset[str]) -> Concept:
@@ -72,7 +81,7 @@ def _concept(head: list[Any], words: frozenset[str]) -> Concept:
 
 def _further(key: str) -> frozenset[str]:
     """The words of further languages that speak of a concept."""
-    return frozenset().union(*(words for head, words in _LANGUAGES if head[0] == key))
+    return frozenset().union(*_WORDS_OF.get(key, ()))
 
 
 _SECTIONS = list(read_sections("concepts.txt"))
@@ -80,6 +89,9 @@ _REGISTERS = [
     part for file in ("registers.txt", "studies.txt", "fields.txt", "topics.txt") for part in read_sections(file)
 ]
 _LANGUAGES = [*read_sections("languages.txt"), *_REGISTERS]
+_WORDS_OF: dict[str, list[frozenset[str]]] = {}
+for _head, _words in _LANGUAGES:
+    _WORDS_OF.setdefault(_head[0], []).append(_words)
 CONCEPTS = tuple(_concept(head, words) for head, words in _SECTIONS if len(head) > 1)
 BY_KEY = {concept.key: concept for concept in CONCEPTS}
 # Words that are no concept by themselves: of counts, of postcodes, of codes whose prefix groups them, of persons (what

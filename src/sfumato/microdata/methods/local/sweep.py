@@ -212,7 +212,7 @@ class Sweep:
         cells = _room(len(left))
         number = int(owners.max(initial=-1)) + 1
         k = self.problem.k
-        random, late = np.random.default_rng(self.seed), False
+        random, late = (np.random.default_rng(self.seed) if self.spare else None), False
         while len(left):
             at, count = local_kernels.next_node(
                 self.table.codes, self.table.counts, left, nodes, floors, at, k, limit, self.prices, cells, stop
@@ -226,7 +226,7 @@ class Sweep:
             owner, good = cells.owner[: len(left)], cells.good[:count].copy()
             if self._others:
                 good = self._acceptable(left, owner, good)
-            if self.spare and at + 1 < len(nodes):
+            if random is not None and at + 1 < len(nodes):
                 good &= random.random(count) >= self.spare
             numbers = number + np.cumsum(good) - 1
             kept = good[owner]
