@@ -14,6 +14,7 @@ from sfumato.microdata.data_plan import DataPlan
 PLAIN = {
     "commas": "a,b,c\n1,x,\n1,x,\n2,,Zürich\n",
     "semicolons without an end": "a;b\n007;1,5\nü ; *",
+    "ends of Windows": "a,b\r\n1,2\r\n,2\r\n",
     "tabs": "a\tb\nx y\t\n\t\n",
     "words for missing": "a,b\nNA,1\n?,2\nNA,1\n",
     "spaces are values": "a,b\n x,x \nx,x\n",
@@ -21,7 +22,8 @@ PLAIN = {
 }
 OTHERS = {
     "quotes": 'a,b\n"1",2\n',
-    "ends of Windows": "a,b\r\n1,2\r\n",
+    "ends of both kinds": "a,b\r\n1,2\n",
+    "ends of old machines": "a,b\r1,2\r",
     "a mark of order": "\ufeffa,b\n1,2\n",
     "a line too short": "a,b\n1,2\n1\n",
     "an empty line": "a,b\n1,2\n\n3,4\n",
@@ -40,7 +42,7 @@ def _tallied(text_counts):
 @pytest.mark.parametrize("reading", [Reading(), Reading(("NA", "?"), ("a",))], ids=["all rows", "a required"])
 def test_it_is_counted_as_the_database_counts_it(tmp_path, text, reading):
     path = tmp_path / "rows.csv"
-    path.write_text(text, encoding="utf-8")
+    path.write_text(text, encoding="utf-8", newline="")
     plain = plain_file(path, DataPlan())
     assert plain is not None
     with closing(DuckDBEngine(path)) as engine:

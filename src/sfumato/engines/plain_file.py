@@ -21,8 +21,8 @@ from sfumato.microdata.data_plan import DataPlan
 
 # Beyond that a database counts sooner.
 _MOST_BYTES = 1 << 20
-# A byte order mark, other ends of lines, and what no text has.
-_STRANGE = ("\ufeff", "\r", "\0")
+# A byte order mark, and what no text has.
+_STRANGE = ("\ufeff", "\0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,17 @@ def plain_file(path: Path, data: DataPlan) -> PlainFile | None:
         return None
     if data.quote in text or any(sign in text for sign in _STRANGE):
         return None
+    lines = _lines(text)
+    if lines is None:
+        return None
     head = head_of([path], data, ())
-    lines = text.removesuffix("\n").split("\n")[1:]
     even = all(line.count(head.separator) == len(head.columns) - 1 for line in lines)
-    return PlainFile(head, tuple(lines)) if lines and even and len(head.columns) > 1 else None
+    return PlainFile(head, lines) if lines and even and len(head.columns) > 1 else None
+
+
+def _lines(text: str) -> tuple[str, ...] | None:
+    """The lines behind the first; None where they do not all end alike."""
+    end = "\r\n" if "\r\n" in text else "\n"
+    if any(text.count(sign) != (text.count(end) if sign in end else 0) for sign in "\r\n"):
+        return None
+    return tuple(text.removesuffix(end).split(end)[1:])
