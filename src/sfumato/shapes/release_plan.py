@@ -1,8 +1,9 @@
 """What a plan says of its release, of rows or of tables: who releases, for what purpose, to whom and on what basis."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Annotated
 
+from sfumato.dataclass import dataclass
 from sfumato.shapes.records import Note, record_of
 
 

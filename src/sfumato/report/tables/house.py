@@ -1,12 +1,13 @@
 """The report on a table that stays in the house, to be signed: what is told of masked and of changed tables alike."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from datetime import date
 from html import escape
 from pathlib import Path
 from typing import Any
 
+from sfumato.dataclass import dataclass
 from sfumato.report.page import signing
 from sfumato.report.page.html_parts import listing, page, paragraph, section, table, tiles
 from sfumato.shapes.files import written
