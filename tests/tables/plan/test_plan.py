@@ -1,10 +1,13 @@
 """Table plans: the example of the documentation, all faults at once, and the schema."""
 
+from pathlib import Path
+
 import pytest
 
 from sfumato.errors import PlanError
 from sfumato.pipelines.tables.protect import protect
 from sfumato.tables.plan import rules as primary
+from sfumato.tables.plan.plain import table_plan_dict
 from sfumato.tables.plan.plan import read_table_plan, table_plan_schema
 
 EXAMPLE = """
@@ -86,6 +89,7 @@ def test_short_forms():
         }
     )
     assert plan.method.prefer == "min"
+    assert table_plan_dict(plan, Path())["method"]["prefer"] == "min"  # written in our own words
     assert (plan.output.columns, plan.output.language) == ("original", "de")
 
 

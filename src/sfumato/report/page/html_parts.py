@@ -7,7 +7,7 @@ from html import escape, unescape
 from pathlib import Path
 from typing import TypeVar
 
-from sfumato.texts.enumeration import Enumeration
+from sfumato.texts.enumeration import FIRST_NAMES, MOST_NAMES, Enumeration
 from sfumato.texts.numbers import amount
 from sfumato.texts.words import Words, words_in
 
@@ -57,8 +57,21 @@ def sentence_html(sentence: str) -> str:
     """A sentence; of a long list of names in it the first are seen, the rest unfolds, and is printed."""
     if not isinstance(sentence, Enumeration) or not sentence.rest:
         return escape(sentence)
-    folded = f"<details><summary> {escape(sentence.more)}</summary><span>, {escape(sentence.rest)}</span></details>"
-    return f'<span class="names">{escape(sentence.first)}{folded}</span>{escape(sentence.tail)}'
+    return _unfolding(escape(sentence.first), escape(sentence.more), escape(sentence.rest)) + escape(sentence.tail)
+
+
+def labels_html(labels: Sequence[str], words: Words) -> str:
+    """Values of a file to the letter; of many the first are seen, the rest unfolds, and is printed."""
+    codes = [f"<code>{escape(label)}</code>" for label in labels]
+    if len(codes) <= MOST_NAMES:
+        return ", ".join(codes)
+    more = words["names.more"].format(count=words.count(len(codes) - FIRST_NAMES))
+    return _unfolding(", ".join(codes[:FIRST_NAMES]), escape(more), ", ".join(codes[FIRST_NAMES:]))
+
+
+def _unfolding(first: str, more: str, rest: str) -> str:
+    folded = f"<details><summary> {more}</summary><span>, {rest}</span></details>"
+    return f'<span class="names">{first}{folded}</span>'
 
 
 def folded(words: Words, parts: Sequence[Part], shown: Callable[[Sequence[Part]], str], most: int = MOST_SHOWN) -> str:

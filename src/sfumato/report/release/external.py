@@ -19,6 +19,7 @@ from sfumato.report.page import signing
 from sfumato.report.page.html_parts import (
     definitions,
     folded,
+    labels_html,
     page,
     paragraph,
     raw_table,
@@ -32,7 +33,7 @@ from sfumato.report.release.findings import columns_alike
 from sfumato.report.release.labels import Meaning
 from sfumato.report.release.matrices import shown_matrix
 from sfumato.report.release.sections import sections
-from sfumato.texts.enumeration import enumeration, names_told
+from sfumato.texts.enumeration import names_told
 from sfumato.texts.words import Words
 
 # Categories of fewer rows are not named.
@@ -210,9 +211,8 @@ def _line(words: Words, alike: Sequence[Meaning]) -> str:
     """Labels of one rule: the first with what it stands for, to the letter as the file has it, then the others."""
     first, *others = alike
     label = f"<code>{escape(first.label)}</code>" if first.label else escape(words["external.empty"])
-    names = [other.label for other in others]
-    more = sentence_html(enumeration(words, words["external.likewise"], names)) if names else ""
-    return f"{label}: {sentence_html(first.stands_for)}{more}"
+    more = escape(words["external.likewise"]) + labels_html([other.label for other in others], words) if others else ""
+    return f"{label}: {escape(first.stands_for)}{more}"
 
 
 def _what(dossier: Dossier, name: str) -> str:

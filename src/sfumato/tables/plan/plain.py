@@ -38,7 +38,8 @@ def table_plan_dict(plan: TablePlan, folder: Path) -> dict[str, Any]:
 def _method_dict(plan: TablePlan) -> dict[str, Any]:
     chosen = plan.perturbation or plan.method
     record = METHOD if plan.perturbation is None else PERTURBATIONS[chosen.name]
-    keys = {record.attribute(key): key for key in reversed(list(record.keys))}
+    # Of several words for one choice, our own.
+    keys = {record.attribute(key): key for key in sorted(record.keys, key=lambda key: record.attribute(key) == key)}
     options = {keys[name]: value for name, value in asdict(chosen).items() if value is not None and name != "secret"}
     return {"name": chosen.name} | options
 
