@@ -199,7 +199,9 @@ class GoalStep:
                 ui.label(why).classes("sf-soft sf-small")
                 return
             withheld = f"{words.count(estimate.withheld)} ({words.percent(estimate.withheld / max(loaded.rows, 1))})"
-            components.tiles([(words.percent(estimate.detail), words["cost_detail"]), (withheld, words["suppressed"])])
+            # Both ways to say it: the result tells the loss.
+            left = words["cost_detail"].format(loss=words.amount(round(1 - estimate.detail, 2)))
+            components.tiles([(words.percent(estimate.detail), left), (withheld, words["suppressed"])])
             if estimate.lost:
                 components.notice(words["cost_lost"].format(columns=", ".join(estimate.lost)), good=None)
             ui.label(words["cost_hint"]).classes("sf-soft sf-small")
