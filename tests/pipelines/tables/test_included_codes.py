@@ -4,7 +4,6 @@ import random
 
 import pytest
 
-from sfumato.pipelines.tables.batch.run import run_batch
 from sfumato.pipelines.tables.protect import protect
 from sfumato.pipelines.tables.several import sheets_of
 from sfumato.tables.plan.plan import read_table_plan
@@ -61,19 +60,3 @@ def test_unrelated_columns_are_not_linked(tmp_path, seed):
     ]
     own = plan(tmp_path, records, ("region", "size"), ("sex", "age"), columns=("region", "size", "sex", "age"))
     assert not sheets_of(own)[1][0].chains
-
-
-def test_a_batch_warns_of_variables_that_nothing_ties(tmp_path):
-    (tmp_path / "m.asc").write_text("".join(";".join(record) + "\n" for record in RECORDS))
-    variables = "".join(f'{name} 2\n<RECODEABLE>\n<TOTCODE> "T"\n' for name in ("kreis", "typ", "size"))
-    (tmp_path / "m.rda").write_text(f'<SEPARATOR> ";"\n{variables}')
-    tables = "".join(
-        f'<SPECIFYTABLE> "{name}""size"|"<freq>"||\n<SAFETYRULE> FREQ(3,10)\n' for name in ("typ", "kreis")
-    )
-    writes = "".join(f'<WRITETABLE> ({place}, 3, , "{place}.csv")\n' for place in (1, 2))
-    (tmp_path / "b.arb").write_text(
-        f'<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n{tables}<READMICRODATA>\n<SUPPRESS> MOD(0)\n{writes}'
-    )
-    done = run_batch(tmp_path / "b.arb", tmp_path / "out")
-    assert not done.holds
-    assert any("a code of kreis lies wholly within one of typ" in warning for warning in done.warnings)

@@ -1,8 +1,12 @@
 """Tables of one batch file whose variables determine each other in the records, without a hierarchy that says so."""
 
 import csv
+import random
+from itertools import product
 
+import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from sfumato.errors import DataError
 from sfumato.pipelines.tables.batch.run import run_batch
@@ -52,34 +56,55 @@ def test_a_wrong_record_is_told(tmp_path):
     assert any("gem determines kreis in all but 1 of the records" in warning for warning in done.warnings)
 
 
-@pytest.mark.parametrize(
-    ("recoding", "holds"), [("", True), ("1: a,b\n2: c,d\n3: e\n4: f\n", True), ("1: a,c\n2: b,e\n3: d,f\n", False)]
-)
-def test_a_table_that_crosses_both_ties_them_unless_its_codes_are_coarser(tmp_path, recoding, holds):
-    (tmp_path / "g.grc").write_text(recoding)
-    crossing = '<SPECIFYTABLE> "gem""kreis"|"<freq>"||\n<SAFETYRULE> FREQ(3,10)\n'
-    way = ('<RECODE> 3,"gem","g.grc"\n' if recoding else "") + "<SUPPRESS> GH(0)"
-    writes = f'{WRITES}<WRITETABLE> (3, 3, AS+, "3.csv")\n'
-    done = run(tmp_path, COUNTS | {"3;e;s": 3, "3;f;s": 3}, way, TABLES + crossing, writes)
-    assert done.holds is holds
-    assert any("gem determines kreis" in warning for warning in done.warnings) is not holds
-    assert not holds or ("b", "s") in masked(tmp_path, 1) or ("1", "s") in masked(tmp_path, 2)
-
-
-def test_units_that_are_the_same_together_are_told(tmp_path):
-    # The columns are Kreis and Region here: 1 and 2 are a and b, 3 and 4 are c and d.
-    inside = {"1": "ab", "2": "ab", "3": "cd", "4": "cd"}
-    counts = {f"{kreis};{own};{size}": 5 for kreis, both in inside.items() for own in both for size in "st"}
-    done = run(tmp_path, counts, "<SUPPRESS> GH(0)")
-    assert not done.holds
-    assert any("same records as some of" in warning for warning in done.warnings)
-    mixed = {f"{kreis};{own};{size}": 5 for kreis in "1234" for own in "abcd" for size in "st"}
-    assert run(tmp_path, mixed, "<SUPPRESS> GH(0)").holds
-
-
 def crossed(*names):
     quoted = "".join(f'"{name}"' for name in names)
     return f'<SPECIFYTABLE> {quoted}|"<freq>"||\n<SAFETYRULE> FREQ(3,10)\n'
+
+
+def attacked(folder, counts, columns, tables, way="GH(0)", recode="", recodings=None):
+    """Run tables, and attack what is published by linear programs over all combinations of codes that records have;
+    the cells that are told exactly among those of fewer than 3 records, and how many of those there are."""
+    writes = "".join(f'<WRITETABLE> ({place + 1}, 3, AS+, "{place + 1}.csv")\n' for place in range(len(tables)))
+    specified = "".join(crossed(*names) for names in tables)
+    done = run(folder, counts, f"{recode}<SUPPRESS> {way}", specified, writes, columns)
+    assert all("in all but" in warning for warning in done.warnings)
+    records, amounts = [record.split(";") for record in counts], np.array(list(counts.values()), float)
+    rows, sides, unsafe = [], [], []
+    for place, names in enumerate(tables):
+        new = (recodings or {}).get(place, {})
+        with (folder / "out" / f"{place + 1}.csv").open(encoding="utf-8", newline="") as file:
+            for *codes, text, _ in csv.reader(file):
+                own = [(columns.index(name), code) for name, code in zip(names, codes, strict=True)]
+                inside = np.array(
+                    [all(code in ("T", new.get(record[at], record[at])) for at, code in own) for record in records]
+                )
+                if text != "x":
+                    rows.append(inside)
+                    sides.append(float(text))
+                elif amounts[inside].sum() < 3:
+                    unsafe.append(inside)
+    ends = [[linprog(sign * own, A_eq=np.array(rows, float), b_eq=sides).fun for sign in (1.0, -1.0)] for own in unsafe]
+    return [own for own in ends if abs(own[0] + own[1]) < 1e-6], len(unsafe)
+
+
+@pytest.mark.parametrize("recoding", ["", "1: a,b\n2: c,d\n3: e\n4: f\n", "1: a,c\n2: b,e\n3: d,f\n"])
+def test_a_table_that_crosses_both_ties_them(tmp_path, recoding):
+    (tmp_path / "g.grc").write_text(recoding)
+    new = {code: line[0] for line in recoding.splitlines() for code in line[3:].split(",")}
+    tables = [("gem", "size"), ("kreis", "size"), ("gem", "kreis")]
+    recode = '<RECODE> 3,"gem","g.grc"\n' if recoding else ""
+    counts = COUNTS | {"3;e;s": 3, "3;f;s": 3}
+    told = attacked(tmp_path, counts, ("kreis", "gem", "size"), tables, recode=recode, recodings={2: new})
+    assert told == ([], 1)
+
+
+def test_units_that_are_the_same_together_are_protected_together(tmp_path):
+    # The columns are Kreis and Region here: 1 and 2 are a and b, 3 and 4 are c and d.
+    inside = {"1": "ab", "2": "ab", "3": "cd", "4": "cd"}
+    counts = {f"{kreis};{own};{size}": 5 for kreis, both in inside.items() for own in both for size in "st"}
+    counts |= {"1;a;s": 1, "1;b;s": 1}
+    tables = [("kreis", "size"), ("gem", "size")]
+    assert attacked(tmp_path, counts, ("kreis", "gem", "size"), tables) == ([], 1)
 
 
 # The Land of each Kreis, and the type of each Gemeinde.
@@ -87,39 +112,62 @@ LAND, TYPE = {"1": "N", "2": "N", "3": "S"}, dict(zip("abcdef", "uuruur", strict
 
 
 @pytest.mark.parametrize(
-    ("others", "fine", "coarse"),
-    [
-        ([("land", "kreis", "size")], "gem", "kreis"),
-        ([("kreis", "typ", "size")], "gem", "typ"),
-        ([("plz", "size"), ("kreis", "size")], "plz", "kreis"),
-    ],
+    "others", [[("land", "kreis", "size")], [("kreis", "typ", "size")], [("plz", "size"), ("kreis", "size")]]
 )
 @pytest.mark.parametrize("way", ["MOD(0)", "GH(0)"])
-def test_variables_that_could_not_be_linked_are_told(tmp_path, others, fine, coarse, way):
+def test_variables_that_others_determine_in_several_ways_are_linked(tmp_path, others, way):
     counts = {}
     for record, count in COUNTS.items():
         kreis, gem, size = record.split(";")
         # Half of the records of a Gemeinde have another postcode, which those of others of its Kreis have as well.
         for plz, part in (("opq"[int(kreis) - 1], count // 2), ("xyz"[int(kreis) - 1], count - count // 2)):
             counts[";".join((kreis, gem, size, LAND[kreis], TYPE[gem], plz))] = part
-    tables = "".join(crossed(*names) for names in [("gem", "size"), *others])
-    writes = "".join(f'<WRITETABLE> ({number}, 3, AS+, "{number}.csv")\n' for number in range(1, len(others) + 2))
     columns = ("kreis", "gem", "size", "land", "typ", "plz")
-    done = run(tmp_path, counts, f"<SUPPRESS> {way}", tables, writes, columns)
-    assert not done.holds
-    assert any(f"{fine} determines {coarse} in the records, but" in warning for warning in done.warnings)
+    told, unsafe = attacked(tmp_path, counts, columns, [("gem", "size"), *others], way)
+    assert not told and unsafe
 
 
-def test_a_variable_that_two_others_determine_together_is_told(tmp_path):
+@pytest.mark.parametrize("way", ["MOD(0)", "GH(0)"])
+def test_a_variable_that_two_others_determine_together_tells_nothing(tmp_path, way):
     """Each Land counts its Kreise from 1 on; the columns here are Land and Kreis, number and type."""
-    types = {"N1": "x", "N2": "y", "S1": "y", "S2": "x", "W1": "x", "W2": "y"}
-    counts = {f"{own[0]};{own[1]};{kind};{size}": 6 for own, kind in types.items() for size in "st"}
-    tables = crossed("land", "nr", "size") + crossed("kind", "size")
-    done = run(tmp_path, counts, "<SUPPRESS> GH(0)", tables, columns=("land", "nr", "kind", "size"))
-    assert not done.holds
-    assert any("land and nr determine kind together" in warning for warning in done.warnings)
-    mixed = {f"{land};{nr};{kind};{size}": 6 for land in "NSW" for nr in "12" for kind in "xy" for size in "st"}
-    assert run(tmp_path, mixed, "<SUPPRESS> GH(0)", tables, columns=("land", "nr", "kind", "size")).holds
+    types = {"N1": "x", "N2": "y", "S1": "y", "S2": "x", "W1": "x", "W2": "y", "W3": "z", "N3": "z", "S3": "y"}
+    counts = {f"{own[0]};{own[1]};{kind};{size}": 6 for own, kind in types.items() for size in "stu"}
+    counts |= {"S;2;x;s": 2, "N;1;x;s": 9, "W;1;x;s": 7, "N;3;z;t": 1}
+    tables, columns = [("land", "nr", "size"), ("kind", "size")], ("land", "nr", "kind", "size")
+    assert attacked(tmp_path, counts, columns, tables, way) == ([], 2)
+
+
+def test_a_variable_that_three_others_determine_together_tells_nothing(tmp_path):
+    draw = random.Random(3)
+    units = list(product("AB", "12", "mf"))
+    kinds = {unit: "xy"[place % 3 % 2] for place, unit in enumerate(draw.sample(units, len(units)))}
+    counts = {f"{';'.join(unit)};{kind};{size}": draw.randint(4, 9) for unit, kind in kinds.items() for size in "st"}
+    first = next(own for own in counts if ";x;s" in own)
+    columns = ("a", "b", "c", "kind", "size")
+    tables = [("a", "b", "c", "size"), ("kind", "size")]
+    assert attacked(tmp_path, counts | {first: 1}, columns, tables) == ([], 1)
+
+
+@pytest.mark.parametrize("way", ["MOD(0)", "GH(0)"])
+def test_codes_that_lie_within_one_of_another_variable_tell_nothing(tmp_path, way):
+    """3 lies in y alone, and 4 and 5 in x, while 1 is in both: what x and y have in q tells 3 to 5 there."""
+    counts = {"1;x;r": 20, "1;y;r": 20, "3;y;q": 10, "3;y;r": 30, "4;x;q": 1, "4;x;r": 30, "5;x;q": 40, "5;x;r": 50}
+    tables, columns = [("typ", "size"), ("kreis", "size")], ("kreis", "typ", "size")
+    assert attacked(tmp_path, counts, columns, tables, way) == ([], 1)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_variables_that_share_codes_tell_nothing(tmp_path, seed):
+    """A unit is of one type or of several, and some types have units of their own alone."""
+    draw = random.Random(seed)
+    counts = {}
+    for unit in "abcdefgh"[: draw.randint(4, 8)]:
+        for kind in draw.sample("xyz", draw.choice([1, 1, 2])):
+            for size in "stu":
+                counts[f"{unit};{kind};{draw.choice('mn')};{size}"] = draw.choice([1, 2, 9, 12, 15, 30])
+    columns, tables = ("unit", "kind", "sort", "size"), [("unit", "size"), ("kind", "size"), ("kind", "sort")]
+    told, unsafe = attacked(tmp_path, counts, columns, tables)
+    assert not told and unsafe
 
 
 def test_a_table_that_names_a_variable_twice_is_refused_by_its_line(tmp_path):

@@ -8,8 +8,9 @@ import pytest
 from sfumato.pipelines.tables.audit import audit
 from sfumato.pipelines.tables.protect import protect
 from sfumato.pipelines.tables.several import sheets_of
-from sfumato.tables.nesting.determined_columns import RecordCodes, determined_chains
+from sfumato.tables.nesting.determined_columns import determined_chains
 from sfumato.tables.nesting.odd_records import with_odd_records
+from sfumato.tables.nesting.record_codes import RecordCodes
 from sfumato.tables.plan.plan import read_table_plan
 from sfumato.tables.several import joint_part
 

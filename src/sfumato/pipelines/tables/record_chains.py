@@ -4,7 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from sfumato.tables.build.trees import tree_of
 from sfumato.tables.cells.dimensions import Tree
-from sfumato.tables.nesting.determined_columns import Chain, Names, RecordCodes, determined_chains
+from sfumato.tables.nesting.chain import Chain
+from sfumato.tables.nesting.determined_columns import determined_chains
+from sfumato.tables.nesting.record_codes import Names, RecordCodes
 from sfumato.tables.plan.plan import Dimension
 
 

@@ -15,8 +15,9 @@ from sfumato.tables.cells.columns import Columns
 from sfumato.tables.deadline import never, within
 from sfumato.tables.formats.delimited_cells import read_delimited_cells
 from sfumato.tables.masking import mask_part
-from sfumato.tables.nesting.determined_columns import Chain, RecordCodes
+from sfumato.tables.nesting.chain import Chain
 from sfumato.tables.nesting.odd_records import with_odd_records
+from sfumato.tables.nesting.record_codes import RecordCodes
 from sfumato.tables.plan.perturbation import CellKey
 from sfumato.tables.plan.plan import Crossing, Dimension, TablePlan, read_table_plan
 from sfumato.tables.plan.rules import Dominance, Frequency, Holdings, PriorPosterior, Request

@@ -6,7 +6,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.tables.batch.coverage import Identity, coverage_of, variable_of
-from sfumato.tables.batch.nested_variables import in_finest_variables
+from sfumato.tables.batch.linked_variables import View, linked_views
 from sfumato.tables.batch.presence import Presence
 from sfumato.tables.batch.shared_cells import Grain, shared_cells, tied_rows
 from sfumato.tables.batch.shared_cross import shared_cross
@@ -63,15 +63,18 @@ def joined(tables: Sequence[OfficeTable], tolerance: float = 0.0, presences: Seq
     Raises:
         UnattainableError: Codes of the tables differ in too many ways, or values do as well.
     """
-    handed_in, tables = tables, in_finest_variables(tables)
-    coverage = coverage_of([*tables, *(one.table for one in presences)])
-    shared = shared_cells(tables, coverage, tolerance)
+    views = linked_views([*tables, *(one.table for one in presences)])
+    coverage = coverage_of([view.table for view in views])
+    own, others = views[: len(tables)], views[len(tables) :]
+    identities = [view.identities(number, coverage) for number, view in enumerate(own)]
+    shared = shared_cells(tables, identities, tolerance)
     size = len(shared.numbers)
-    ties = Ties(coverage, tables, shared.numbers)
+    ties = Ties(coverage, [view.table for view in own], shared.numbers)
     ties.tie(range(len(tables)))
     tied = tied_rows(shared, ties.rows)
     off = np.arange(len(tied.off)) + len(shared.numbers)
-    cross = shared_cross(coverage, shared, len(shared.numbers) + len(off), presences)
+    present = [one.by(view) for one, view in zip(presences, others, strict=True)]
+    cross = shared_cross(coverage, shared, own, len(shared.numbers) + len(off), present)
     cells = np.arange(len(shared.numbers) + len(off) + cross.size)
     shown, crossed = cells < size, cells >= len(cells) - cross.size
     columns = _Columns(tables, shared.places, len(shown), shared.grains if shared.mixed else None)
@@ -82,7 +85,7 @@ def joined(tables: Sequence[OfficeTable], tolerance: float = 0.0, presences: Seq
     known = shown | np.isin(cells, [*counted, *off.tolist()])
     values = possible_values(values, known, relations, step_of(values[shown]), tolerance)
     whole = _judged(columns.table(values, shown, relations), ties.judged)
-    names = _names(handed_in, shared.origins, _parts(tables, shared.numbers, size), len(cells))
+    names = _names(tables, shared.origins, _parts(own, shared.numbers, size), len(cells))
     whole = _within(whole, off, tied.most).with_columns(cell_names=names)
     return JointTable(whole, tuple(shared.places), shown, shared.differing, crossed, cross.broken)
 
@@ -95,9 +98,11 @@ def _names(
     return (*names, *(f"{UNSHOWN}{parts.get(cell, '')}" for cell in range(len(names), size)))
 
 
-def _parts(tables: Sequence[OfficeTable], numbers: Mapping[Identity, int], shown: int) -> dict[int, str]:
+def _parts(views: Sequence[View], numbers: Mapping[Identity, int], shown: int) -> dict[int, str]:
     """The codes of the cells that no table shows."""
-    called = {variable_of(tree): tree.name for table in tables for tree in table.trees}
+    called = {
+        variable_of(tree): tree.name for view in views for table in (view.table, view.whole) for tree in table.trees
+    }
     parts = {}
     for identity, place in numbers.items():
         if place >= shown:

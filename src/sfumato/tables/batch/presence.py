@@ -4,6 +4,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.tables.batch.cross_cells import TableCells
+from sfumato.tables.batch.linked_variables import View
 from sfumato.tables.batch.shared_cells import agree
 from sfumato.tables.cells.cells import Mask
 from sfumato.tables.formats.outputs import Protected
@@ -22,6 +23,10 @@ class Presence:
 
     table: OfficeTable
     filled: Mask
+
+    def by(self, view: View) -> "Presence":
+        """The same by linked variables."""
+        return Presence(view.table, self.filled[view.cells])
 
     @property
     def cells(self) -> TableCells:

@@ -12,7 +12,8 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import UnattainableError
-from sfumato.tables.batch.coverage import Coverage, Identity, coverage_of, finest_codes
+from sfumato.tables.batch.coverage import Identity, coverage_of, finest_codes
+from sfumato.tables.batch.linked_variables import own_identity
 from sfumato.tables.batch.unshown_cells import Row
 from sfumato.tables.cells.cells import Numbers, Places
 from sfumato.tables.cells.precision import step_of
@@ -135,11 +136,10 @@ class SharedCells:
     others: dict[int, dict[int, int]] = field(default_factory=dict)
     differing: int = 0
 
-    def add(self, number: int, coverage: Coverage) -> None:
-        """Number the cells of a table."""
-        table, own = self.tables[number], []
-        for cell in range(len(table)):
-            identity = coverage.identity(number, table, cell)
+    def add(self, number: int, identities: Sequence[Identity]) -> None:
+        """Number the cells of a table by what each is."""
+        own = []
+        for cell, identity in enumerate(identities):
             first = self.numbers.get(identity)
             own.append(
                 self._new(identity, number, cell) if first is None else self._same(first, number, cell, identity)
@@ -154,7 +154,7 @@ class SharedCells:
         place = next(same, None)
         self.differing += place != first
         if place is None:
-            place = self._new(identity | {("", frozenset({str(number), str(cell)}))}, number, cell)
+            place = self._new(identity | own_identity(number, cell), number, cell)
         if place != first:
             self.others.setdefault(first, {})[number] = place
         return place
@@ -248,9 +248,11 @@ def tied_rows(shared: SharedCells, rows: Sequence[Row]) -> TiedRows:
     return tied
 
 
-def shared_cells(tables: Sequence[OfficeTable], coverage: Coverage, tolerance: float) -> SharedCells:
-    """The cells of several tables, each once."""
+def shared_cells(
+    tables: Sequence[OfficeTable], identities: Sequence[Sequence[Identity]], tolerance: float
+) -> SharedCells:
+    """The cells of several tables, each once, by what each cell is."""
     shared = SharedCells(tables, [grain_of(table) for table in tables], tolerance)
-    for number in range(len(tables)):
-        shared.add(number, coverage)
+    for number, own in enumerate(identities):
+        shared.add(number, own)
     return shared

@@ -6,18 +6,22 @@ import numpy as np
 
 from sfumato.tables.batch.coverage import Coverage
 from sfumato.tables.batch.cross_cells import Cross, TableCells, cross_of
+from sfumato.tables.batch.linked_variables import View
 from sfumato.tables.batch.presence import Presence
 from sfumato.tables.batch.shared_cells import SharedCells
 from sfumato.tables.cells.cells import Mask, Places, Relations, Status
 from sfumato.tables.office.statuses import choices_of
 
 
-def shared_cross(coverage: Coverage, shared: SharedCells, size: int, presences: Sequence[Presence] = ()) -> Cross:
+def shared_cross(
+    coverage: Coverage, shared: SharedCells, views: Sequence[View], size: int, presences: Sequence[Presence] = ()
+) -> Cross:
     """The cells of crosses, behind so many others; cells below those that differ are left out.
 
     Args:
         coverage: What codes of the tables, and of those of something else behind them, stand for.
         shared: The cells of the tables.
+        views: The tables by linked variables.
         size: How many others there are.
         presences: Tables of something else of the same records.
 
@@ -26,12 +30,12 @@ def shared_cross(coverage: Coverage, shared: SharedCells, size: int, presences: 
     """
     differing = np.unique([place for first, own in shared.others.items() for place in (first, *own.values())])
     tables = [
-        TableCells(table, own, _below(table.relations(), np.isin(own, differing)))
-        for table, own in zip(shared.tables, shared.places, strict=True)
+        TableCells(view.table, own[view.cells], _below(view.whole.relations(), np.isin(own, differing))[view.cells])
+        for view, own in zip(views, shared.places, strict=True)
     ]
-    empty = _empty(shared, size)
+    empty, linked = _empty(shared, size), frozenset().union(*(view.linked for view in views))
     # Where values of both signs add up, an empty cell is still one without records.
-    return cross_of(coverage, [*tables, *(one.cells for one in presences)], empty)
+    return cross_of(coverage, [*tables, *(one.cells for one in presences)], empty, linked)
 
 
 def _empty(shared: SharedCells, size: int) -> Mask:

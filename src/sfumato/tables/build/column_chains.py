@@ -12,7 +12,7 @@ from sfumato.errors import UnattainableError
 from sfumato.tables.batch.coverage import Cover
 from sfumato.tables.batch.variable_cycles import connected
 from sfumato.tables.cells.dimensions import Code, Tree
-from sfumato.tables.nesting.determined_columns import Chain
+from sfumato.tables.nesting.chain import Chain
 
 # More combinations of codes are not looked through.
 MOST = 500_000

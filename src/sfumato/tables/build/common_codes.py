@@ -16,7 +16,7 @@ from sfumato.tables.build.column_chains import (
 )
 from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.cells.relations import Key
-from sfumato.tables.nesting.determined_columns import Chain
+from sfumato.tables.nesting.chain import Chain
 
 # A code of a column, or of level columns by the last of them that it names.
 Name = tuple[str, Code]
@@ -33,6 +33,7 @@ class Axis:
         covers: Of linked columns, the combinations that each code stands for.
         finest: Of codes without parts the same, by their texts.
         odd: The combinations of records that do not fit the others.
+        columns: Of linked columns their names, in the order of the codes of combinations.
     """
 
     tree: Tree
@@ -41,6 +42,7 @@ class Axis:
     covers: Mapping[Code, Cover] = field(default_factory=dict)
     finest: Mapping[str, Cover] = field(default_factory=dict)
     odd: Cover = frozenset()
+    columns: tuple[str, ...] = ()
 
     def code(self, code: Code) -> Code:
         """A code as the tree here has it."""
@@ -115,7 +117,7 @@ def _axis(tree: Tree, linked: LinkedColumns | None, names: "_Names") -> Axis:
     parents = {one_text(code): one_text(parent) for code, parent in tree.parents.items()}
     finest = {one_text(code)[0]: cover for code, cover in covers.items() if code not in totals}
     coded = Tree(linked.name, one_text(tree.root), parents, series=tree.series)
-    return Axis(coded, names.of(tree, covers), linked.name, covers, finest, linked.odd)
+    return Axis(coded, names.of(tree, covers), linked.name, covers, finest, linked.odd, linked.columns)
 
 
 def one_text(code: Code) -> Code:

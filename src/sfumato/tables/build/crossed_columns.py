@@ -70,9 +70,8 @@ def _crossed_axis(axes: Sequence[Axis], trees: Sequence[Tree], keys: Sequence[Ke
     first = axes[places[0]]
     tree = Tree(first.variable, one_text(root), {one_text(code): one_text(root) for code in covers})
     names = {code: (first.variable, code) for code in covers}
-    return Axis(
-        tree, names, first.variable, covers, {one_text(code)[0]: own for code, own in covers.items()}, first.odd
-    )
+    finest_covers = {one_text(code)[0]: own for code, own in covers.items()}
+    return Axis(tree, names, first.variable, covers, finest_covers, first.odd, first.columns)
 
 
 def _joined(codes: Sequence[Code]) -> Code:

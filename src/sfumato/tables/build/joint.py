@@ -21,13 +21,13 @@ from sfumato.tables.build.build import dimensions_of, heights_of
 from sfumato.tables.build.common_codes import Axis, axes_of
 from sfumato.tables.build.common_sums import common_sums
 from sfumato.tables.build.crossed_columns import uncrossed
-from sfumato.tables.build.sections import Section
+from sfumato.tables.build.sections import Section, coded_table
 from sfumato.tables.cells.cells import Numbers, Places, Relations, make_relations
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.dimensions import Tree
 from sfumato.tables.cells.relations import Key, derive, describe
-from sfumato.tables.nesting.determined_columns import Chain
-from sfumato.tables.office.office_table import OfficeTable, plain_table
+from sfumato.tables.nesting.chain import Chain
+from sfumato.tables.office.office_table import OfficeTable
 from sfumato.tables.plan.plan import Dimension
 
 Row = tuple[list[int], list[float]]
@@ -265,14 +265,6 @@ def _narrowed(section: Section, key: Key) -> Key:
             if cover and cover <= wide.covers[narrow[one]]:
                 narrow[one] = section.trees[one].root
     return tuple(narrow)
-
-
-def coded_table(section: Section) -> OfficeTable:
-    """The codes of a table: of those that are in no table nothing is said, of all others whatever they hold."""
-    axes = section.axes
-    keys = tuple(tuple(axis.code(code) for axis, code in zip(axes, key, strict=True)) for key in section.keys)
-    table = plain_table("", tuple(axis.tree for axis in axes), keys, np.ones(len(keys)))
-    return table.with_columns(origins={axis.tree.name: axis.finest for axis in axes if axis.finest})
 
 
 def _identity(trees: Sequence[Tree], axes: Sequence[Axis], key: Key) -> Identity:

@@ -12,8 +12,8 @@ from sfumato.tables.batch.presence import Presence
 from sfumato.tables.batch.unshown_cells import UNSHOWN, possible_values
 from sfumato.tables.batch.variable_cycles import variable_cycles
 from sfumato.tables.build.crossed_columns import uncrossed
-from sfumato.tables.build.joint import Joint, coded_table
-from sfumato.tables.build.sections import Section
+from sfumato.tables.build.joint import Joint
+from sfumato.tables.build.sections import Section, coded_table
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Reach, Relations, Status, Table
 from sfumato.tables.cells.parts import Part
 from sfumato.tables.deadline import Deadline

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from sfumato.dataclass import dataclass
 from sfumato.tables.batch.coverage import variable_of
 from sfumato.tables.build.common_codes import Axis
@@ -9,6 +11,7 @@ from sfumato.tables.cells.cells import Places
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.cells.relations import Key
+from sfumato.tables.office.office_table import OfficeTable, plain_table
 
 # The codes of a cell in the dimensions that two tables share.
 Shared = frozenset[object]
@@ -49,3 +52,11 @@ class Section:
 
     def _shared(self, key: Key, kept: Sequence[int]) -> Shared:
         return frozenset(self.axes[own].names[key[own]] for own in kept if key[own] != self.trees[own].root)
+
+
+def coded_table(section: Section) -> OfficeTable:
+    """The codes of a table: of those that are in no table nothing is said, of all others whatever they hold."""
+    axes = section.axes
+    keys = tuple(tuple(axis.code(code) for axis, code in zip(axes, key, strict=True)) for key in section.keys)
+    table = plain_table("", tuple(axis.tree for axis in axes), keys, np.ones(len(keys)))
+    return table.with_columns(origins={axis.tree.name: axis.finest for axis in axes if axis.finest})

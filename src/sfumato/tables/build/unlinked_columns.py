@@ -11,7 +11,7 @@ from sfumato.tables.build.joint import Joint
 from sfumato.tables.build.sections import Section, Shared
 from sfumato.tables.cells.cells import Bounds
 from sfumato.tables.cells.dimensions import Code
-from sfumato.tables.nesting.determined_columns import Chain
+from sfumato.tables.nesting.chain import Chain
 from sfumato.tables.nesting.likely_parts import CodeCells, likely_parts
 
 

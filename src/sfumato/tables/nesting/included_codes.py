@@ -4,9 +4,17 @@ A Kreis of towns alone lies within the towns, while others are mixed: no sum say
 those of the towns. A code of few records lies within another by chance, which proves nothing.
 """
 
+from collections.abc import Sequence
+from itertools import combinations
+
 import numpy as np
 
 from sfumato.tables.cells.cells import Mask, Numbers, Places
+from sfumato.tables.nesting.record_codes import Names, RecordCodes, names_in
+
+# By so many bits it must be less likely that a code lies within another by chance: of combinations of codes there are
+# many, and columns of the same people are never quite unrelated.
+INCLUDED_BITS = 20.0
 
 
 def included(fine: Places, coarse: Places, counts: Numbers, bits: float, news: Mask | None = None) -> bool:
@@ -39,3 +47,27 @@ def mixed(fine: Places, coarse: Places) -> Mask:
     other = np.zeros(int(fine.max(initial=0)) + 1, np.int64)
     other[fine] = coarse
     return np.asarray(np.bincount(fine, other[fine] != coarse) > 0)[fine]
+
+
+def have_inclusions(records: RecordCodes, one: Names, two: Names) -> bool:
+    """Whether a code of some columns lies wholly within one of others, and would not by chance.
+
+    >>> kreis, typ = ("1", "1", "2", "3"), ("x", "y", "y", "x")
+    >>> have_inclusions(RecordCodes({"kreis": kreis, "typ": typ}, np.full(4, 30.0)), ("kreis",), ("typ",))
+    True
+    """
+    first, second = records.numbers(one), records.numbers(two)
+    return included(first, second, records.counts, INCLUDED_BITS) or included(
+        second, first, records.counts, INCLUDED_BITS
+    )
+
+
+def have_crossed_inclusions(records: RecordCodes, one: Sequence[Names], two: Names) -> bool:
+    """Whether a combination of codes lies wholly within a code of others, though fewer of its codes do not."""
+    coarse = records.numbers(two)
+    fewer = [names_in(own) for own in combinations(one, len(one) - 1)]
+    news = np.logical_and.reduce([mixed(records.numbers(own), coarse) for own in fewer])
+    fine = records.numbers(names_in(one))
+    # A combination that no further column divides is in one place, however many records are there.
+    divided = mixed(fine, records.numbers(tuple(sorted(records.codes))))
+    return included(fine, coarse, records.counts, INCLUDED_BITS, news & divided)

@@ -12,6 +12,7 @@ from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.cells.hrc_lines import unknown_code
 from sfumato.tables.cells.precision import step_of
 from sfumato.tables.cells.relations import Key, derive, describe
+from sfumato.tables.nesting.chain import Chain
 from sfumato.tables.office.statuses import CellStatus, choices_of
 
 Labels = Mapping[str, Mapping[str, str]]
@@ -46,7 +47,7 @@ class OfficeTable:
         cell_keys: The key of each cell, where records have some.
         lines: The line of each cell in the file that it was read from.
         origins: For each variable that was recoded, which codes of the records each new code stands for.
-        within: For each variable that another determines in the records, which codes of that lie in each of its codes.
+        chains: The variables that hang together in the records, with the combinations of their codes.
         cell_names: What cells of a table without spanning variables are called.
         finer: Counts the records of the table by other codes, and judges the cells by the table's rules.
     """
@@ -71,7 +72,7 @@ class OfficeTable:
     cell_keys: tuple[int, ...] = ()
     lines: tuple[int, ...] = ()
     origins: Mapping[str, Mapping[str, frozenset[str]]] = field(default_factory=dict)
-    within: Mapping[str, Mapping[str, Mapping[str, frozenset[str]]]] = field(default_factory=dict)
+    chains: tuple[Chain, ...] = ()
     cell_names: tuple[str, ...] = ()
     finer: "Finer | None" = None
 

@@ -1,7 +1,7 @@
 """Tables of a batch file read from records or cells, recoded, and judged by their safety rules."""
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.errors import DataError, PlanError
 from sfumato.pipelines.tables.batch.state import BatchState, TableJob
 from sfumato.tables.batch.crossing import FREQUENCY, Crossed, cross
-from sfumato.tables.batch.nested_variables import NestedVariables, Within, nested_variables
+from sfumato.tables.batch.record_links import record_links, with_variables
 from sfumato.tables.batch.safety import with_rules
 from sfumato.tables.batch.unshown_cells import PART
 from sfumato.tables.cells.dimensions import Code, Tree
@@ -19,6 +19,7 @@ from sfumato.tables.formats.cells_file import check_totals, read_cells, tree_of
 from sfumato.tables.formats.metadata import Metadata
 from sfumato.tables.formats.recoding_file import Recoding, read_recoding
 from sfumato.tables.formats.records_file import Records, read_records
+from sfumato.tables.nesting.chain import Chain
 from sfumato.tables.office.office_table import Finer, OfficeTable
 from sfumato.tables.office.totals import with_totals
 
@@ -27,11 +28,11 @@ def read_micro(state: BatchState, scratch: Path) -> None:
     """Read the records, and cross every table that is specified."""
     data, metadata = _opened(state, tabular=False)
     state.records = read_records(data, metadata)
-    within = _within(state, metadata)
+    chains = _chains(state, metadata)
     for job in state.jobs:
         # What a priori files and protection made of a table that stands there already is kept.
         if job.table is None:
-            _cross(state, job, metadata, scratch, within)
+            _cross(state, job, metadata, scratch, chains)
 
 
 def _opened(state: BatchState, tabular: bool) -> tuple[Path, Metadata]:
@@ -43,7 +44,7 @@ def _opened(state: BatchState, tabular: bool) -> tuple[Path, Metadata]:
     return state.data, state.metadata
 
 
-def _cross(state: BatchState, job: TableJob, metadata: Metadata, scratch: Path, within: Within) -> None:
+def _cross(state: BatchState, job: TableJob, metadata: Metadata, scratch: Path, chains: tuple[Chain, ...]) -> None:
     if state.records is None:
         raise PlanError("the records were not read.", "READMICRODATA comes before it.", "order")
     weighted = job.weighted
@@ -59,43 +60,27 @@ def _cross(state: BatchState, job: TableJob, metadata: Metadata, scratch: Path, 
         wanted = replace(job.wanted, response=cost)
         other = cross(state.records, metadata, wanted, state.folder, own, job.recodings, weighted).table
         table = table.with_columns(costs=np.abs(other.values) ** job.wanted.exponent)
-    judged_table = judged(table, job, job.crossed).with_columns(within=within)
+    judged_table = judged(table, job, job.crossed).with_columns(chains=chains)
     job.table, job.done = judged_table.with_columns(finer=_finer(state.records, metadata, state.folder, job)), None
 
 
-def _within(state: BatchState, metadata: Metadata) -> Within:
-    """Which variables of tables are determined by one of another table."""
+def _chains(state: BatchState, metadata: Metadata) -> tuple[Chain, ...]:
+    """The variables of tables that hang together in the records; with a warning where some records do not fit."""
     if state.records is None or len(state.jobs) < 2:
-        return {}
+        return ()
     tables = [frozenset(job.wanted.spanning) for job in state.jobs]
-    nested = nested_variables(state.records, metadata, tables, state.folder)
-    for names, what, do in _apart(nested):
-        if not any(own.issuperset(names) for own in tables):
+    linked = record_links(state.records, metadata, tables, state.folder)
+    for fine, coarse, count in linked.odd:
+        if not any(own.issuperset((*fine, coarse)) for own in tables):
+            determine = f"determines {coarse}" if len(fine) == 1 else f"determine {coarse} together"
+            named = " and ".join(fine)
             state.warn(
-                f"{state.records.name}: {what}, so that tables of each tell of the other, but they are not protected "
-                f"together; nothing is promised of them. {do}"
+                f"{state.records.name}: {named} {determine} in all but {count} of the records, so that readers take "
+                "tables of each to tell of the other, but they are not protected together where they do not; nothing "
+                f"is promised of them. Correct these records, or publish tables of {named} or of {coarse} alone."
             )
             state.holds = False
-    return nested.within
-
-
-def _apart(nested: NestedVariables) -> Iterator[tuple[tuple[str, ...], str, str]]:
-    """Variables that tell of each other though nothing here ties them; why, and what to do."""
-    for fine, coarse, count in nested.odd:
-        what = f"{fine} determines {coarse} in all but {count} of the records"
-        yield (fine, coarse), what, f"Correct these records, or publish tables of {fine} or of {coarse} alone."
-    for one, two in nested.unions:
-        what = f"some codes of {one} together are the same records as some of {two}"
-        do = f"Publish tables of {one} or of {two} alone, or add the variable that determines both."
-        yield (one, two), what, do
-    for names in nested.inclusions:
-        first, last, single = names[0], names[-1], len(names) == 2
-        own = f"a code of {first}" if single else f"a combination of codes of {' and '.join(names[:-1])}"
-        what = f"{own} lies wholly within one of {last}" + (", or the other way round" if single else "")
-        yield names, what, f"Leave {last} or {first} out, or protect the tables by one plan with the records."
-    for names in nested.crossed:
-        what = f"{' and '.join(names[:-1])} determine {names[-1]} together"
-        yield names, what, f"Leave {names[-1]} or one of these out, or protect the tables by one plan with the records."
+    return linked.chains
 
 
 def _warn_of_negatives(state: BatchState, records: Records, metadata: Metadata, response: str) -> None:
@@ -116,15 +101,15 @@ def _finer(records: Records, metadata: Metadata, folder: Path, job: TableJob) ->
     rules, by_holding = tuple(job.rules), _by_holding(job)
 
     def finer(parts: Mapping[str, Sequence[frozenset[str]]]) -> OfficeTable:
-        names = {one.name.lower(): one.name for one in metadata.variables}
-        wanted = Specification(tuple(names[name] for name in parts), job.wanted.response)
+        own, described = with_variables(records, metadata, parts)
+        wanted = Specification(tuple(described.named(name).name for name in parts), job.wanted.response)
         recodings = {
             name: Recoding({code: f"{PART}{place}" for place, own in enumerate(blocks) for code in own})
             for name, blocks in parts.items()
         }
         with tempfile.TemporaryDirectory(prefix="sfumato-") as scratch:
             path = Path(scratch).resolve()
-            crossed = cross(records, metadata, wanted, folder, path, recodings, job.weighted, by_holding)
+            crossed = cross(own, described, wanted, folder, path, recodings, job.weighted, by_holding)
         return with_rules(crossed.table, rules, crossed.requests, crossed.missing)
 
     return finer
@@ -208,7 +193,7 @@ def recode(state: BatchState, scratch: Path, number: int, variable: str, recodin
         made = read_recoding(state.folder / recoding, known, state.encoding)
         _check_new_codes(made, one.name, tree.root[0])
     job.recodings[one.name.lower()] = made
-    _cross(state, job, state.metadata, scratch, _within(state, state.metadata))
+    _cross(state, job, state.metadata, scratch, _chains(state, state.metadata))
 
 
 def _check_new_codes(recoding: Recoding, name: str, total: str) -> None:

@@ -6,7 +6,6 @@ from itertools import combinations
 from sfumato.errors import SfumatoError, UnattainableError
 from sfumato.pipelines.tables.batch.state import BatchState, WrittenTable
 from sfumato.tables.batch.joint_audit import audit_together, same_records
-from sfumato.tables.batch.nested_variables import untied_variables
 from sfumato.tables.batch.presence import same_respondents, shown_presence
 from sfumato.tables.batch.shared_cells import in_other_units
 from sfumato.tables.deadline import within
@@ -24,12 +23,6 @@ UNATTACKED = (
     "the cross of {}, which no table shows and all are sums of, was not attacked, for too many cells differ, or it has "
     "too many, so that nothing is promised of these tables together. Give all of them the same values and decimals, or "
     "publish fewer."
-)
-UNTIED = (
-    "{fine} determines {coarse} in the records, but tables of each were not attacked together, and nothing is promised "
-    "of them: tables cross both by coarser codes, or {coarse} with another variable that {fine} determines, or another "
-    "one determines {coarse}, too. Cross both by the codes of the records in one table, leave one of these variables "
-    "out, or protect the tables by one plan."
 )
 REMEDY = (
     "<SUPPRESS> MOD(0) or GH(0) protects tables of one file together; of several files, or of tables that were changed "
@@ -50,19 +43,9 @@ def audit_written(state: BatchState) -> None:
     for group in groups:
         own = [distinct[number] for number in group]
         others = [one for place, one in enumerate(distinct) if place not in group and _is_of_same(one, own)]
-        _warn_of_untied(state, own)
         rounds = {one.done.linked for one in own}
         if len(own) > 1 and (others or 0 in rounds or len(rounds) > 1):
             _audit(state, own, others)
-
-
-def _warn_of_untied(state: BatchState, written: Sequence[WrittenTable]) -> None:
-    """Say which variables are not linked, though one determines the other."""
-    tables = [one.done.table for one in written]
-    if any(unsafe_of(table.statuses).any() for table in tables):
-        for fine, coarse in untied_variables(tables):
-            state.warn(f"{_files(written)}: {UNTIED.format(fine=fine, coarse=coarse)}")
-            state.holds = False
 
 
 def _is_of_same(one: WrittenTable, group: Sequence[WrittenTable]) -> bool:

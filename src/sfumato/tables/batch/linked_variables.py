@@ -1,0 +1,147 @@
+"""Tables of one file of records by variables that hang together: cells of one are made of cells of the other.
+
+Those that determine each other, or some of whose codes do, are one variable, whose codes are the combinations that
+records have.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.dataclass import dataclass
+from sfumato.tables.batch.coverage import Coverage, Identity, variable_of
+from sfumato.tables.build.column_chains import BETWEEN
+from sfumato.tables.build.common_codes import Axis, axes_of
+from sfumato.tables.build.crossed_columns import uncrossed
+from sfumato.tables.build.sections import Section, coded_table
+from sfumato.tables.cells.cells import Places
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.nesting.chain import Chain
+from sfumato.tables.office.office_table import Finer, OfficeTable
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A table by linked variables.
+
+    Attributes:
+        whole: The table.
+        table: The same by linked variables; where it crosses some of them, of the finest of their codes and totals.
+        cells: Which cells of the whole table these are.
+        axes: What the codes of each dimension of the whole table stand for; none where nothing is linked.
+    """
+
+    whole: OfficeTable
+    table: OfficeTable
+    cells: Places
+    axes: tuple[Axis, ...] = ()
+
+    @property
+    def linked(self) -> frozenset[str]:
+        """The linked variables that it has."""
+        return frozenset(axis.variable.lower() for axis in self.axes if axis.variable)
+
+    def identities(self, number: int, coverage: Coverage) -> list[Identity]:
+        """What each cell of the whole table is, among tables of which this is the one of a number."""
+        places = {cell: place for place, cell in enumerate(self.cells.tolist())}
+        return [
+            coverage.identity(number, self.table, places[cell])
+            if cell in places
+            else self._identity(number, coverage, cell)
+            for cell in range(len(self.whole))
+        ]
+
+    def _identity(self, number: int, coverage: Coverage, cell: int) -> Identity:
+        """What a cell is that crosses linked variables: what all of its codes stand for."""
+        known = coverage.covers[number]
+        covers = {variable_of(tree): known[variable_of(tree)][tree.root] for tree in self.table.trees}
+        for axis, tree, code in zip(self.axes, self.whole.trees, self.whole.keys[cell], strict=True):
+            if code != tree.root and axis.variable:
+                covers[axis.variable.lower()] &= axis.covers[code]
+            elif code != tree.root:
+                covers[variable_of(tree)] = known[variable_of(tree)][code]
+        # Codes that no record has together are no cell of another table.
+        return coverage.of(covers.items()) if all(covers.values()) else own_identity(number, cell)
+
+
+def own_identity(number: int, cell: int) -> Identity:
+    """What a cell of a table is that is in no other one."""
+    return frozenset({("", frozenset({str(number), str(cell)}))})
+
+
+def linked_views(tables: Sequence[OfficeTable]) -> list[View]:
+    """Tables by the variables that hang together in their records.
+
+    Raises:
+        UnattainableError: Codes go together in too many ways.
+    """
+    chains = tuple(dict.fromkeys(chain for table in tables for chain in table.chains))
+    if not chains:
+        return [View(table, table, np.arange(len(table))) for table in tables]
+    linked = {name for chain in chains for name in chain.columns}
+    named = [_named(table, number, linked) for number, table in enumerate(tables)]
+    recodings = [chain for number, table in enumerate(tables) for chain in _recodings(table, number, linked)]
+    axes = axes_of([table.trees for table in named], (*chains, *recodings), [table.keys for table in named])
+    return [_view(table, one, own) for table, one, own in zip(tables, named, axes, strict=True)]
+
+
+def _new_name(name: str, number: int) -> str:
+    """What a variable is called that was recoded in a table: a column that the one of the records determines."""
+    return f"{name}{BETWEEN}{number}"
+
+
+def _recodings(table: OfficeTable, number: int, linked: Iterable[str]) -> list[Chain]:
+    return [
+        Chain((name.lower(), _new_name(name.lower(), number)), frozenset((old, new) for new in own for old in own[new]))
+        for name, own in table.origins.items()
+        if name.lower() in linked
+    ]
+
+
+def _named(table: OfficeTable, number: int, linked: Iterable[str]) -> OfficeTable:
+    """The table with names of variables that are the same in all tables."""
+    recoded = {name.lower() for name in table.origins} & set(linked)
+    names = [variable_of(tree) for tree in table.trees]
+    trees = tuple(
+        replace(tree, name=_new_name(name, number) if name in recoded else name)
+        for tree, name in zip(table.trees, names, strict=True)
+    )
+    origins = {name.lower(): own for name, own in table.origins.items() if name.lower() not in recoded}
+    return table.with_columns(trees=trees, origins=origins)
+
+
+def _view(whole: OfficeTable, named: OfficeTable, axes: tuple[Axis, ...]) -> View:
+    section = Section("", Columns({}), named.trees, named.keys, np.arange(len(named)), axes)
+    one = uncrossed(section)
+    coded = coded_table(one)
+    table = named.rows(one.cells).with_columns(
+        trees=coded.trees,
+        keys=coded.keys,
+        origins={**named.origins, **coded.origins},
+        finer=None if named.finer is None else _finer(named.finer, {own.variable.lower(): own.columns for own in axes}),
+    )
+    return View(whole, table, one.cells, axes)
+
+
+def _finer(finer: Finer, linked: Mapping[str, Sequence[str]]) -> Finer:
+    """What counts records by codes of linked variables."""
+
+    def by_linked(parts: Mapping[str, Sequence[frozenset[str]]]) -> OfficeTable:
+        own = {}
+        for name, blocks in parts.items():
+            columns = linked.get(name, (name,))
+            places = [place for place, column in enumerate(columns) if BETWEEN not in column]
+            own[BETWEEN.join(columns[place] for place in places)] = [
+                frozenset(_texts_at(text, places) for text in block) for block in blocks
+            ]
+        counted = finer(own)
+        trees = tuple(replace(tree, name=name) for tree, name in zip(counted.trees, parts, strict=True))
+        return counted.with_columns(trees=trees)
+
+    return by_linked
+
+
+def _texts_at(text: str, places: Sequence[int]) -> str:
+    texts = text.split(BETWEEN)
+    return BETWEEN.join(texts[place] for place in places)
