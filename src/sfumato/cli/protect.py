@@ -55,7 +55,7 @@ def command(
     protected.save(out)
     if as_json or not quiet:
         show(summary(protected.report) + "\n", protected.report, as_json)
-    if not protected.holds:
+    if protected.report["warnings"]:
         sys.stderr.write("Warning: " + " ".join(protected.report["warnings"]) + "\n")
     return 0 if protected.holds else 1
 

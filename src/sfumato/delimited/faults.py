@@ -10,10 +10,11 @@ def empty(name: str) -> DataError:
     return DataError(f"the file {name} is empty.", "It needs a header and rows.", "empty")
 
 
-def ragged(line: int | str | None = None, name: str = "") -> DataError:
-    """The error for a row that has not as many fields as the first one; `line` where it is known."""
+def ragged(line: int | str | None = None, name: str = "", column: int | None = None) -> DataError:
+    """The error for a row that has not as many fields as the first one; line and column where they are known."""
+    what = "a row has too many or too few fields"
     return DataError(
-        f"a row has too many or too few fields{_where(line, name)}.",
+        f"{place_in(name, line, column)}{what}." if column and line else f"{what}{_where(line, name)}.",
         "Mend the file, or give its separator and quote.",
         "ragged",
     )
@@ -28,9 +29,20 @@ def title_line(name: str) -> DataError:
     )
 
 
-def open_quote(line: int | str, name: str = "") -> DataError:
+def open_quote(line: int | str, name: str = "", column: int | None = None) -> DataError:
     """The error for a quote that is not closed, or closed before the field ends."""
-    return DataError(f"a quote is not closed{_where(line, name)}.", "Mend the file, or give its quote.", "quotes")
+    what = "a quote is not closed"
+    what = f"{place_in(name, line, column)}{what}." if column else f"{what}{_where(line, name)}."
+    return DataError(what, "Mend the file, or give its quote.", "quotes")
+
+
+def place_in(name: str, line: int | str, column: int) -> str:
+    """Where something stands in a file, before what is said of it.
+
+    >>> place_in("a.csv", 3, 7)
+    'a.csv, line 3, column 7: '
+    """
+    return f"{name}, line {line}, column {column}: "
 
 
 def _where(line: int | str | None, name: str) -> str:

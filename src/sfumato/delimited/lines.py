@@ -47,11 +47,11 @@ def _lines(stream: IO[str], dialect: Dialect, name: str) -> Iterator[Line]:
         for fields in reader:
             width = width or len(fields)
             if fields and len(fields) != width:
-                raise ragged(reader.line_num, name)
+                raise ragged(reader.line_num, name, min(len(fields), width) + 1)
             if fields:
                 yield Line(reader.line_num, with_points(fields) if dialect.decimal == "," else fields)
     except csv.Error:
-        raise open_quote(reader.line_num, name) from None
+        raise open_quote(reader.line_num, name, 1) from None
 
 
 def delimited_text(records: Iterable[Iterable[object]], separator: str = ",") -> str:

@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import IO
 
 from sfumato.delimited.dialect import encoding_of
-from sfumato.delimited.faults import damaged, wrong_encoding
+from sfumato.delimited.faults import damaged, place_in, wrong_encoding
 from sfumato.errors import DataError, EngineError
 
 # A field may be as long as a text is; Python's own limit is 128 KiB.
 csv.field_size_limit(1 << 30)
+# So many bytes are looked through for a sign that is not in the encoding of its file.
+MOST_LOOKED_THROUGH = 1 << 26
 
 
 @contextmanager
@@ -31,13 +33,27 @@ def open_text(path: Path, encoding: str = "utf-8") -> Iterator[IO[str]]:
         with unpacking(path, "rt", encoding="utf-8-sig" if name == "utf-8" else encoding, newline="") as stream:
             yield stream
     except UnicodeError:
-        raise wrong_encoding(encoding) from None
+        error = wrong_encoding(encoding)
+        error.what = _undecoded(path, encoding) + error.what
+        raise error from None
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise damaged(path) from None
-    except OSError as error:
-        kind = DataError if isinstance(error, FileNotFoundError) else EngineError
-        what = f"the file {path.name} cannot be read: {error.strerror}."
+    except OSError as refusal:
+        kind = DataError if isinstance(refusal, FileNotFoundError) else EngineError
+        what = f"the file {path.name} cannot be read: {refusal.strerror}."
         raise kind(what, "Check the path and its rights.", "unreadable") from None
+
+
+def _undecoded(path: Path, encoding: str) -> str:
+    """Where the first sign stands that is not in an encoding; nothing where that is too far behind."""
+    with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
+        content = stream.read(MOST_LOOKED_THROUGH)
+    try:
+        content.decode(encoding)
+    except UnicodeDecodeError as error:
+        before = content[: error.start].decode(encoding, "replace")
+        return place_in(path.name, before.count("\n") + 1, len(before) - before.rfind("\n"))
+    return ""
 
 
 def first_record(stream: IO[str], quote: str = '"') -> str:

@@ -101,7 +101,8 @@ def section_of(masked: Masked, section: Section) -> Masked:
         bounds=table.bounds.rows(cells),
         names=names,
     ).with_columns(reach=Reach(table.reach.down[cells], table.reach.up[cells]))
-    part = Part(np.arange(len(cells)), own, masked.part.public.rows(cells), section.trees, section.keys)
+    public, unattacked = masked.part.public.rows(cells), masked.part.unattacked
+    part = Part(np.arange(len(cells)), own, public, section.trees, section.keys, unattacked=unattacked)
     mask = masked.mask[cells]
     places = {int(cell): row for row, cell in enumerate(cells)}
     findings = tuple(

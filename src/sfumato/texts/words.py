@@ -23,8 +23,9 @@ _NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+")
 _FIGURE = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?: ?%)?")
 # A sign within a sentence, as it stands in a pattern; what may be filled in beyond the end of one: values, other texts.
 _WITHIN, _WHOLE = r"(?:(?![.?] (?-i:[A-Z])).)", ("example", "reason")
-# Where a sentence ends and another begins; the place in a plan that a fault is told of.
+# Where a sentence ends and another begins; the place in a plan, or in a file, of a fault.
 _ENDS, _PLACE = re.compile(r'(?<=[.?]) (?=[A-Z"])'), re.compile(r"([a-z_]+(?:\[\d+\])?(?:\.[^:]+)?: )(.+)")
+_FILE_PLACE = re.compile(r"(?P<name>[^\n:]+), line (?P<line>\d+), column (?P<column>\d+): ")
 # Totals that do not add up, as an error names them: by how much, and how many more there are.
 _TOTAL = re.compile(r"^(?!the grand)(.+) total$")
 _OFF, _MORE = re.compile(r"\(by ([^()]+)\)"), re.compile(r" and (\d+) more$")
@@ -116,6 +117,8 @@ class Words(Mapping[str, str]):
         return _told(self.language, english)
 
     def _told(self, english: str) -> str:
+        if place := _FILE_PLACE.match(english):
+            return self._in_file(place) + self._told(english[place.end() :])
         told = self._known(english) or self._told_in_parts(english)
         return told or _NUMBER.sub(lambda number: number[0].replace(",", self["thousands"]), english)
 
@@ -140,8 +143,12 @@ class Words(Mapping[str, str]):
             told = [part for part in parts if part is not None]
             if len(told) < len(parts):
                 return None
-            lines.append(place + " ".join(told))
+            lines.append(_FILE_PLACE.sub(self._in_file, place) + " ".join(told))
         return "\n".join(lines)
+
+    def _in_file(self, place: re.Match[str]) -> str:
+        """Where something stands in a file."""
+        return self["place_in_file"].format(**place.groupdict())
 
     def _part(self, placeholder: str, english: str) -> str:
         """What a sentence was filled with: names stay as they are, numbers are written as the language does."""

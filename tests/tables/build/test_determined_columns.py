@@ -8,6 +8,8 @@ import pytest
 from sfumato.pipelines.tables.audit import audit
 from sfumato.pipelines.tables.protect import protect
 from sfumato.pipelines.tables.several import sheets_of
+from sfumato.report.tables.report import summary
+from sfumato.tables.batch import cross_cells
 from sfumato.tables.nesting.determined_columns import determined_chains
 from sfumato.tables.nesting.odd_records import with_odd_records
 from sfumato.tables.nesting.record_codes import RecordCodes
@@ -210,18 +212,24 @@ GEMEINDEN = {"a": "2pX", "b": "2qX", "c": "3pY", "d": "4qY", "e": "3rX", "f": "4
 GEOGRAPHY = ("Gem", "Kreis", "Region", "Type")
 
 
-def test_three_tables_do_not_tell_together_what_no_two_of_them_tell(tmp_path):
+def geography(folder):
     counts = {
         (gem, *own, size): 1 if own[0] == "2" and size == "s" else 7 + place
         for place, (gem, own) in enumerate(GEMEINDEN.items())
         for size in "st"
     }
     lines = [",".join((*cell, "AB"[own % 2])) for cell, count in counts.items() for own in range(count)]
-    (tmp_path / "c.csv").write_text("\n".join([",".join((*GEOGRAPHY, "size", "branch")), *lines]) + "\n")
+    (folder / "c.csv").write_text("\n".join([",".join((*GEOGRAPHY, "size", "branch")), *lines]) + "\n")
     tables = [("Gem", "branch"), *((name, "size") for name in GEOGRAPHY[1:])]
     named = [{"name": own[0], "dimensions": {name: {"column": name} for name in own}} for own in tables]
     plain = {"table": {"microdata": "c.csv", "value": "count"}, "primary": [{"rule": "frequency", "min": 3}]}
-    done = protect(None, read_table_plan({"version": 1, **plain, "method": "fast", "tables": named}, tmp_path))
+    return counts, read_table_plan({"version": 1, **plain, "method": "fast", "tables": named}, folder)
+
+
+def test_three_tables_do_not_tell_together_what_no_two_of_them_tell(tmp_path):
+    counts, plan = geography(tmp_path)
+    done = protect(None, plan)
+    assert not done.report["warnings"]
     rows = []
     for name in GEOGRAPHY[1:]:
         columns, place = done.tables[name].columns, GEOGRAPHY.index(name)
@@ -230,3 +238,16 @@ def test_three_tables_do_not_tell_together_what_no_two_of_them_tell(tmp_path):
                 rows.append([unit in ("Total", cell[place]) and size in ("Total", cell[4]) for cell in counts])
     matrix, own = np.array(rows, float), np.array([[cell[1] == "2" and cell[4] == "s" for cell in counts]], float)
     assert np.linalg.matrix_rank(np.vstack([matrix, own])) > np.linalg.matrix_rank(matrix)
+
+
+def test_a_cross_that_is_too_large_to_be_attacked_is_said(tmp_path, monkeypatch):
+    monkeypatch.setattr(cross_cells, "MOST_CROSSED", 5)
+    _, plan = geography(tmp_path)
+    done = protect(None, plan)
+    said = "the cross of gem/kreis/region/type by size, which no table shows"
+    assert any(said in warning for warning in done.report["warnings"])
+    assert said in summary(done.report)
+    done.save(tmp_path / "out")
+    files = [tmp_path / "out" / name / "table-external.csv" for name in done.tables]
+    review = audit(files, plan)
+    assert any(said in what for what in review.unattacked)

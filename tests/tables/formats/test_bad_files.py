@@ -8,7 +8,7 @@ from sfumato.errors import DataError
 from sfumato.tables.cells.dimensions import Tree
 from sfumato.tables.formats.apriori_file import apply_apriori
 from sfumato.tables.formats.cells_file import check_totals, read_cells
-from sfumato.tables.formats.hrc import parse_hrc
+from sfumato.tables.formats.hrc import parse_hrc, read_hrc
 from sfumato.tables.formats.labels_file import read_labels
 from sfumato.tables.formats.metadata import parse_metadata
 from sfumato.tables.formats.px import parse_px
@@ -39,6 +39,8 @@ TREE = Tree("a", ("T",), {("x",): ("T",), ("y",): ("T",)})
         (JJ.replace("\n1\n0 3", "\nx\n0 3"), "line 6, column 1: the number of relations is expected"),
         (JJ.replace("u 0 9", "u 3 9"), "line 4, column 3: the value does not lie within its bounds"),
         (JJ.replace("9 1 1 0", "9 1 -1 0"), "line 4, column 13: a protection level is negative"),
+        (JJ + "0 2 : 1 (-1) 2 (1)\n", "line 8, column 1: 1 relations are announced, and here stands more"),
+        (JJ.replace("2 (1)", "x 2 (1)"), "line 7, column .*: something stands between the terms"),
     ],
 )
 def test_solver_files(text, where):
@@ -71,6 +73,9 @@ def test_relations_that_do_not_hold_are_said_with_their_line(tmp_path):
         (PX.replace("STUB", "?"), "line 1, column 1: this is no keyword"),
         (PX.replace('VALUES("b")', 'VALUES("c")'), "VALUES of b are missing"),
         (PX.replace('"T","y"', '"T","T"'), "line 4, column 1: a code of b stands twice"),
+        (PX.replace("DATA=", 'STUB="b";\nDATA='), "column 1: STUB stands twice"),
+        ('CODES("b")="T";\n' + PX, "column 1: b has 1 CODES and 2 VALUES"),
+        ('HIERARCHIES("b")="T","y":"y";\n' + PX, "line 1, column 1: HIERARCHIES of b put a code below two others, or"),
     ],
 )
 def test_px(text, where):
@@ -114,6 +119,8 @@ def test_cells_with_an_unknown_code_or_without_totals(tmp_path):
         (["a", " <WHATEVER>"], "line 2, column 2: <WHATEVER> is unknown"),
         (["a", "<NUMERIC"], "line 2, column 1: the tag has no end"),
         (["a", "<DECIMALS>"], "line 2, column 1: nothing stands behind"),
+        (["a", "<DECIMALS> 1.5"], "line 2, column 1: the number of decimals is no whole number"),
+        (["a", "<DECIMALS> -1"], "line 2, column 1: the number of decimals is no whole number"),
         (['<SEPARATOR> ";;"'], "line 1, column 1: the separator is not one sign"),
         ([], "line 1, column 1: no variable is described"),
     ],
@@ -275,3 +282,78 @@ def test_a_blank_in_place_of_the_separator_is_said(tmp_path):
     table = plain_table("v", (TREE,), ((("T",),), (("x",),), (("y",),)), np.array([3.0, 1.0, 2.0]))
     with pytest.raises(DataError, match="line 1, column 4: a blank stands behind c, where the separator belongs"):
         apply_apriori(tmp_path / "a.hst", table, ";")
+
+
+def test_signs_of_another_encoding_are_said_with_their_place(tmp_path):
+    (tmp_path / "a.hrc").write_bytes(b"x\ny\nz\x81\n")
+    with pytest.raises(DataError, match=r"a\.hrc, line 3, column 2: the file is not CP1252"):
+        read_hrc(tmp_path / "a.hrc", "a", "T")
+    with pytest.raises(DataError, match=r"a\.hrc, line 3, column 2: the file is not UTF-8"):
+        read_hrc(tmp_path / "a.hrc", "a", "T", encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("levels", "where"), [("2 1", "t.tab, line 2, column 1: the levels of a end at 2, 3 digits, and a code has 1")]
+)
+def test_codes_that_end_between_levels_are_said_with_their_place(levels, where, tmp_path):
+    (tmp_path / "t.tab").write_text("T;5;1\nx;5;1\n")
+    with pytest.raises(DataError, match=where):
+        read_cells(tmp_path / "t.tab", parse_metadata([*RDA[:4], f"<HIERLEVELS> {levels}", *RDA[4:]]))
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("A: x-b\n", "line 1, column .*no code lies in this range"),
+        ("A:\n", "line 1, column 1: no code is recoded"),
+        (": a\n", "line 1, column 1: there is no new code"),
+    ],
+)
+def test_recodings_of_nothing(text, where, tmp_path):
+    (tmp_path / "t.grc").write_text(text)
+    with pytest.raises(DataError, match=where):
+        read_recoding(tmp_path / "t.grc", ["a", "b"])
+
+
+SDMX = """DATAFLOW,a,OBS_VALUE,OBS_STATUS,CONF_STATUS,STATUS
+F,T,7,A,F,1
+F,x,5,A,F,1
+F,y,2,Q,A,5
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        ((",A,5", ",A,99"), "line 4, column 6: this is no status"),
+        ((",A,5", ",A,0"), "line 4, column 6: this is no status"),
+        (("F,y,2,Q,A,5", "F,y,2"), "line 4, column 4: a row has too many or too few fields"),
+        (("F,y", "F,z"), "line 4, column 2: column a has 1 codes that a.hrc does not"),
+        (("y,2", "y,two"), "line 4, column 3: column"),
+        (("F,T,7,A,F,1\n", ""), "line 2, column 1: the parent of row 1"),
+        (("T,7", "T,8"), "line 2, column 1: totals do not add up"),
+        (("F,y,2,Q,A,5", "F,x,5,A,F,1"), "line 3, column 1: rows 2 and 3 are the same cell"),
+        (("OBS_STATUS", "a"), "line 1, column 4: a column name stands twice"),
+        (("F,y", 'F,"y'), "line 4, column 1: a quote is not closed"),
+    ],
+)
+def test_sdmx_that_a_plan_reads_is_said_with_line_and_column(change, where, tmp_path):
+    (tmp_path / "a.hrc").write_text("x\ny\n")
+    (tmp_path / "t.csv").write_text(SDMX.replace(*change))
+    dimensions = {"a": {"column": "a", "hierarchy": "a.hrc", "total": "T"}}
+    plan = {"version": 1, "table": {"value": "OBS_VALUE"}, "dimensions": dimensions}
+    for face in (sf.protect, sf.audit):
+        with pytest.raises(DataError, match=rf"t\.csv, {where}") as caught:
+            face(tmp_path / "t.csv", read_table_plan({**plan, "primary": [{"rule": "frequency", "min": 3}]}, tmp_path))
+        assert caught.value.do
+
+
+def test_totals_of_px_files_are_said_with_line_and_column(tmp_path):
+    (tmp_path / "t.px").write_text(PX.replace("5 5;", "5 6;"))
+    plan = {
+        "version": 1,
+        "table": {"value": "v"},
+        "dimensions": {name: {"column": name, "total": "T"} for name in "ab"},
+    }
+    with pytest.raises(DataError, match=r"t\.px, line \d, column \d: totals do not add up"):
+        sf.protect(tmp_path / "t.px", {**plan, "primary": [{"rule": "frequency", "min": 3}]})

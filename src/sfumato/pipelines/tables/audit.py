@@ -13,7 +13,8 @@ from sfumato.pipelines.tables.table_source import columns_from, with_office_tota
 from sfumato.tables.attack.findings import Audit
 from sfumato.tables.build.joint import Sheet
 from sfumato.tables.cells.columns import Columns
-from sfumato.tables.nesting.determined_columns import Chain
+from sfumato.tables.formats.cell_places import errors_in
+from sfumato.tables.nesting.chain import Chain
 from sfumato.tables.perturbed.review import review_perturbed
 from sfumato.tables.plan.group_disclosure import GroupDisclosure
 from sfumato.tables.plan.plan import Attackers, Crossing, TablePlan, read_table_plan
@@ -59,11 +60,12 @@ def audit(
         raise PlanError("the audit needs the plan.", "Name it: it says which cells add up.", "no-plan")
     attacked = _attacked_by(_plan_for(table, read_table_plan(plan)), integer, own_contribution)  # type: ignore[arg-type]
     attacked = with_office_totals(attacked, table)
-    columns = table if isinstance(table, Columns) else columns_from(table, attacked, published=True)
-    reading = read_published(columns, attacked)
-    if attacked.perturbation is not None:
-        return review_perturbed(columns, attacked, reading)
-    return review(columns, attacked, reading)
+    with errors_in(Path(table) if isinstance(table, str | Path) else None, attacked):
+        columns = table if isinstance(table, Columns) else columns_from(table, attacked, published=True)
+        reading = read_published(columns, attacked)
+        if attacked.perturbation is not None:
+            return review_perturbed(columns, attacked, reading)
+        return review(columns, attacked, reading)
 
 
 def _plan_for(table: Any, plan: TablePlan) -> TablePlan:

@@ -23,6 +23,7 @@ from sfumato.tables.build.build import build
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.parts import Part
 from sfumato.tables.deadline import Deadline, never, within
+from sfumato.tables.formats.cell_places import errors_in
 from sfumato.tables.masking import Masked, mask_part
 from sfumato.tables.plan.plan import FILE_KEYS, TABLE, TablePlan, read_table_plan
 from sfumato.tables.suppression.installed import check_installed
@@ -89,8 +90,9 @@ def protect(table: Any = None, plan: str | Path | Mapping[str, Any] | TablePlan 
         one = not chosen.tables and chosen.table.microdata is None and source is not None
         together = protect_several if chosen.perturbation is None else perturb_several
         return together(chosen, columns_from(source, chosen) if one else source)
-    columns = source_columns(chosen) if source is None else columns_from(source, chosen)
-    return run(chosen, columns, like=table) if chosen.perturbation is None else perturb(chosen, columns, table)
+    with errors_in(_file(chosen, source), chosen):
+        columns = source_columns(chosen) if source is None else columns_from(source, chosen)
+        return run(chosen, columns, like=table) if chosen.perturbation is None else perturb(chosen, columns, table)
 
 
 def run_plan(plan: TablePlan, progress: Progress | None = None, asked: Callable[[], bool] | None = None) -> Answer:
@@ -102,13 +104,22 @@ def run_plan(plan: TablePlan, progress: Progress | None = None, asked: Callable[
         asked: Whether somebody wants the best so far.
     """
     plan = with_office_totals(plan)
-    if plan.alone and plan.perturbation is not None:
-        return perturb(plan, source_columns(plan), asked=asked)
     if plan.alone:
-        return run(plan, source_columns(plan), progress=progress, asked=asked)
+        with errors_in(_file(plan), plan):
+            columns = source_columns(plan)
+            if plan.perturbation is not None:
+                return perturb(plan, columns, asked=asked)
+            return run(plan, columns, progress=progress, asked=asked)
     if plan.perturbation is not None:
         return perturb_several(plan, None, asked)
     return protect_several(plan, None, progress, asked)
+
+
+def _file(plan: TablePlan, table: Any = None) -> Path | None:
+    """The file of a table, where it comes from one."""
+    if table is None:
+        return None if plan.table.source is None else plan.folder / plan.table.source
+    return Path(table) if isinstance(table, str | Path) else None
 
 
 def run(

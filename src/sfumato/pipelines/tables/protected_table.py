@@ -14,7 +14,7 @@ from sfumato.tables.attack.findings import Audit
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.formats.release_files import masked_files
 from sfumato.tables.masking import Masked
-from sfumato.tables.nesting.determined_columns import Chain
+from sfumato.tables.nesting.chain import Chain
 from sfumato.tables.protected import MaskedTable
 
 

@@ -48,7 +48,8 @@ def document(words: Words, plan: TablePlan, report: Mapping[str, Any]) -> str:
 def verdict(words: Words, holds: bool, report: Mapping[str, Any], more: str = "") -> str:
     """Whether the promise holds, what the audit found, and who attacked."""
     mark, key = ("verdict", "tabled.holds") if holds else ("verdict bad", "tabled.leaks")
-    said = (_audit(words, report["audit"]), _attackers(words, report["attackers"]))
+    unattacked = [words.sentence(warning) for warning in report["warnings"]] if holds else []
+    said = (_audit(words, report["audit"]), _attackers(words, report["attackers"]), *unattacked)
     head = f"<strong>{escape(words[key])}</strong>"
     return f'<div class="{mark}">{head}{"".join(map(paragraph, said))}{more}</div>'
 

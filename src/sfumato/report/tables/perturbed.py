@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.report.tables.unattacked import unattacked
 from sfumato.tables.perturbed.perturbed import ChangedTable, Perturbed
 from sfumato.texts.words import Words, words_in
 from sfumato.version import __version__
@@ -27,7 +28,7 @@ def figures(changed: ChangedTable) -> dict[str, Any]:
         "additivity": additivity(changed.parts),
         "reader": reader(changed.parts),
         "holds": changed.holds,
-        "warnings": said if off["changed"] else [*said, UNCHANGED],
+        "warnings": [*said, *([] if off["changed"] else [UNCHANGED]), *unattacked(part.part for part in changed.parts)],
         "seconds": {stage: round(seconds, 4) for stage, seconds in changed.seconds.items()},
     }
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.report.tables import perturbed
+from sfumato.report.tables.unattacked import UNATTACKED, unattacked
 from sfumato.tables.attack.findings import Audit, Finding
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.masking import Masked
@@ -49,7 +50,7 @@ def figures(protected: MaskedTable) -> dict[str, Any]:
         "ranges": not any(_without_ranges(part) for part in parts),
         "audit": {key: count for key, count in counts.items() if count or key != "contradictory"},
         "seconds": {stage: round(seconds, 4) for stage, seconds in protected.seconds.items()},
-        "warnings": [] if protected.holds else [WARNING],
+        "warnings": [*([] if protected.holds else [WARNING]), *unattacked(part.part for part in protected.parts)],
         "input_sha256": _digest(protected.source),
     }
 
@@ -143,7 +144,7 @@ def review_lines(review: Audit) -> list[str]:
         ),
         *([BY_CASES] if review.by_cases and review.leaks else []),
         *(f"Not judged: rule {name}, for the table lacks its columns" for name in review.unjudged),
-        *(f"Not attacked, so that nothing is promised: {what}" for what in review.unattacked),
+        *(f"{UNATTACKED} {what}" for what in review.unattacked),
     ]
 
 

@@ -21,6 +21,12 @@ from sfumato.tables.office.office_table import OfficeTable
 
 # More cells of crosses than these are not attacked; more combinations of codes are not looked through for them.
 MOST_CROSSED, MOST_COMBINATIONS = 50_000, 20_000_000
+# What is said of a cross that is left out.
+LEFT_OUT = (
+    "the cross of {}, which no table shows and all are sums of: it has too many cells, so that tables were attacked by "
+    "the sums that each two have in common, and not by what all of them leave of the cross. Publish coarser codes or "
+    "fewer tables, to have it attacked."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +60,15 @@ class Cross:
         rows: Which cells of tables are the sum of which of them.
         broken: Variables of cycles of which a table has no cells that agree with the others, or whose cross with the
             empty cells of other tables is too large: nothing is said of these.
+        left_out: What is said of crosses that are too large, where tables are attacked two by two instead.
+        dispensable: Where all of its crosses may be left out, what is said then.
     """
 
     size: int = 0
     rows: tuple[Row, ...] = ()
     broken: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    dispensable: tuple[str, ...] = ()
 
 
 def cross_of(
@@ -77,18 +87,20 @@ def cross_of(
     Raises:
         UnattainableError: There would be too many.
     """
-    size, rows, broken = 0, list[Row](), list[str]()
+    size, rows, broken, left_out, optional = 0, list[Row](), list[str](), list[str](), list[str]()
     telling = _telling(coverage, tables)
     edges = {number: own.variables for number, own in enumerate(tables) if own.filled is None}
     cycles = connected([*variable_cycles([*edges.values(), *telling.values()]), *telling.values()])
     for variables in connected([*cycles, *grain_cycles(coverage, edges, linked)]):
         cycle = _Cycle.of(coverage, tables, variables, frozenset(telling))
-        more = cycle.cross_if_small(empty, len(empty) + size, needed=any(own <= variables for own in cycles))
+        needed = any(own <= variables for own in cycles)
+        optional += [] if needed else [cycle.left_out]
+        more = cycle.cross_if_small(empty, len(empty) + size, needed)
         if more is None:
             broken.append(" by ".join(sorted(variables)))
             continue
-        size, rows = size + more.size, [*rows, *more.rows]
-    return Cross(size, tuple(rows), tuple(broken))
+        size, rows, left_out = size + more.size, [*rows, *more.rows], [*left_out, *more.left_out]
+    return Cross(size, tuple(rows), tuple(broken), tuple(left_out), () if cycles else tuple(optional))
 
 
 def _telling(coverage: Coverage, tables: Sequence[TableCells]) -> dict[int, Variables]:
@@ -165,8 +177,15 @@ class _Cycle:
             tuple(margin for number, margin in margins.items() if number in telling),
         )
 
+    @property
+    def left_out(self) -> str:
+        """What is said where its cross is left out."""
+        return LEFT_OUT.format(" by ".join(sorted(self.blocks)))
+
     def cross_if_small(self, empty: Mask, first: int, needed: bool) -> Cross | None:
         """The cells that may hold something; None where a table has none that agree, or other tables make too many.
+
+        Where there are too many, and they are not needed, none, with what is said of that.
 
         Raises:
             UnattainableError: There would be too many without those, and all are needed.
@@ -177,7 +196,7 @@ class _Cycle:
             return self.cross(empty, first)
         except UnattainableError:
             if not needed:
-                return Cross()
+                return Cross(left_out=(self.left_out,))
             if self.others:
                 return None
             raise

@@ -14,10 +14,11 @@ from sfumato.tables.cells.cells import Mask
 from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.cells.hrc_lines import unknown_code
 from sfumato.tables.formats.batch_file import Specification
-from sfumato.tables.formats.cells_file import labels_of, tree_of
+from sfumato.tables.formats.cells_file import labels_of
 from sfumato.tables.formats.hrc import hrc_text
 from sfumato.tables.formats.metadata import Metadata, Variable
 from sfumato.tables.formats.recoding_file import Recoding
+from sfumato.tables.formats.record_trees import record_tree
 from sfumato.tables.formats.records_file import Records
 from sfumato.tables.office.office_table import OfficeTable
 from sfumato.tables.office.statuses import CellStatus
@@ -68,7 +69,7 @@ def cross(
     origins: dict[str, dict[str, frozenset[str]]] = {}
     for one in variables:
         own = list(records.text(one.name))
-        tree = _with_missing(tree_of(one, own, folder, metadata.encoding), one, own)
+        tree = _with_missing(record_tree(records, one, folder, metadata.encoding), one, own)
         _check_codes(records, one, tree)
         recoding = (recodings or {}).get(one.name.lower())
         if recoding is not None:

@@ -31,6 +31,7 @@ class JointAudit:
         leaks: How many cells are unsafe in one of them, and published in another or computed from all of them.
         differing: How many cells hold something else than those of the same codes in another table.
         unattacked: Variables whose cross was not attacked, for too many cells of the tables differ, or it has too many.
+        left_out: What is said of crosses that are too large, where tables were attacked two by two.
         names: What the cells are called that are given away.
     """
 
@@ -38,6 +39,7 @@ class JointAudit:
     differing: int
     unattacked: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 def same_records(tables: Sequence[OfficeTable], sources: Sequence[Hashable] = ()) -> list[list[int]]:
@@ -88,8 +90,8 @@ def audit_together(
     computed = {one.cell for one in audit.leaks if not one.attacker or inside[one.cell]}
     guessed = _guessed(published, joint, part) & table.unsafe
     leaks = sorted(computed | set(np.flatnonzero(guessed).tolist()))
-    unattacked = joint.broken if table.unsafe.any() else ()
-    return JointAudit(len(leaks), joint.differing, unattacked, tuple(table.names[cell] for cell in leaks))
+    unattacked, left_out = (joint.broken, joint.left_out) if table.unsafe.any() else ((), ())
+    return JointAudit(len(leaks), joint.differing, unattacked, tuple(table.names[cell] for cell in leaks), left_out)
 
 
 def _unsafe(published: Sequence[Protected], joint: JointTable, method: str) -> Mask:

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.batch.coverage import Identity, coverage_of, variable_of
-from sfumato.tables.batch.linked_variables import View, linked_views
+from sfumato.tables.batch.coverage import Cover, Identity, coverage_of, variable_of
+from sfumato.tables.batch.linked_variables import View, cover_codes, linked_views
 from sfumato.tables.batch.presence import Presence
 from sfumato.tables.batch.shared_cells import Grain, shared_cells, tied_rows
 from sfumato.tables.batch.shared_cross import shared_cross
@@ -34,6 +34,7 @@ class JointTable:
         differing: How many cells hold something else than those of the same codes in another table.
         crossed: Which of the cells that no table has are of a cross of the variables: nobody judges them.
         broken: Cycles of variables whose cross is not among them, for too many cells hold different values.
+        left_out: What is said of crosses that are too large, where tables are attacked two by two.
     """
 
     whole: OfficeTable
@@ -42,6 +43,7 @@ class JointTable:
     differing: int
     crossed: Mask
     broken: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def step(self) -> float:
@@ -85,9 +87,9 @@ def joined(tables: Sequence[OfficeTable], tolerance: float = 0.0, presences: Seq
     known = shown | np.isin(cells, [*counted, *off.tolist()])
     values = possible_values(values, known, relations, step_of(values[shown]), tolerance)
     whole = _judged(columns.table(values, shown, relations), ties.judged)
-    names = _names(tables, shared.origins, _parts(own, shared.numbers, size), len(cells))
+    names = _names(tables, shared.origins, _parts(own, coverage.everything, shared.numbers, size), len(cells))
     whole = _within(whole, off, tied.most).with_columns(cell_names=names)
-    return JointTable(whole, tuple(shared.places), shown, shared.differing, crossed, cross.broken)
+    return JointTable(whole, tuple(shared.places), shown, shared.differing, crossed, cross.broken, cross.left_out)
 
 
 def _names(
@@ -98,15 +100,17 @@ def _names(
     return (*names, *(f"{UNSHOWN}{parts.get(cell, '')}" for cell in range(len(names), size)))
 
 
-def _parts(views: Sequence[View], numbers: Mapping[Identity, int], shown: int) -> dict[int, str]:
+def _parts(
+    views: Sequence[View], everything: Mapping[str, Cover], numbers: Mapping[Identity, int], shown: int
+) -> dict[int, str]:
     """The codes of the cells that no table shows."""
-    called = {
-        variable_of(tree): tree.name for view in views for table in (view.table, view.whole) for tree in table.trees
-    }
+    called = {variable_of(tree): tree.name for view in views for tree in view.whole.trees}
+    linked = {axis.variable.lower(): axis.columns for view in views for axis in view.axes if axis.variable}
     parts = {}
     for identity, place in numbers.items():
         if place >= shown:
-            codes = sorted(f"{called[name]} {'+'.join(sorted(cover))}" for name, cover in identity)
+            own = (cover_codes(linked.get(name, (name,)), cover, everything[name]) for name, cover in identity)
+            codes = sorted(f"{'/'.join(called.get(name, name) for name in names)} {text}" for names, text in own)
             parts[place] = f" ({', '.join(codes)})"
     return parts
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.batch.coverage import Coverage, Identity, variable_of
+from sfumato.tables.batch.coverage import Cover, Coverage, Identity, variable_of
 from sfumato.tables.build.column_chains import BETWEEN
 from sfumato.tables.build.common_codes import Axis, axes_of
 from sfumato.tables.build.crossed_columns import uncrossed
@@ -84,6 +84,21 @@ def linked_views(tables: Sequence[OfficeTable]) -> list[View]:
     recodings = [chain for number, table in enumerate(tables) for chain in _recodings(table, number, linked)]
     axes = axes_of([table.trees for table in named], (*chains, *recodings), [table.keys for table in named])
     return [_view(table, one, own) for table, one, own in zip(tables, named, axes, strict=True)]
+
+
+def cover_codes(columns: Sequence[str], cover: Cover, everything: Cover) -> tuple[Sequence[str], str]:
+    """What a part of linked variables is called: by the codes of one of them if these say it, else by those of all.
+
+    >>> cover_codes(("gem", "kreis"), frozenset({"a\x1f1", "b\x1f1"}), frozenset({"a\x1f1", "b\x1f1", "c\x1f2"}))
+    (['gem'], 'a+b')
+    """
+    names = [name for name in columns if BETWEEN not in name]
+    for place, name in enumerate(columns):
+        codes = {text.split(BETWEEN)[place] for text in cover}
+        if name in names and cover == {text for text in everything if text.split(BETWEEN)[place] in codes}:
+            return [name], "+".join(sorted(codes))
+    places = [columns.index(name) for name in names]
+    return names, "+".join(sorted(_texts_at(text, places).replace(BETWEEN, "/") for text in cover))
 
 
 def _new_name(name: str, number: int) -> str:

@@ -1,6 +1,7 @@
 """An office's table, with its statuses and protection levels, through the methods that mask or change cells."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -167,6 +168,8 @@ def mask_linked(
         office_part(joint.whole, unshown=joint.crossed, step=joint.step), _choice(method), "en", deadline
     )
     done = _protected(joint.whole, masked, joint.shown)
+    said = tuple(f"Not attacked, so that nothing is promised: {what}" for what in joint.left_out)
+    done = replace(done, remarks=(*done.remarks, *said), warnings=(*done.warnings, *said))
     return [_share(table, done, own) for table, own in zip(tables, joint.places, strict=True)]
 
 

@@ -9,8 +9,8 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.tables.build.column_chains import BETWEEN
 from sfumato.tables.cells.columns import Columns
-from sfumato.tables.formats.cells_file import tree_of
 from sfumato.tables.formats.metadata import Metadata, Variable
+from sfumato.tables.formats.record_trees import record_tree
 from sfumato.tables.formats.records_file import Records
 from sfumato.tables.nesting.chain import Chain
 from sfumato.tables.nesting.determined_columns import chains_of, column_links
@@ -42,7 +42,7 @@ def record_links(records: Records, metadata: Metadata, tables: Sequence[frozense
     variables = {one.name.lower(): one for one in map(metadata.named, sorted(frozenset().union(*tables)))}
     texts = {name: records.text(one.name) for name, one in variables.items()}
     codes = RecordCodes(texts, np.ones(len(records)))
-    trees = [(name, tree_of(one, list(texts[name]), folder, metadata.encoding)) for name, one in variables.items()]
+    trees = [(name, record_tree(records, one, folder, metadata.encoding)) for name, one in variables.items()]
     dimensions = [(name,) for name in sorted(variables)]
     links = column_links(codes, dimensions, trees, [frozenset(map(str.lower, own)) for own in tables])
     odd = [

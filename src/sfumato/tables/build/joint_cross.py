@@ -63,7 +63,16 @@ def with_cross(
             "Publish fewer tables, or coarser codes.",
             "joint-size",
         )
-    return with_own_cells(_behind(part, cross, valued, deadline or Deadline())) if cross.size else part
+    part = replace(part, unattacked=cross.left_out)
+    if not cross.size:
+        return part
+    try:
+        return with_own_cells(_behind(part, cross, valued, deadline or Deadline()))
+    except UnattainableError:
+        # The time is over: without the cross tables are attacked two by two.
+        if not cross.dispensable:
+            raise
+        return replace(part, unattacked=cross.dispensable)
 
 
 def presence_in(section: Section, filled: Mask) -> Presence:

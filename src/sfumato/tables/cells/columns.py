@@ -8,6 +8,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import Dialect
+from sfumato.delimited.faults import place_in
 from sfumato.delimited.lines import read_lines
 from sfumato.errors import DataError, PlanError, did_you_mean
 from sfumato.tables.cells.cells import Numbers, Places
@@ -88,5 +89,7 @@ def read_columns(path: Path, dialect: Dialect | None = None) -> Columns:
     if not rows:
         raise DataError(f"{path.name} holds no cells.", "It needs a header and one row for each cell.", "empty")
     if len(set(header)) < len(header):
-        raise DataError(f"{path.name}: a column name stands twice in the header.", "Rename one.", "duplicate-columns")
+        place = next(place for place, name in enumerate(header, start=1) if name in header[: place - 1])
+        what = "a column name stands twice in the header."
+        raise DataError(f"{place_in(path.name, 1, place)}{what}", "Rename one.", "duplicate-columns")
     return Columns(dict(zip(header, zip(*rows, strict=True), strict=True)))

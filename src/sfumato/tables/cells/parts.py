@@ -69,6 +69,7 @@ class Part:
         terms: What the rules make public.
         masked_before: Cells that a release of before masked, and that stay masked.
         unshown: Cells that are in no table, but tie tables together: they stay masked, and nothing is said of them.
+        unattacked: What nobody attacks, and why.
     """
 
     rows: Places
@@ -81,6 +82,7 @@ class Part:
     terms: Terms = field(default_factory=Terms)
     masked_before: Mask | None = None
     unshown: Mask | None = None
+    unattacked: tuple[str, ...] = ()
 
     @property
     def finest(self) -> Mask:

@@ -40,7 +40,7 @@ def read_cells(
     response = response_of(metadata, value)
     wanted = None if spanning is None else {metadata.named(name).name for name in spanning}
     chosen = [one for one in metadata.variables if one.spanning and (wanted is None or one.name in wanted)]
-    trees = tuple(tree_of(one, _texts(lines, metadata, one), path.parent, metadata.encoding) for one in chosen)
+    trees = tuple(_tree(lines, metadata, one, path) for one in chosen)
     keys = tuple(_key(line, metadata, chosen, trees, path.name) for line in lines)
 
     statuses = _statuses(lines, metadata, path.name)
@@ -115,6 +115,18 @@ def _texts(lines: list[_Line], metadata: Metadata, one: Variable) -> list[str]:
     return [fields[place][0] for _, fields in lines]
 
 
+def _tree(lines: list[_Line], metadata: Metadata, one: Variable, path: Path) -> Tree:
+    """The hierarchy of a variable; a code that does not fit it is said with its place."""
+    try:
+        return tree_of(one, _texts(lines, metadata, one), path.parent, metadata.encoding)
+    except DataError as error:
+        if not error.rows or error.code != "data.unknown-code":
+            raise
+        number, fields = lines[error.rows[0] - 1]
+        column = fields[metadata.variables.index(one)][1]
+        raise wrong(path.name, number, column, error.what.rstrip("."), error.do, "unknown-code") from None
+
+
 def tree_of(one: Variable, codes: list[str], folder: Path, encoding: str | None = None) -> Tree:
     """The hierarchy of a variable: of a file, by digits, or flat."""
     if "HIERCODELIST" in one.options:
@@ -134,17 +146,17 @@ def _check_digits(one: Variable, codes: list[str], widths: list[int]) -> None:
         DataError: There is one.
     """
     ends = {sum(widths[: place + 1]) for place in range(len(widths))}
-    wrong_code = next(
-        (code for code in codes if code not in ("", one.total, *one.missing) and len(code) not in ends), None
-    )
-    if wrong_code is not None:
+    none = ("", one.total, *one.missing)
+    row = next((row for row, code in enumerate(codes, 1) if code not in none and len(code) not in ends), 0)
+    if row:
         listed = ", ".join(map(str, sorted(ends)))
         raise DataError(
-            f"the levels of {one.name} end at {listed} digits, and a code has {len(wrong_code)}.",
+            f"the levels of {one.name} end at {listed} digits, and a code has {len(codes[row - 1])}.",
             "Let the digits of all levels in <HIERLEVELS> add up to the code's, or correct the code.",
             "unknown-code",
             column=one.name,
-            values=[wrong_code],
+            values=[codes[row - 1]],
+            rows=[row],
         )
 
 

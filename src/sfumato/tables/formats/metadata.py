@@ -195,6 +195,9 @@ def _tagged(variable: Variable, tag: str, rest: list[str], name: str, number: in
     if tag in ("DECIMALS", "HIERLEVELS", "DISTANCE"):
         for text in rest:
             number_in(text, name, number, column)
+    if tag == "DECIMALS" and not (rest[0].isascii() and rest[0].isdigit()):
+        do = "Write a whole number, such as <DECIMALS> 2."
+        raise wrong(name, number, column, "the number of decimals is no whole number from 0 on", do, "metadata")
     if tag == "HIERLEVELS":
         _check_levels(variable, rest, name, number, column)
     return replace(variable, options={**variable.options, tag: tuple(rest)})

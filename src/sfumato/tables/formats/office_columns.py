@@ -10,7 +10,16 @@ from sfumato.tables.cells.columns import Columns
 from sfumato.tables.formats.cells_file import check_totals, read_cells
 from sfumato.tables.formats.metadata import read_metadata
 from sfumato.tables.formats.px import read_px
-from sfumato.tables.formats.sdmx import CONFIDENTIAL, HOUSE, OF_FLAG, RESPONDENTS, STATUS, VALUE, check_flag
+from sfumato.tables.formats.sdmx import (
+    CONFIDENTIAL,
+    HOUSE,
+    OF_FLAG,
+    RESPONDENTS,
+    STATUS,
+    VALUE,
+    check_flag,
+    check_status,
+)
 from sfumato.tables.formats.solver_file import plain, read_jj
 from sfumato.tables.office.office_table import OfficeTable
 from sfumato.tables.office.statuses import choices_of, masked_of
@@ -87,6 +96,8 @@ def with_masks(columns: Columns, name: str = "the table") -> Columns:
         return columns
     texts = dict(columns.texts) | {VALUE: tuple(text or "*" for text in columns.text(VALUE))}
     flags = {one: _flags(columns, one, name) for one in (CONFIDENTIAL, STATUS) if one in columns}
+    for line, text in enumerate(columns.text(HOUSE) if HOUSE in columns else (), start=2):
+        check_status(text, name, line, list(columns.texts).index(HOUSE) + 1)
     if CONFIDENTIAL in columns and HOUSE not in columns and "Status" not in columns:
         texts["Status"] = tuple(str(int(OF_FLAG[flag])) for flag in flags[CONFIDENTIAL])
     return Columns(texts)

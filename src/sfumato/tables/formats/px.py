@@ -25,6 +25,8 @@ _DATUM = re.compile(r'"[^"]*"|[^\s,]+')
 # The keyword that the data follow, and the sign between a keyword and its texts: both stand outside of quotes.
 _DATA = re.compile(r"^[ \t]*DATA[ \t]*=", re.MULTILINE)
 _EQUALS = re.compile(r'((?:"[^"]*"|[^"=])*)=')
+# Keywords that would say two things if they stood twice.
+ONCE = ("STUB", "HEADING", "VALUES", "CODES", "HIERARCHIES", "CELLNOTE", "CONTENTS", "DECIMALS")
 Entries = dict[tuple[str, ...], tuple[str, int]]
 
 
@@ -104,6 +106,11 @@ def parse_px(text: str, name: str = "the text") -> OfficeTable:
         own = _texts(entries, ("CODES", variable)) or _texts(entries, ("VALUES", variable))
         if not own:
             raise wrong(name, 1, 1, f"VALUES of {variable} are missing", 'Write VALUES("…")="…","…";', "px")
+        labels = _texts(entries, ("VALUES", variable))
+        if labels and len(labels) != len(own):
+            line = entries["VALUES", variable][1]
+            what = f"{variable} has {len(own)} CODES and {len(labels)} VALUES"
+            raise wrong(name, line, 1, what, "Write a value for each code.", "length")
         if len(set(own)) < len(own):
             line = entries.get(("CODES", variable), entries.get(("VALUES", variable), ("", 1)))[1]
             raise wrong(name, line, 1, f"a code of {variable} stands twice", "Each code may stand once.", "twice")
@@ -187,12 +194,21 @@ def _parsed(text: str, name: str) -> tuple[Entries, list[Datum], int]:
         found = _KEYWORD.match(left.strip())
         if not found:
             raise wrong(name, number, 1, "this is no keyword", 'Write KEYWORD="text";', "px")
-        entries[(found.group(1), *_TEXT.findall(found.group(2) or ""))] = (right.strip(), number)
+        key = (found.group(1), *_TEXT.findall(found.group(2) or ""))
+        if key in entries and key[0] in ONCE:
+            do = f"Leave one out; the first is in line {entries[key][1]}."
+            raise wrong(name, number, 1, f"{key[0]} stands twice", do, "twice")
+        entries[key] = (right.strip(), number)
     return (
         entries,
         [(datum.group(), *_place(tail, datum.start(), line)) for datum in _DATUM.finditer(tail, 0, end)],
         line,
     )
+
+
+def data_places(text: str, name: str = "the text") -> list[tuple[int, int]]:
+    """The line and column of each cell of a text."""
+    return [(line, column) for datum, line, column in _parsed(text, name)[1] if datum.strip('"') != "-"]
 
 
 def _place(tail: str, start: int, line: int) -> tuple[int, int]:
@@ -231,8 +247,28 @@ def _tree(variable: str, codes: list[str], entries: Entries, name: str) -> Tree:
         raise wrong(
             name, line, 1, f"HIERARCHIES of {variable} name a code that CODES do not", "Add it.", "unknown-code"
         )
+    _check_tree(variable, pairs, name, line)
     total = next(iter(_TEXT.findall(text)), "")
     if left := set(codes) - {total} - {child for _, child in pairs}:
         what = f"HIERARCHIES of {variable} leave out {len(left)} of its codes"
         raise wrong(name, line, 1, what, 'Write each below another one: "above":"below".', "unknown-code")
     return Tree(variable, (total,), {(child,): (parent,) for parent, child in pairs})
+
+
+def _check_tree(variable: str, pairs: list[tuple[str, str]], name: str, line: int) -> None:
+    """Refuse a hierarchy with a code below two others, or below itself.
+
+    Raises:
+        DataError: There is one.
+    """
+    above = {child: parent for parent, child in pairs}
+    twice = len(above) < len(pairs)
+    for child in above:
+        code, passed = child, set[str]()
+        while code in above and code not in passed:
+            passed.add(code)
+            code = above[code]
+        twice |= code in passed
+    if twice:
+        what = f"HIERARCHIES of {variable} put a code below two others, or below itself"
+        raise wrong(name, line, 1, what, 'Write each once below another one: "above":"below".', "hierarchy")

@@ -5,6 +5,7 @@ A line `new: old, old, from-to` makes one code of several; an open end (`-12`, `
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NoReturn
 
 from sfumato.dataclass import dataclass
 from sfumato.tables.cells.dimensions import Code, Tree
@@ -57,6 +58,8 @@ def read_recoding(path: Path, codes: Iterable[str], encoding: str | None = None)
         if text.startswith("<"):
             continue
         new, colon, olds = text.partition(":")
+        if colon and not new.strip():
+            raise wrong(path.name, number, 1, "there is no new code", "Write new: old, old, from-to.", "recoding")
         if not colon:
             raise wrong(path.name, number, 1, "there is no colon", "Write new: old, old, from-to.", "recoding")
         for old in _chosen(path.name, number, olds, order, len(new) + 2):
@@ -81,13 +84,27 @@ def _chosen(name: str, number: int, text: str, codes: list[str], column: int) ->
             chosen.append(entry)
         elif "-" in entry:
             first, last = (end.strip() for end in entry.split("-", 1))
-            chosen += [
-                code for code in codes if (not first or _at_least(code, first)) and (not last or _at_least(last, code))
-            ]
+            chosen += _between(first, last, codes) or _none(name, number, column)
         elif entry:
             raise wrong(name, number, column, "the code is unknown", "Name codes that there are.", "unknown-code")
         column += len(part) + 1
+    if not chosen:
+        raise wrong(name, number, 1, "no code is recoded", "Write new: old, old, from-to.", "recoding")
     return chosen
+
+
+def _between(first: str, last: str, codes: Iterable[str]) -> list[str]:
+    return [code for code in codes if (not first or _at_least(code, first)) and (not last or _at_least(last, code))]
+
+
+def _none(name: str, number: int, column: int) -> NoReturn:
+    """Refuse a range without a code: maybe its ends were mistaken for one another.
+
+    Raises:
+        DataError: Always.
+    """
+    do = "Name codes that there are, the first one before the last."
+    raise wrong(name, number, column, "no code lies in this range", do, "unknown-code")
 
 
 def _at_least(one: str, other: str) -> bool:

@@ -14,7 +14,7 @@ from sfumato.tables.cells.dimensions import Tree
 from sfumato.tables.formats.solver_file import plain
 from sfumato.tables.office.faults import number_in, wrong
 from sfumato.tables.office.office_table import OfficeTable, check_codes
-from sfumato.tables.office.statuses import CellStatus, masked_of
+from sfumato.tables.office.statuses import CellStatus, masked_of, status_in
 
 VALUE, STATUS, CONFIDENTIAL = "OBS_VALUE", "OBS_STATUS", "CONF_STATUS"
 # Columns for the house: the status from 1 to 14, and the number of respondents.
@@ -80,6 +80,9 @@ def read_sdmx(path: Path, trees: tuple[Tree, ...]) -> OfficeTable:
     for name in (*(tree.name for tree in trees), VALUE):
         if name not in header:
             raise wrong(path.name, 1, 1, f"column {name} is missing", "Name it in the header.", "length")
+        if header.count(name) > 1:
+            place = header.index(name, header.index(name) + 1) + 1
+            raise wrong(path.name, 1, place, f"column {name} stands twice", "Rename one.", "duplicate-columns")
     cells = [_cell(line, header, trees, path.name) for line in lines[1:]]
     return OfficeTable(
         value=VALUE,
@@ -105,8 +108,9 @@ def _cell(
 
 
 def _status(line: Line, header: list[str], name: str, withheld: bool) -> CellStatus:
-    if HOUSE in header and line.fields[header.index(HOUSE)].isdigit():
-        return CellStatus(int(line.fields[header.index(HOUSE)]))
+    if HOUSE in header and line.fields[header.index(HOUSE)].strip():
+        place = header.index(HOUSE)
+        return check_status(line.fields[place], name, line.number, place + 1)
     if STATUS in header:
         place = header.index(STATUS)
         check_flag(STATUS, line.fields[place], name, line.number, place + 1)
@@ -115,6 +119,18 @@ def _status(line: Line, header: list[str], name: str, withheld: bool) -> CellSta
     place = header.index(CONFIDENTIAL)
     flag = check_flag(CONFIDENTIAL, line.fields[place], name, line.number, place + 1)
     return CellStatus.UNSAFE if withheld and flag in ("F", "") else OF_FLAG[flag]
+
+
+def check_status(text: str, name: str, line: int, place: int) -> CellStatus:
+    """A status from 1 to 14.
+
+    Raises:
+        DataError: It is none.
+    """
+    status = status_in(text.strip(), {})
+    if status is None:
+        raise wrong(name, line, place, "this is no status", "Write a number from 1 to 14.", "status")
+    return status
 
 
 def check_flag(column: str, text: str, name: str, line: int, place: int) -> str:

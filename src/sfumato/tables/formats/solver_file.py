@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.tables.cells.cells import Relations, Status, make_relations
-from sfumato.tables.cells.precision import tidied
+from sfumato.tables.cells.cells import Numbers, Places, Relations, Status, make_relations
+from sfumato.tables.cells.precision import step_of, tidied
 from sfumato.tables.office.faults import fields_in, lines_of, number_in, truncated, wrong
 from sfumato.tables.office.office_table import OfficeTable
-from sfumato.tables.office.statuses import MARKS, CellStatus, choices_of, secondary_of
+from sfumato.tables.office.statuses import MARKS, CellStatus, choices_of, secondary_of, unsafe_of
 
 WIDTH = 9
 _TERM = re.compile(r"(\d+)\s*\(\s*(-?[0-9.]+)\s*\)")
@@ -40,12 +40,13 @@ def parse_jj(lines: Sequence[str], name: str = "the text") -> OfficeTable:
     cells = [_cell(lines[2 + place], 3 + place, place, name) for place in range(many)]
     relations = _relations(lines, 3 + many, many, name)
     columns = np.array([numbers for numbers, _ in cells], np.float64).reshape(many, 7).T
+    statuses = np.array([int(status) for _, status in cells], np.int64)
     return OfficeTable(
         value="value",
         trees=(),
         keys=(),
         values=columns[0],
-        statuses=np.array([int(status) for _, status in cells], np.int64),
+        statuses=_with_secondary(statuses, columns[4:]),
         costs=columns[1],
         low=columns[2],
         high=columns[3],
@@ -53,6 +54,15 @@ def parse_jj(lines: Sequence[str], name: str = "the text") -> OfficeTable:
         upper=columns[5],
         given=relations,
     )
+
+
+def _with_secondary(statuses: Places, levels: Numbers) -> Places:
+    """The statuses where an unsafe cell that asks for no protection is one that protects others: the format has no
+    mark for these. Where none asks for any, all are unsafe."""
+    unsafe, asking = unsafe_of(statuses), (levels > 0).any(axis=0)
+    if not (unsafe & asking).any():
+        return statuses
+    return np.where(unsafe & ~asking, int(CellStatus.SECONDARY), statuses)
 
 
 def _count(lines: Sequence[str], number: int, name: str, what: str) -> int:
@@ -88,6 +98,9 @@ def _relations(lines: Sequence[str], number: int, many: int, name: str) -> Relat
     count = _count(lines, number, name, "the number of relations")
     if len(lines) < number + count:
         raise truncated(name, len(lines) + 1, f"relation {len(lines) - number + 1} of {count}")
+    if more := [place for place, line in enumerate(lines[number + count :], start=1) if line.strip()]:
+        what = f"{count} relations are announced, and here stands more"
+        raise wrong(name, number + count + more[0], 1, what, "Correct the number, or leave the line out.", "length")
     rows = [_relation(lines[number + place], number + place + 1, many, name) for place in range(count)]
     return make_relations(rows, [f"relation {place} in line {number + place + 1} of {name}" for place in range(count)])
 
@@ -103,6 +116,9 @@ def _relation(line: str, number: int, many: int, name: str) -> tuple[list[int], 
     if len(terms) != int(start[1]):
         what = f"{start[1]} terms are announced, and {len(terms)} are there"
         raise wrong(name, number, len(head) + 2, what, "Correct the number, or the terms.", "length")
+    if rest := _TERM.sub("", tail).strip():
+        what = "something stands between the terms that is none"
+        raise wrong(name, number, line.rindex(rest.split()[0]) + 1, what, "Write each as id (coef).", "format")
     for cell, _ in terms:
         if int(cell) >= many:
             raise wrong(name, number, len(head) + 2, f"there is no cell {cell}", "Ids lie below the number of cells.")
@@ -115,7 +131,8 @@ def jj_text(table: OfficeTable) -> str:
     """A table as the text of a `.jj` file.
 
     It knows safe, unsafe and protected cells alone: cells that are masked to protect others stand as unsafe ones with
-    no protection of their own, so that the pattern is kept.
+    no protection of their own, so that the pattern is kept. Unsafe cells of which no level is told must not be
+    computed: their sliding level is a step.
     """
     none = np.zeros(len(table))
     relations = table.relations()
@@ -126,9 +143,10 @@ def jj_text(table: OfficeTable) -> str:
     costs = np.abs(table.values) if table.costs is None else table.costs
     levels = (table.lower if table.lower is not None else none, table.upper if table.upper is not None else none)
     choices = np.where(secondary_of(table.statuses), Status.UNSAFE, choices_of(table.statuses))
+    sliding = np.where(unsafe_of(table.statuses) & (levels[0] == 0) & (levels[1] == 0), step_of(table.values), 0.0)
     lines = ["0", str(len(table))]
     for cell in range(len(table)):
-        numbers = (low[cell], high[cell], levels[0][cell], levels[1][cell], 0.0)
+        numbers = (low[cell], high[cell], levels[0][cell], levels[1][cell], sliding[cell])
         tail = " ".join(plain(number) for number in numbers)
         head = f"{cell} {plain(table.values[cell])} {plain(costs[cell])} {_LETTERS[choices[cell]]}"
         lines.append(f"{head} {tail}")

@@ -20,6 +20,7 @@ def with_cross_ranges(changed: Perturbed, joint: Joint, deadline: Deadline) -> P
     """
     own, size = changed.part, len(changed.published)
     part = with_cross(own, joint, changed.ranges.high <= 0, deadline=deadline.share(0.5))
+    changed = replace(changed, part=replace(own, unattacked=part.unattacked))
     if part.unshown is None:
         return changed
     more = len(part.table) - size

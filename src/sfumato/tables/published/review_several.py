@@ -72,7 +72,8 @@ def _crossed(
 ) -> tuple[Part, tuple[str, ...]]:
     """The part with the cells of a cross, or why they cannot be attacked."""
     try:
-        return with_cross(part, joint, empty, valued, presences=presences), ()
+        crossed = with_cross(part, joint, empty, valued, presences=presences)
+        return crossed, crossed.unattacked
     except UnattainableError as error:
         return part, (error.what,)
 

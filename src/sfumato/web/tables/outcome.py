@@ -81,6 +81,7 @@ def outcome_sentences(report: dict[str, Any], words: Words) -> list[tuple[str, b
         (words["masked"].format(**counts), None),
         (words["audit"].format(checked=audit["checked"], exact=audit["exact"], narrow=audit["too_narrow"]), None),
         (words[proved].format(gap=gap), None),
+        *((words.sentence(warning), None) for warning in (report["warnings"] if report["holds"] else ())),
     ]
 
 

@@ -15,9 +15,10 @@ from sfumato.tables.batch.safety import with_rules
 from sfumato.tables.batch.unshown_cells import PART
 from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.formats.batch_file import Specification
-from sfumato.tables.formats.cells_file import check_totals, read_cells, tree_of
+from sfumato.tables.formats.cells_file import check_totals, read_cells
 from sfumato.tables.formats.metadata import Metadata
 from sfumato.tables.formats.recoding_file import Recoding, read_recoding
+from sfumato.tables.formats.record_trees import record_tree
 from sfumato.tables.formats.records_file import Records, read_records
 from sfumato.tables.nesting.chain import Chain
 from sfumato.tables.office.office_table import Finer, OfficeTable
@@ -185,7 +186,7 @@ def recode(state: BatchState, scratch: Path, number: int, variable: str, recodin
     if one is None or one.name not in job.wanted.spanning or state.records is None:
         raise PlanError(f"table {number} has no variable {variable}.", "Name a spanning variable.", "recode")
     codes = list(state.records.text(one.name))
-    tree = tree_of(one, codes, state.folder, state.encoding)
+    tree = record_tree(state.records, one, state.folder, state.encoding)
     if recoding.isdigit() and len(recoding) == 1:
         made = Recoding({}, tuple(code[0] for code in tree.parents if tree.height(code) == int(recoding)))
     else:

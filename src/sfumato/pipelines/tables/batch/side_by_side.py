@@ -109,6 +109,9 @@ def _audit(state: BatchState, written: Sequence[WrittenTable], others: Sequence[
     for variables in audit.unattacked:
         state.warn(f"{files}: {UNATTACKED.format(variables)}")
         state.holds = False
+    for what in audit.left_out:
+        state.warn(f"{files}: not attacked, so that nothing is promised: {what}")
+        state.holds = False
     if audit.leaks:
         what = f"{files}: these tables were not protected together, and together they give {audit.leaks} unsafe cells "
         named = "; ".join(audit.names[:MOST_NAMED]) + ("; …" if audit.leaks > MOST_NAMED else "")

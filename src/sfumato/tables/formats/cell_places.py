@@ -1,0 +1,68 @@
+"""Where the cells of a table stand in their file: what is wrong with a row is said with its line and column."""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from sfumato.delimited.dialect import Dialect
+from sfumato.delimited.faults import place_in
+from sfumato.delimited.lines import read_lines
+from sfumato.errors import DataError
+from sfumato.tables.formats.px import data_places
+from sfumato.tables.office.faults import likely_encoding, lines_of
+from sfumato.tables.plan.plan import TablePlan
+
+_PLACED = re.compile(r"line \d+")
+# A line and a column, both from 1.
+Place = tuple[int, int]
+
+
+@contextmanager
+def errors_in(path: Path | None, plan: TablePlan) -> Iterator[None]:
+    """Errors about rows of a table with the line and column of its file, where it is a file that people read.
+
+    Raises:
+        DataError: As it was, with its place.
+    """
+    try:
+        yield
+    except DataError as error:
+        place = None if path is None or _PLACED.search(error.what) else _place_of(error, path, plan)
+        if path is not None and place is not None:
+            error.what = f"{place_in(path.name, *place)}{error.what}"
+        raise
+
+
+def _place_of(error: DataError, path: Path, plan: TablePlan) -> Place | None:
+    """Where the first row stands that an error is about; None where nobody can tell."""
+    suffix = path.suffix.lower()
+    if suffix == ".px":
+        return _at(data_places("\n".join(lines_of(path, plan.table.encoding)), path.name), error.rows)
+    if suffix in (".tab", ".jj"):
+        lines = lines_of(path, plan.table.encoding)
+        filled = [(number, 1) for number, line in enumerate(lines, start=1) if line.strip()]
+        return _at(filled if suffix == ".tab" else filled[2:], error.rows)
+    return _in_lines(error, path, plan) if suffix in (".csv", ".txt", ".tsv") else None
+
+
+def _at(places: Sequence[Place], rows: Sequence[int]) -> Place | None:
+    return places[rows[0] - 1] if rows and rows[0] <= len(places) else None
+
+
+def _in_lines(error: DataError, path: Path, plan: TablePlan) -> Place | None:
+    """The place in a delimited file with a header, that of the first wrong code where no row is told."""
+    encoding = likely_encoding(path, plan.table.encoding)
+    lines = read_lines(path, Dialect(plan.table.separator, encoding=encoding))
+    if len(lines) < 2:
+        return 1, 1
+    header = lines.pop(0)
+    names = [text.strip() for text in header.fields]
+    wanted = {name for one in plan.dimensions.values() for name in (one.levels or (one.column or "",))}
+    if not wanted <= set(names):
+        return None
+    column = names.index(error.column) if error.column in names else 0
+    if error.rows:
+        return _at([(line.number, column + 1) for line in lines], error.rows)
+    wrong = set(map(str, error.values)) if error.column in names else set()
+    return next(((line.number, column + 1) for line in lines if line.fields[column].strip() in wrong), None)
