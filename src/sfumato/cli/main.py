@@ -7,9 +7,10 @@ import sys
 from collections.abc import Callable, Sequence
 from errno import ENAMETOOLONG
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from sfumato.cli.examples import epilog
+from sfumato.cli.leaving import leave
 from sfumato.cli.plain_values import take_plainly
 from sfumato.cli.streams import kept_streams
 from sfumato.errors import STATUS, EngineError, InternalError, PlanError, SfumatoError
@@ -49,12 +50,12 @@ INTERRUPTED = 130
 TERMINATED = 143
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit."""
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and end the process."""
     gc.set_threshold(ALLOCATIONS)
     terminated = _interrupting_when_terminated()
     code = run(sys.argv[1:] if arguments is None else list(arguments))
-    raise SystemExit(TERMINATED if terminated and code == INTERRUPTED else code)
+    leave(TERMINATED if terminated and code == INTERRUPTED else code)
 
 
 def _interrupting_when_terminated() -> list[int]:

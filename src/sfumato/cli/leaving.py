@@ -1,0 +1,31 @@
+"""How a command ends: when all that must be done at the end was done, without taking hundreds of modules apart."""
+
+import atexit
+import os
+import sys
+import threading
+from typing import NoReturn
+
+# What Python ends with where the last of the output cannot be written.
+UNWRITTEN = 120
+
+
+def leave(code: int) -> NoReturn:
+    """End the process as Python would, save that its memory is left to the system, which saves a tenth of a second."""
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join()
+    atexit._run_exitfuncs()
+    os._exit(code if _flushed() else code or UNWRITTEN)
+
+
+def _flushed() -> bool:
+    """Whether what was said is out; streams that are gone or closed have nothing to say."""
+    written = True
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None and not stream.closed:
+                stream.flush()
+        except OSError:
+            written = False
+    return written
