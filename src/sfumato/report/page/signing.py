@@ -67,8 +67,8 @@ def glossary_entries(words: Words, kind: str = ROWS_GLOSSARY) -> list[tuple[str,
 
 
 def all_entries(words: Words) -> list[tuple[str, str]]:
-    """The words of rows and of tables."""
-    return glossary_entries(words) + glossary_entries(words, TABLES_GLOSSARY)
+    """The words of rows and of tables, each once."""
+    return list(dict([*glossary_entries(words), *glossary_entries(words, TABLES_GLOSSARY)]).items())
 
 
 def plan_listing(words: Words, text: str) -> str:

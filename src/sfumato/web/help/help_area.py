@@ -20,6 +20,8 @@ _PICTURE = re.compile(r"!\[[^\]]*\]\([^)]*\)")
 FOLDERS = ("methods", "models")
 STEPS = ("data", "columns", "goal", "result", "release")
 
+_TITLED = re.compile(r'^```(\w+) title="([^"]+)"$', re.MULTILINE)
+
 
 def build(shell: Shell) -> None:
     """The area for a workspace."""
@@ -68,8 +70,21 @@ class Documentation:
         with self._room, components.card(classes="sf-document") as card:
             card.props('lang="en"')
             text = _PICTURE.sub("", written(name))
-            ui.markdown(text, extras=["tables", "fenced-code-blocks"]).classes("sf-table").props('tabindex="0"')
+            ui.markdown(titled(text), extras=["tables", "fenced-code-blocks"]).classes("sf-table").props('tabindex="0"')
         ui.run_javascript("document.querySelector('.sf-document')?.scrollIntoView({behavior: 'smooth'})")
+
+
+def titled(text: str) -> str:
+    """A page whose examples have their file names above them: what draws the page knows no titles of examples.
+
+    >>> print(titled('```csv title="a.csv"\\nn\\n```'))
+    `a.csv`
+    <BLANKLINE>
+    ```csv
+    n
+    ```
+    """
+    return _TITLED.sub(r"`\2`\n\n```\1", text)
 
 
 def grouped(names: Iterable[str]) -> dict[str, list[str]]:
