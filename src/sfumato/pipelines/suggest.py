@@ -14,6 +14,7 @@ from sfumato.hierarchies.suggest.selection import (
     MAX_QUASI_IDENTIFIERS,
     crowded_out,
     select,
+    spare_parts,
     told_by_several,
     without_tells,
 )
@@ -88,7 +89,9 @@ def _without_tells(engine: CountsRows, draft: Draft) -> Draft:
     """The draft without sensitive columns that nearly tell a quasi-identifier."""
     person = next((name for name, one in draft.suggestions.items() if one.role == "person"), None)
     tells = tells_in(engine, draft.judged_columns(), person)
-    if told := told_by_several(draft.suggestions, {name: one.quasi_identifier for name, one in tells.items()}):
+    told = told_by_several(draft.suggestions, {name: one.quasi_identifier for name, one in tells.items()})
+    computed = {name: one.computed_from for name, one in tells.items() if one.computed_from}
+    if told := told or spare_parts(draft.suggestions, computed):
         draft = replace(draft, suggestions=dict(draft.suggestions) | told)
         tells = tells_in(engine, draft.judged_columns(), person)
     if not tells:

@@ -50,3 +50,34 @@ def test_numbered_questions_with_one_set_of_answers_are_private():
     profiles = {profile.name: profile for profile in items}
     roles = with_context({name: suggest(profile) for name, profile in profiles.items()}, profiles)
     assert {one.role for one in roles.values()} == {"sensitive"}
+
+
+def roles_of(*profiles):
+    by_name = {profile.name: profile for profile in profiles}
+    return {
+        name: one.role
+        for name, one in with_context({name: suggest(profile) for name, profile in by_name.items()}, by_name).items()
+    }
+
+
+FORM = [column(f"F{number}_xq{number}", *"abc"[: 2 + number % 2]) for number in range(1, 6)]
+
+
+def test_a_question_that_mentions_a_town_is_no_town():
+    asked = [column("F6_Sicherheit_Tag", *"1234"), column("F7_Vertr_Stadtrat", *"12345")]
+    roles = roles_of(*FORM, *asked, column("F8_Stadtbezirk", "Mitte", "Nord"))
+    assert roles["F6_Sicherheit_Tag"] == roles["F7_Vertr_Stadtrat"] == "sensitive"
+    assert roles["F8_Stadtbezirk"] == "quasi-identifier"
+
+
+def test_when_a_form_was_filled_in_is_withheld():
+    times = [f"2024-05-{day:02d} 10:{day:02d}:07" for day in range(1, 28)]
+    own = [column("StartDate", *times, each=4), column("Finished", "True", "False"), column("Duration", "61", "75")]
+    assert {roles_of(*FORM, *own)[one.name] for one in own} == {"identifier"}
+    assert roles_of(column("StartDate", *times, each=4))["StartDate"] == "quasi-identifier"
+
+
+def test_three_scales_beside_something_private_are_answers():
+    scales = [column(name, *"12345") for name in ("c8", "c9", "c10")]
+    assert {*roles_of(*scales).values()} == {"quasi-identifier"}
+    assert roles_of(*scales, column("Diagnose", "flu", "asthma"))["c9"] == "sensitive"

@@ -340,3 +340,53 @@ def test_ages_are_told_by_numbers_alone_where_columns_have_no_names():
 def test_numbers_of_a_hospital_that_repeat_are_those_of_its_patients():
     counts = {f"K{651026 + 37 * place}": 11 for place in range(170)}
     assert suggest(Profile("pt_hosp_no", counts, rows=170 * 11)).role == "person"
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "role", "concept"),
+    [
+        ("EXPORT_TS", [f"2022-02-01T01:{place:02d}:12" for place in range(60)], "identifier", "processing"),
+        ("erfasst_am", [f"{place:02d}.03.2023 10:15" for place in range(1, 29)], "identifier", "processing"),
+        ("Created Date", [f"03/{place:02d}/2023" for place in range(1, 29)], "identifier", "processing"),
+        ("etl_batch", ["20230701", "20230801"], "identifier", "processing"),
+        ("recorded", ["yes", "no"], "quasi-identifier", None),
+        ("m/w/d", ["m", "w", "d"], "quasi-identifier", "sex"),
+        ("x", ["s", "m", "d", "w"], "quasi-identifier", "family"),
+        ("Zahlungsart", ["SEPA", "Rechnung", "bar"], "sensitive", "money"),
+        ("PRIMARY_PAYER", ["Medicaid", "Self pay", "Blue Cross"], "sensitive", "money"),
+        ("Entgeltgr.", ["E5", "E6", "E9a"], "sensitive", "money"),
+        ("WZ", ["Q86", "G47", "O84", "H49"], "quasi-identifier", "work"),
+        ("x", ["Q87", "G40", "O80", "H40"], "sensitive", "health"),
+        (
+            "Home_Room",
+            [f"{letter}1{place:02d}" for letter in "ABC" for place in range(20)],
+            "quasi-identifier",
+            "schooling",
+        ),
+        ("Vertrauen_Stadtrat", ["1", "2", "3", "4", "5"], "sensitive", "opinion"),
+        ("What is the highest school you have completed?", ["High school", "College"], "quasi-identifier", "schooling"),
+        ("c9", [f"Schmerzen seit {place} Tagen" for place in range(2, 40)], "identifier", "free_text"),
+        ("c9", [f"{place}.5 %" for place in range(40)], "sensitive", "performance"),
+    ],
+    ids=lambda value: str(value)[:24],
+)
+def test_classes_of_columns_of_files_never_seen(name, values, role, concept):
+    rows = 8 if name == "c9" else 40
+    suggestion = suggest(Profile(name, dict.fromkeys(values, rows), rows=rows * len(values)))
+    assert (suggestion.role, suggestion.concept) == (role, concept), suggestion.reason
+
+
+@pytest.mark.parametrize("name", ["patient_nbr", "InsdID", "Pers.-Nr.", "MitglNr", "EmpNo", "PatNr", "cust_num"])
+def test_numbers_behind_somebody_are_persons_where_they_repeat(name):
+    suggestion = suggest(Profile(name, {str(51676 * place + 4204842): 4 for place in range(300)}, rows=1200))
+    assert suggestion.role == "person", suggestion.reason
+
+
+def test_numbers_about_a_middle_are_measures_unless_they_may_be_ages_or_years():
+    def bell(middle, width):
+        return {str(middle + step): max(1, 60 - 60 * abs(step) // width) for step in range(-width, width + 1)}
+
+    roles = [suggest(Profile("c7", counts, sum(counts.values()))).role for counts in (bell(132, 40), bell(700, 90))]
+    assert roles == ["sensitive", "sensitive"]
+    assert suggest(Profile("c7", bell(27, 10), sum(bell(27, 10).values()))).role == "quasi-identifier"
+    assert suggest(Profile("c7", bell(1980, 30), sum(bell(1980, 30).values()))).role == "quasi-identifier"

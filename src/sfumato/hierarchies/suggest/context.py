@@ -18,7 +18,7 @@ from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.questions import answers_of, are_same, asked
 from sfumato.hierarchies.suggest.suggestion import UNKNOWN_RANK, Suggestion
 from sfumato.hierarchies.suggest.words.concepts import WORDS
-from sfumato.hierarchies.suggest.words.vocabulary import concepts_of, words_of
+from sfumato.hierarchies.suggest.words.vocabulary import concepts_of, meanings_of, words_of
 
 Suggestions = Mapping[str, Suggestion]
 Profiles = Mapping[str, Profile]
@@ -52,6 +52,7 @@ class _Told:
 def with_context(suggestions: Suggestions, profiles: Profiles) -> dict[str, Suggestion]:
     """The suggestions, unknown columns sensitive that are asked, answered or measured as sensitive ones are."""
     chosen = _without_second_codes(suggestions, profiles)
+    chosen |= _weighed_by_doctors(chosen)
     unknown = [
         name
         for name, one in chosen.items()
@@ -63,6 +64,26 @@ def with_context(suggestions: Suggestions, profiles: Profiles) -> dict[str, Sugg
     for _ in range(_ROUNDS):
         chosen |= _alike([name for name in unknown if _is_unknown(chosen[name])], known_numbers, chosen, profiles)
     return chosen
+
+
+def _weighed_by_doctors(suggestions: Suggestions) -> dict[str, Suggestion]:
+    """What persons weigh as something private, in a file of what doctors found."""
+    if sum(one.concept == "health" and one.role == "sensitive" for one in suggestions.values()) < _MEASURES:
+        return {}
+    weights = [
+        name
+        for name, one in suggestions.items()
+        if one.concept == "body" and one.role == "quasi-identifier" and _tells_weight(name)
+    ]
+    return {
+        name: Suggestion("sensitive", reasons.WEIGHED, suggestions[name].type, protected=True, concept="health")
+        for name in weights
+        if not suggestions[name].rejected
+    }
+
+
+def _tells_weight(name: str) -> bool:
+    return bool({*words_of(name), *meanings_of(name)} & (WORDS["weighing"] | WORDS["units_of_weight"]))
 
 
 def _without_second_codes(suggestions: Suggestions, profiles: Profiles) -> dict[str, Suggestion]:

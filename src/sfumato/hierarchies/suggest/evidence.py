@@ -63,7 +63,7 @@ def _without_weak(profile: Profile, concepts: tuple[tuple[Concept, str], ...]) -
 
 
 def _is_weak(profile: Profile, concept: Concept, word: str) -> bool:
-    short = len(word) <= _SHORT_WORD or word not in fold(profile.name)
+    short = len(word) <= _SHORT_WORD or word not in re.sub(r"[\W_]+", "", fold(profile.name))
     return concept.key == "belongings" or (short and concept.role in ("quasi-identifier", "sensitive"))
 
 

@@ -20,7 +20,7 @@ KEYS_OF_PERSONS = frozenset(("key", "office_number", "account", "email", "phone"
 _KEY_DIGITS = 5
 _MANY_ROWS, _ALL_ROWS = 150, 0.99
 # Numbers of so many digits count nothing that persons have.
-_LONG_NUMBER = re.compile(r"\d{8,}")
+_LONG_NUMBER = re.compile(r"\d{7,}")
 LETTERS_AND_DIGITS = re.compile(r"(?=.*\d)(?=.*[A-Za-z])\S+")
 # Weights of surveys: more than anybody weighs, about 1 on average, or with more decimals than a balance shows.
 _HEAVIEST, _ABOUT_ONE = 400, (0.8, 1.25)

@@ -35,7 +35,8 @@ def judge_format(evidence: Evidence) -> Suggestion | None:
 def judge_key_words(evidence: Evidence) -> Suggestion | None:
     """A name that says that the column points to one person."""
     named = evidence.likeliest("identifier")
-    if not named or (evidence.content.kind in ("dates", "times", "years") and named[0].key != "name"):
+    dated = evidence.content.kind in ("dates", "times", "years")
+    if not named or (dated and named[0].key not in ("name", "processing")):
         return None
     concept, word = named
     return _key(evidence, concept.key, reasons.by_name(spoken_word(evidence.profile.name, word), concept.key))

@@ -7,7 +7,7 @@ from sfumato.hierarchies.suggest.evidence import Evidence, evidence_of
 from sfumato.hierarchies.suggest.nameless import is_nameless, known_by_spread, private_like
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.suggestion import UNKNOWN_RANK, Suggestion
-from sfumato.hierarchies.suggest.words.concepts import BY_KEY
+from sfumato.hierarchies.suggest.words.concepts import BY_KEY, Concept
 from sfumato.hierarchies.suggest.words.place_names import share_of_places
 from sfumato.hierarchies.suggest.words.value_words import concept_of_values
 from sfumato.hierarchies.suggest.words.vocabulary import spoken_word
@@ -36,7 +36,7 @@ def judge_knowledge(evidence: Evidence) -> Suggestion | None:
     content = evidence.content
     if known:
         what = reasons.by_name(spoken_word(evidence.profile.name, known[1]), known[0].key)
-        return quasi_identifier(content, reasons.known(what, content.words), known[0].rank, known[0].key)
+        return quasi_identifier(content, reasons.known(what, content.words), _rank(known[0], content), known[0].key)
     by_values = concept_of_values(evidence.profile)
     if by_values:
         what = reasons.by_values(by_values[1], by_values[0].key)
@@ -51,6 +51,13 @@ def judge_knowledge(evidence: Evidence) -> Suggestion | None:
         what = reasons.TIME.format(what=_capital(content.words))
         return quasi_identifier(content, what, BY_KEY["date"].rank, "date")
     return None
+
+
+def _rank(concept: Concept, content: Content) -> int:
+    """The rank of a concept; how many years, hours, miles or children it is, fewer know than what it is."""
+    counted = concept.key in ("work", "family") and content.kind in ("whole", "decimal")
+    counted = counted or (concept.key == "place" and content.kind == "decimal")
+    return max(concept.rank, BY_KEY["date"].rank) if counted else concept.rank
 
 
 def judge_rest(evidence: Evidence) -> Suggestion:

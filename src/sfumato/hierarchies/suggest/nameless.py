@@ -6,7 +6,7 @@ import numpy as np
 
 from sfumato.hierarchies.suggest import reasons
 from sfumato.hierarchies.suggest.contents import Content, ages_of, content_of, postcodes_of, spread_of
-from sfumato.hierarchies.suggest.pointing import are_counts, are_measures
+from sfumato.hierarchies.suggest.pointing import are_bell_shaped, are_counts, are_measures
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.ranges import Spread
 from sfumato.hierarchies.suggest.suggestion import Suggestion
@@ -18,6 +18,7 @@ _NAMELESS = re.compile(r"(?i:c|col|column|v|var|x|f|field|spalte|feld|coluna|kol
 _HEIGHTS, _MIDDLE_HEIGHT, _HEIGHT_SPAN, _MIDDLE_HALF = (135, 215), (155, 185), 15, 18
 # Sections of laws and codes of diagnoses, which have a point and are no measures since a few of them repeat.
 _STATUTE = re.compile(r"(?:§+ ?|Art\.? ?|Sec\.? ?)\d+.*|[1-9]\d{2}\.\d{2,3}(?:\([0-9a-zA-Z]\))*")
+_PERCENT = re.compile(r"-?\d+(?:[.,]\d+)? ?%")
 _MOST, _SOME_NUMBERS, _FEW_STATUTES = 0.9, 30, 3
 # Amounts: of several lengths, more small ones than large ones, and no small numbers.
 _LEAST_AMOUNT, _SKEW = 100, 1.05
@@ -50,9 +51,11 @@ def private_by_spread(profile: Profile) -> str | None:
         return "crime"
     spread, whole = spread_of(profile)
     if spread is None:
-        return None
+        return "measure" if _are_shares(profile) else None
     if _are_few_sums(spread):
         return "money"
+    if whole and are_bell_shaped(spread):
+        return "measure"
     if not are_measures(profile):
         return None
     many = len(spread.numbers) >= _SOME_NUMBERS
@@ -71,6 +74,11 @@ def private_like(profile: Profile, type_: ColumnType = "text") -> Suggestion | N
     return Suggestion(
         "sensitive", reasons.LIKE[key], type_, concept=_OF_SPREAD.get(key, key), guessed=key in _OF_SPREAD
     )
+
+
+def _are_shares(profile: Profile) -> bool:
+    """Whether values are many numbers of percent."""
+    return len(profile.counts) >= _SOME_NUMBERS and profile.share_of(_PERCENT) >= _MOST
 
 
 def _are_few_sums(spread: Spread) -> bool:

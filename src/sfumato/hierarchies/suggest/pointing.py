@@ -23,6 +23,11 @@ _FIRST_COUNTS, _SOON = 3, 0.4
 # Sums that people round are so large at least, and so many rows have round ones; of these so many are rounder still,
 # which numbers that all end in 0 are not.
 _LEAST_SUM, _ROUND, _ROUNDER = 100, 0.5, 0.4
+# A bell: so many numbers, so many of those between its ends, half of the rows within so much of them, and each side of
+# the middle so long at least.
+_BELL_NUMBERS, _BELL_DENSE, _BELL_HALF, _BELL_SIDE = 15, 0.6, 0.38, 0.3
+# What has a middle and no larger numbers than these may be ages of some group.
+_MAY_BE_AGES = 75
 # Fractions: so many rows have some; those of codes are small, those of measures are not.
 _FRACTIONS, _LARGE_FRACTIONS = 0.2, 0.3
 # Degrees on a map, and what is too small to be some; years with parts of them.
@@ -53,6 +58,26 @@ def are_counts(spread: Spread) -> bool:
         return False
     some = rows[1:].sum()
     return float(rows[1:][numbers[1:] <= _FIRST_COUNTS].sum()) >= _SOON * float(some)
+
+
+def are_bell_shaped(spread: Spread) -> bool:
+    """Whether whole numbers crowd about a middle and get rarer to both sides, none left out, as measures do.
+
+    Numbers of customers, houses, places and days have no middle; years and ages may have one, and are none of these.
+
+    >>> bell = Spread(np.arange(90.0, 171), np.exp(-((np.arange(90.0, 171) - 130) ** 2) / 450))
+    >>> are_bell_shaped(bell), are_bell_shaped(Spread(np.arange(90.0, 171), np.ones(81)))
+    (True, False)
+    """
+    low, first, middle, third, high = (spread.quantile(share) for share in (0.01, 0.25, 0.5, 0.75, 0.99))
+    inside = (spread.numbers >= low) & (spread.numbers <= high)
+    if high <= _MAY_BE_AGES or spread.share_within(*_YEARS) >= _ONE_LENGTH:
+        return False
+    if inside.sum() < max(_BELL_NUMBERS, _BELL_DENSE * (high - low + 1)) or not low < first < third < high:
+        return False
+    narrow = third - first <= _BELL_HALF * (high - low)
+    even = min(middle - low, high - middle) >= _BELL_SIDE * (high - low)
+    return bool(narrow and even)
 
 
 def _are_numbers_of_something(profile: Profile, spread: Spread) -> bool:

@@ -7,20 +7,26 @@ somebody said or what was found; that is private. An answer stands in many rows,
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from sfumato.hierarchies.suggest import reasons
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.suggestion import Suggestion
 from sfumato.hierarchies.suggest.words.concepts import fold
+from sfumato.hierarchies.suggest.words.vocabulary import words_of
 
 Chosen = dict[str, Suggestion]
 # Answers: so many at the most; rare ones are typing errors; sets are the same that share so much.
 _MOST_ANSWERS, _RARE, _SHARED = 16, 0.02, 0.75
 # So many columns with the same answers ask after things of one kind; districts and ranks have numbers, too.
 _BATTERY = 4
+# A scale of numbers from 0 or 1 on has so many steps, and fewer columns need to share it.
+_STEPS, _SCALED_BATTERY = (4, 11), 3
 # So many numbered questions make a form.
 _FORM = 5
-_QUESTION = re.compile(r"(?i:q|qu|question|frage|fr|f|item|it|i)[_ .]?\d{1,3}[a-z]?")
+_QUESTION = re.compile(r"(?i:(?:q|qu|question|frage|fr|f|item|it|i)[_ .]?\d{1,3}[a-z]?(?:[_ .:)-].*)?)")
+# Concepts of words that stand in questions, too: what somebody thinks of a town, or how safe he feels by day.
+_MENTIONED = frozenset(("place", "date", "belongings"))
 
 
 def _words(text: str) -> frozenset[str]:
@@ -33,6 +39,11 @@ _NO = _words("n no nein 0 f false falsch non nao nie nee nej - 0.0")
 _NEITHER = _words(
     "u unk unknown unbekannt k.a. ka na n/a ? 9 -9 -8 99 dk refused former formerly ex ehem. ehem fruher ehemals"
     " teilweise partly maybe vielleicht"
+)
+# When a form was opened and sent, and how far somebody came.
+_FORM_WORDS = _words(
+    "start started begin beginn startzeit startdatum startdate end ended ende endzeit endezeit enddatum enddate"
+    " submitted submit abgeschickt finished beendet complete completed vollstandig fortschritt progress duration dauer"
 )
 
 
@@ -67,19 +78,54 @@ def asked(unknown: Sequence[str], suggestions: Mapping[str, Suggestion], profile
     Args:
         suggestions: Those for all columns of the file.
     """
-    answers = {name: answers_of(profiles[name]) for name in unknown}
     form = sum(_QUESTION.fullmatch(name) is not None for name in suggestions) >= _FORM
+    mentioned = [name for name, one in suggestions.items() if form and _is_mentioned(one, profiles[name])]
+    answers = {name: answers_of(profiles[name]) for name in (*unknown, *mentioned)}
     flags = _private_flags(suggestions, profiles)
-    chosen = {}
+    private = any(one.role == "sensitive" for one in suggestions.values())
+    chosen = {name: _of_form(one) for name, one in suggestions.items() if form and _tells_of_form(name, one)}
     for name, own in answers.items():
-        alike = [other for other, others in answers.items() if are_same(own, others) and _stem(other) == _stem(name)]
-        if len(alike) >= _BATTERY and len(own) > 2:
+        alike = [other for other, others in answers.items() if are_same(own, others)]
+        scaled = private and _are_steps(own)
+        if not scaled:
+            alike = [other for other in alike if _stem(other) == _stem(name)]
+        if len(alike) >= (_SCALED_BATTERY if scaled else _BATTERY) and len(own) > 2:
             chosen[name] = _answer(reasons.BATTERY.format(count=len(alike) - 1))
         elif form and own and _QUESTION.fullmatch(name):
             chosen[name] = _answer(reasons.QUESTION)
         elif flags and is_yes_or_no(profiles[name]):
             chosen[name] = _answer(reasons.YES_OR_NO)
     return chosen
+
+
+def _is_mentioned(suggestion: Suggestion, profile: Profile) -> bool:
+    """Whether a numbered question only mentions a place or a time, since its answers are steps; or asks for a thing."""
+    if _QUESTION.fullmatch(profile.name) is None or suggestion.concept not in _MENTIONED:
+        return False
+    return suggestion.concept == "belongings" or _are_steps(answers_of(profile), _STEPS[0] - 1)
+
+
+def _tells_of_form(name: str, suggestion: Suggestion) -> bool:
+    """Whether a column of a form tells when it was filled in, or how far: it is no question."""
+    told = suggestion.concept in ("date", "outcome", "use", None) and _QUESTION.fullmatch(name) is None
+    return told and bool({*words_of(name)} & _FORM_WORDS)
+
+
+def _of_form(suggestion: Suggestion) -> Suggestion:
+    return replace(suggestion.withheld(reasons.FORM), concept="processing")
+
+
+def _are_steps(answers: frozenset[str], least: int = _STEPS[0]) -> bool:
+    """Whether answers are the numbers from 0 or 1 on, save for codes of no answer.
+
+    >>> _are_steps(frozenset("12345")), _are_steps(frozenset(("1", "2", "3", "4", "9"))), _are_steps(frozenset("1379"))
+    (True, True, False)
+    """
+    numbers = sorted(int(answer) for answer in answers if answer.isdecimal())
+    steps = [number for place, number in enumerate(numbers) if number - place == numbers[0]]
+    rest = {str(number) for number in numbers[len(steps) :]} | {one for one in answers if not one.isdecimal()}
+    counted = least <= len(steps) <= _STEPS[1] and steps[0] in (0, 1)
+    return counted and rest <= _NEITHER
 
 
 def _stem(name: str) -> str:

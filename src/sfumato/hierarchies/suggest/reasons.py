@@ -16,6 +16,7 @@ PHRASES = {
     "key": "are keys of rows or persons",
     "household": "are keys of households",
     "weight": "are weights of a survey, which tell the design and rare groups",
+    "processing": "are times of how the row was made, by which who has the raw system finds it",
     "free_text": "are free text, which can name anyone",
     "crime": "tells of offences or sentences (GDPR, Article 10)",
     "religion": "tells of religion or belief (GDPR, Article 9)",
@@ -50,7 +51,7 @@ LIKE = {
     "place": "Its numbers have five digits each and repeat, as postcodes do, which neighbors and directories know.",
     "body": "Its whole numbers spread as heights of persons do, which everybody sees.",
     "money": "Its numbers spread as sums of money do, which are private.",
-    "measure": "Its decimal numbers measure something; nobody outside knows such numbers of somebody.",
+    "measure": "Its numbers measure something; nobody outside knows such numbers of somebody.",
     "count": "Its whole numbers count something that happens seldom to most and often to some, which is private.",
     "crime": "Its codes are written as sections of laws or diagnoses are, which are private.",
 }
@@ -58,6 +59,10 @@ SAME_ANSWERS = "It has the same answers as {names}, so it asks after something o
 LIKE_MEASURES = "Its numbers measure or count something, as those of {names} do, which are private; they are no codes."
 BATTERY = "It has the same answers as {count} other columns, so it is one of several questions; an answer is private."
 QUESTION = "It is one of the numbered questions of a form, and has few answers; what somebody answers is private."
+FORM = (
+    "It tells when the form was filled in, or how far, not what was asked: who has the raw answers finds a row by it."
+)
+WEIGHED = "It tells what somebody weighs, among what was found of the same persons' health (GDPR, Article 9)."
 YES_OR_NO = "It says yes or no to something that nothing tells; what was asked or found about somebody is private."
 TIME = "{what}: who was there, or has the person's papers, knows them."
 REJECTED = " {count} of its values are not of this kind."
@@ -93,6 +98,7 @@ TELLING = "{known} Most rows have a value of their own, by which they would be f
 TELLS = "{known} But it {tells}, so who knows that knows it, too: it is a quasi-identifier."
 UNDOES = "{known} It {tells}, so it would undo what is done there."
 TOLD = "{known} But {columns}, which are private, nearly tell it: it would undo what is done there."
+PART = '{known} But "{column}", which is private, is nearly computed from it and "{other}": it would tell that.'
 ONE_TOLD = 'nearly tells "{other}"'
 COMPUTED = 'is nearly computed from "{first}" and "{second}"'
 MENTIONS = "{known} But {count} of its texts name somebody or tell how to reach somebody."

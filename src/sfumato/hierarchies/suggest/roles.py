@@ -15,7 +15,12 @@ from sfumato.hierarchies.suggest.known_roles import judge_knowledge, judge_rest,
 from sfumato.hierarchies.suggest.private_roles import judge_privacy
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.suggestion import Suggestion
-from sfumato.hierarchies.suggest.text_roles import judge_person_names, judge_remarks, judge_written_remarks
+from sfumato.hierarchies.suggest.text_roles import (
+    judge_nameless_texts,
+    judge_person_names,
+    judge_remarks,
+    judge_written_remarks,
+)
 
 
 def suggest(profile: Profile) -> Suggestion:
@@ -57,6 +62,7 @@ _JUDGES: tuple[Callable[[Evidence], Suggestion | None], ...] = (
     judge_written_remarks,
     judge_person_names,
     judge_own_values,
+    judge_nameless_texts,
     judge_privacy,
     judge_units,
     judge_knowledge,

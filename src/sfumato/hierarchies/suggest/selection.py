@@ -24,6 +24,8 @@ _KEPT_SHARE = 0.5
 _ENOUGH = 10
 # Unknown columns that may take a free place: of so many categories at the most, nearly all rows in common ones.
 _MOST_CATEGORIES, _COMMON = 30, 0.95
+# Concepts of which one of two columns is enough, where something private is computed from both.
+_SPARE = frozenset(("date", "body"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +147,26 @@ def told_by_several(suggestions: Mapping[str, Suggestion], told: Mapping[str, st
     several = [name for name in times if times[name] > 1 and suggestions[name].rank and name not in unknown]
     withheld = [*unknown, *several[: max(len(known) - len(unknown) - 2, 0)]]
     return {name: suggestions[name].withheld(_told(name, suggestions, told)) for name in withheld}
+
+
+def spare_parts(
+    suggestions: Mapping[str, Suggestion], computed: Mapping[str, tuple[str, str]]
+) -> dict[str, Suggestion]:
+    """Of two days, or two measures of the body, from which something private is computed, the later one, withheld.
+
+    How long somebody stayed is worth more than a second day beside the first. The last two quasi-identifiers stay.
+
+    Args:
+        computed: For each sensitive column the two quasi-identifiers from which it is nearly computed.
+    """
+    room = sum(one.role == "quasi-identifier" for one in suggestions.values()) - 2
+    spare: dict[str, Suggestion] = {}
+    for column, (first, second) in computed.items():
+        alike = suggestions[first].concept == suggestions[second].concept and suggestions[first].concept in _SPARE
+        if alike and len(spare) < room and not {first, second} & spare.keys():
+            reason = reasons.PART.format(known=suggestions[second].reason, column=column, other=first)
+            spare[second] = suggestions[second].withheld(reason)
+    return spare
 
 
 def _told(name: str, suggestions: Mapping[str, Suggestion], told: Mapping[str, str | None]) -> str:

@@ -11,6 +11,8 @@ from sfumato.hierarchies.suggest.words.value_words import concept_of_values
 from sfumato.hierarchies.suggest.words.vocabulary import concepts_of, meanings_of, spoken_word, words_of
 from sfumato.hierarchies.suggest.written_texts import SEVERAL_WORDS
 
+# A sentence with a number in it, and how many rows must have one; many texts are no list to choose from.
+_COUNTED_TEXT, _MOST, _MANY_TEXTS = re.compile(r"[^\W\d_]{3,}.* \d[\d./]* [^\W\d_]{3,}.*"), 0.5, 0.1
 _YES_OR_NO = re.compile("(?i:[01ynjsox]|yes|no|ja|nein|nee|nej|nei|oui|non|s[ií]|sim|n[aã]o|tak|nie)")
 
 
@@ -37,6 +39,15 @@ def judge_written_remarks(evidence: Evidence) -> Suggestion | None:
         return None
     reason = reasons.by_name(spoken_word(evidence.profile.name, word), "free_text")
     return Suggestion("identifier", reason, concept="free_text")
+
+
+def judge_nameless_texts(evidence: Evidence) -> Suggestion | None:
+    """Texts of several words with numbers among them, many of them, in a column whose name tells nothing: remarks."""
+    profile = evidence.profile
+    if evidence.concepts or evidence.content.kind != "categories" or profile.distinct_share < _MANY_TEXTS:
+        return None
+    counted = profile.share_of(_COUNTED_TEXT)
+    return Suggestion("identifier", reasons.FREE_TEXT, concept="free_text") if counted >= _MOST else None
 
 
 def judge_remarks(evidence: Evidence) -> Suggestion | None:

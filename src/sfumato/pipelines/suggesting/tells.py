@@ -16,10 +16,11 @@ from sfumato.pipelines.suggesting.counted_rows import CountsRows
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """What a sensitive column tells: in words, and the quasi-identifier where it is one alone."""
+    """What a sensitive column tells: in words, the quasi-identifier where it is one, or those it is computed from."""
 
     words: str
     quasi_identifier: str | None = None
+    computed_from: tuple[str, str] | None = None
 
 
 def tells_in(source: CountsRows, proposal: Mapping[str, Any], person: str | None = None) -> dict[str, Telling]:
@@ -49,5 +50,10 @@ def tells_in(source: CountsRows, proposal: Mapping[str, Any], person: str | None
 def _jointly_told(table: FrequencyTable) -> dict[str, Telling]:
     positions = positions_of(table)
     tells = (tell for name in table.sensitive for tell in joint_tells(table, name, positions)[:1])
-    words = ((tell.column, dict(zip(("first", "second"), tell.quasi_identifiers, strict=True))) for tell in tells)
-    return {name: Telling(COMPUTED.format(**names)) for name, names in words}
+    return {
+        tell.column: Telling(
+            COMPUTED.format(first=tell.quasi_identifiers[0], second=tell.quasi_identifiers[1]),
+            computed_from=tell.quasi_identifiers,
+        )
+        for tell in tells
+    }

@@ -9,6 +9,7 @@ from sfumato.hierarchies.suggest.words.vocabulary import words_of
 from sfumato.hierarchies.types import canonical, numerals
 
 _MOST = 0.8
+_SEVERAL = 5
 # Numbers that offices and banks give have more signs than a count of years has.
 _SHORT = re.compile(r"\d{1,3}")
 _NUMBERS_OF_OFFICES = frozenset(("office_number", "account", "phone"))
@@ -18,6 +19,8 @@ _MOST_SEXES = 12
 _SUMS = frozenset(("lan",))
 # A wage (løn) has no more than two decimals, a longitude has.
 _PLACES = frozenset(("lon",))
+# A day, perhaps with a time; or a run that is called after one.
+_STAMP = re.compile(r"(?:\D*\d){6,}\D*|.*\d{1,2}[ .-]?(?i:[a-z]{3,9})[ .,-]*\d{2,4}.*")
 _FINE = re.compile(r"-?\d+[.,]\d{3,}")
 
 
@@ -36,6 +39,11 @@ def supports(profile: Profile, concept: Concept, word: str) -> bool:
         return profile.share_of(_FINE) < _MOST
     if concept.key == "money" and word in _SUMS:
         return not profile.few
+    # A title alone that is none of a person is what somebody is at work; others are titles of books and courses.
+    if concept.key == "work" and word in BY_KEY["title"].words:
+        return words_of(profile.name) == [word] and profile.share_in_groups(_SEVERAL) >= _MOST
+    if concept.key == "processing":
+        return profile.share_of(_STAMP) >= _MOST
     if concept.key == "date" and _is_duration(profile):
         return False
     if word in _STRICT:

@@ -21,6 +21,11 @@ _CODES = (
     re.compile(r"[ABCDGHJLMNPRSV]\d{2}[A-Z]{2}\d{2}"),
     re.compile(r"[A-TV-Z]\d{2}[0-9A-Z]{1,4}"),
 )
+# Sections and divisions of trades (NACE), which are written as groups of illnesses are, but only in these pairs.
+_TRADE = re.compile(
+    r"(?:A0[1-3]|B0[5-9]|C(?:1\d|2\d|3[0-3])|D35|E3[6-9]|F4[1-3]|G4[5-7]|H(?:49|5[0-3])|I5[56]|J(?:5[89]|6[0-3])|K6[4-6]|L68"
+    r"|M(?:69|7[0-5])|N(?:7[7-9]|8[0-2])|O84|P85|Q8[6-8]|R9[0-3]|S9[4-6]|T9[78]|U99)(?:\.\d{1,2}(?:\.\d)?)?"
+)
 _SHARE_OF_ICD = 0.9
 # Groups of ages: 35-39, 40 bis 49, <30, 80+.
 _AGE_GROUP = re.compile(r"(?:[1-9]?\d)\s?(?:-|–|to|bis|à|a)\s?(?:[1-9]\d|10\d)|[<>≥]=?\s?[1-9]\d|[1-9]\d\s?\+")
@@ -46,6 +51,8 @@ def concept_of_values(profile: Profile) -> tuple[Concept, float] | None:
     """
     if len(profile.counts) < 2 or are_plain_numbers(profile.sample):
         return None
+    if (trades := profile.share_of(_TRADE)) >= _SHARE_OF_ICD and len({value[:1] for value in profile.sample}) > 2:
+        return BY_KEY["work"], trades
     codes = max(map(profile.share_of, _CODES))
     if codes >= _SHARE_OF_ICD and len({value.strip()[:1] for value in profile.sample}) > 1:
         return BY_KEY["health"], codes
@@ -96,4 +103,4 @@ def _lists() -> list[tuple[str, float, frozenset[str]]]:
 
 
 def _plain(value: str) -> str:
-    return fold(value.strip()).replace(" ", "-").rstrip(".")
+    return fold(value.strip()).replace(" ", "-").replace("_", "-").rstrip(".")

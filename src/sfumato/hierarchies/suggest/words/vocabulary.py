@@ -145,8 +145,11 @@ def concepts_of(name: str) -> list[tuple[Concept, str]]:
         # A word of another concept is not taken apart: a state tax is no state.
         if pair[1] in _keys_of() and pair[1] not in concept.words:
             return 3
-        if asked and concept.role == "sensitive":
+        # What somebody thinks of a town is no town; who completed a school was asked for the school.
+        if concept.key == "opinion" and pair[1] in words and pair[1] not in WORDS["whole"]:
             return -2
+        if asked and concept.role == "sensitive":
+            return -2 if concept.key != "outcome" else 2
         # The end of a compound is what the column is: a yearly fee is no year.
         if concept.role == "quasi-identifier" and pair[1] in words and _ends_privately(pair[1], concept):
             return 2
@@ -189,9 +192,11 @@ def _matches(words: Sequence[str], joint: Collection[str], compound: bool) -> It
 
 def _silent_concepts(words: Sequence[str], exact: Collection[str]) -> Iterator[str]:
     """The concepts of which a name does not speak, though one of its words does."""
-    if WORDS["counts"] & {*exact} or [*words[:2]] == ["number", "of"]:
-        yield "key"
     head = words[-1:]
+    # Who is named before it is numbered, not counted: patient_nbr.
+    numbered = {*head} & WORDS["numbering"] and {*words[:-1]} & WORDS["persons"]
+    if (WORDS["counts"] & {*exact} and not numbered) or [*words[:2]] == ["number", "of"]:
+        yield "key"
     others = [word for word in words if not any(_speaks_of(word, BY_KEY["name"], way) for way in (False, True))]
     # A school's name is none of a person, nor is a customer's type; but nobody else has a surname.
     persons = WORDS["persons"] | WORDS["staff"]
