@@ -233,7 +233,7 @@ FITNESS = MessyFile(
         ("dateOfBirth", "Q", day("%Y-%m-%d", 1950, 2006)),
         ("gender", "Q", pick("MALE", "FEMALE", "NA")),
         ("heightCm", "Q", normal(172, 10, 140, 210, 1)),
-        ("weightKg", "Q", normal(75, 14, 40, 160, 1)),
+        ("weightKg", "QS", normal(75, 14, 40, 160, 1)),
         ("timezone", "QI", pick("Europe/Berlin", "America/New_York", "Europe/London")),
         ("activityDate", "Q", day("%m/%d/%Y", 2016, 2016)),
         ("totalSteps", "QI", log_normal(8.8, 0.6)),

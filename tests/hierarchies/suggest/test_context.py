@@ -8,6 +8,8 @@ import pytest
 from sfumato.hierarchies.suggest.context import with_context
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.roles import suggest
+from sfumato.hierarchies.suggest.selection import spare_parts
+from sfumato.hierarchies.suggest.suggestion import Suggestion
 
 ROWS = 400
 
@@ -187,3 +189,20 @@ def test_letters_of_sexes_beside_a_column_of_sexes_are_something_else():
 def test_what_a_short_name_says_of_letters_counts(name, values, concept):
     told = suggest(column(name, lambda dice: dice.choice(values)))
     assert told.concept == concept, told.reason
+
+
+def test_what_somebody_weighs_is_private_among_findings_of_doctors():
+    findings = [
+        column(name, lambda dice: dice.randint(1, 90)) for name in ("systolic", "cholesterol", "glucose", "creatinine")
+    ]
+    weight = column("WEIGHT_KG", lambda dice: dice.randint(50, 110))
+    assert roles_of(weight)["WEIGHT_KG"] == "quasi-identifier"
+    assert roles_of(weight, *findings)["WEIGHT_KG"] == "sensitive"
+
+
+def test_of_two_days_from_which_a_stay_is_computed_the_second_is_withheld():
+    days = {name: Suggestion("quasi-identifier", "A day.", rank=2, concept="date") for name in ("in", "out")}
+    others = {name: Suggestion("quasi-identifier", "Known.", rank=0, concept=name) for name in ("age", "sex")}
+    spare = spare_parts(days | others, {"stay": ("in", "out"), "ratio": ("age", "sex")})
+    assert [(name, one.role) for name, one in spare.items()] == [("out", "identifier")]
+    assert not spare_parts(days, {"stay": ("in", "out")})

@@ -32,6 +32,8 @@ _SCALED = 3
 _HARDLY_ANY, _SLACK, _SLACK_BITS = 5, 0.1, 0.5
 # Private numbers that a file must hold for another number to be one of these.
 _MEASURES = 2
+# So many columns of health are what doctors found, not what a watch measured.
+_FINDINGS = 4
 # A few rows tell nothing.
 _FEW_ROWS = 30
 _ROUNDS = 2
@@ -68,7 +70,7 @@ def with_context(suggestions: Suggestions, profiles: Profiles) -> dict[str, Sugg
 
 def _weighed_by_doctors(suggestions: Suggestions) -> dict[str, Suggestion]:
     """What persons weigh as something private, in a file of what doctors found."""
-    if sum(one.concept == "health" and one.role == "sensitive" for one in suggestions.values()) < _MEASURES:
+    if sum(one.concept == "health" and one.role == "sensitive" for one in suggestions.values()) < _FINDINGS:
         return {}
     weights = [
         name
