@@ -233,6 +233,7 @@ def test_secondary_cells_of_a_solver_file_are_not_taken_for_unsafe(tmp_path):
     assert read_jj(path).statuses.tolist() == [1, 3, 11, 11]
     path.write_text("0\n2\n0 2 2 u 0 9 0 0 0\n1 2 2 u 0 9 0 0 0\n1\n0 2 : 0 (-1) 1 (1)\n")
     assert read_jj(path).statuses.tolist() == [3, 3]
+    assert jj_text(read_jj(path)) == path.read_text()
 
 
 def test_statuses_of_a_file_do_not_stand_in_the_way_of_protecting_it(table, tmp_path):

@@ -131,8 +131,8 @@ def jj_text(table: OfficeTable) -> str:
     """A table as the text of a `.jj` file.
 
     It knows safe, unsafe and protected cells alone: cells that are masked to protect others stand as unsafe ones with
-    no protection of their own, so that the pattern is kept. Unsafe cells of which no level is told must not be
-    computed: their sliding level is a step.
+    no protection of their own, so that the pattern is kept. Beside these, unsafe cells of which no level is told have a
+    sliding level of a step.
     """
     none = np.zeros(len(table))
     relations = table.relations()
@@ -143,7 +143,9 @@ def jj_text(table: OfficeTable) -> str:
     costs = np.abs(table.values) if table.costs is None else table.costs
     levels = (table.lower if table.lower is not None else none, table.upper if table.upper is not None else none)
     choices = np.where(secondary_of(table.statuses), Status.UNSAFE, choices_of(table.statuses))
-    sliding = np.where(unsafe_of(table.statuses) & (levels[0] == 0) & (levels[1] == 0), step_of(table.values), 0.0)
+    secondary = secondary_of(table.statuses)
+    untold = unsafe_of(table.statuses) & (levels[0] == 0) & (levels[1] == 0) & secondary.any()
+    sliding = np.where(untold, step_of(table.values), 0.0)
     lines = ["0", str(len(table))]
     for cell in range(len(table)):
         numbers = (low[cell], high[cell], levels[0][cell], levels[1][cell], sliding[cell])
