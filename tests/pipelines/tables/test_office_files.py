@@ -9,15 +9,13 @@ import sfumato as sf
 from sfumato.errors import DataError, PlanError
 from sfumato.pipelines.tables.table_source import columns_from
 from sfumato.tables.batch.office_protection import mask_office
-from sfumato.tables.cells.cells import make_relations
 from sfumato.tables.cells.dimensions import Tree
 from sfumato.tables.deadline import within
 from sfumato.tables.formats.cells_file import written_cells
-from sfumato.tables.formats.office_columns import office_columns
 from sfumato.tables.formats.outputs import output_text
 from sfumato.tables.formats.px import px_text
 from sfumato.tables.formats.sdmx import sdmx_text
-from sfumato.tables.formats.solver_file import jj_text, read_jj
+from sfumato.tables.formats.solver_file import jj_text
 from sfumato.tables.office.office_table import OfficeTable
 from sfumato.tables.plan.output import OfficeFile
 from sfumato.tables.plan.plan import read_table_plan
@@ -212,28 +210,6 @@ def test_audit_reads_solver_files(table, tmp_path):
         lines[2 + cell] = lines[2 + cell].replace(" s ", " m ")
     path.write_text("\n".join(lines) + "\n")
     assert sf.audit(path, plan).passed
-
-
-def test_secondary_cells_of_a_solver_file_are_not_taken_for_unsafe(tmp_path):
-    statuses = np.array([1, 5, 11, 11])
-    levels = np.where(statuses == 5, 1.0, 0.0)
-    given = make_relations([([0, 1, 2, 3], [-1.0, 1.0, 1.0, 1.0])])
-    values = np.array([30.0, 2, 8, 20])
-    table = OfficeTable("n", (), (), values, statuses, lower=levels, upper=levels, given=given)
-    path = tmp_path / "t.jj"
-    path.write_text(jj_text(table))
-    assert read_jj(path).statuses.tolist() == [1, 3, 11, 11]
-    columns = office_columns(path, "n", published=True)
-    assert columns.text("status") == ("s", "u", "s", "s")
-    assert columns.text("n_published") == ("30", "*", "*", "*")
-    plan = {"version": 1, "table": {"cells": str(path), "relations": str(path)}}
-    assert sf.audit(path, plan).passed
-    # Without levels the pattern is told apart by sliding levels; where no cell asks for anything, all are unsafe.
-    path.write_text(jj_text(table.with_columns(lower=None, upper=None)))
-    assert read_jj(path).statuses.tolist() == [1, 3, 11, 11]
-    path.write_text("0\n2\n0 2 2 u 0 9 0 0 0\n1 2 2 u 0 9 0 0 0\n1\n0 2 : 0 (-1) 1 (1)\n")
-    assert read_jj(path).statuses.tolist() == [3, 3]
-    assert jj_text(read_jj(path)) == path.read_text()
 
 
 def test_statuses_of_a_file_do_not_stand_in_the_way_of_protecting_it(table, tmp_path):

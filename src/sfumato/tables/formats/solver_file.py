@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from sfumato.tables.cells.cells import Numbers, Places, Relations, Status, make_relations
-from sfumato.tables.cells.precision import step_of, tidied
+from sfumato.tables.cells.cells import Relations, Status, make_relations
+from sfumato.tables.cells.precision import tidied
 from sfumato.tables.office.faults import fields_in, lines_of, number_in, truncated, wrong
 from sfumato.tables.office.office_table import OfficeTable
-from sfumato.tables.office.statuses import MARKS, CellStatus, choices_of, secondary_of, unsafe_of
+from sfumato.tables.office.statuses import MARKS, CellStatus, choices_of, secondary_of
 
 WIDTH = 9
 _TERM = re.compile(r"(\d+)\s*\(\s*(-?[0-9.]+)\s*\)")
@@ -46,7 +46,7 @@ def parse_jj(lines: Sequence[str], name: str = "the text") -> OfficeTable:
         trees=(),
         keys=(),
         values=columns[0],
-        statuses=_with_secondary(statuses, columns[4:]),
+        statuses=statuses,
         costs=columns[1],
         low=columns[2],
         high=columns[3],
@@ -54,15 +54,6 @@ def parse_jj(lines: Sequence[str], name: str = "the text") -> OfficeTable:
         upper=columns[5],
         given=relations,
     )
-
-
-def _with_secondary(statuses: Places, levels: Numbers) -> Places:
-    """The statuses where an unsafe cell that asks for no protection is one that protects others: the format has no
-    mark for these. Where none asks for any, all are unsafe."""
-    unsafe, asking = unsafe_of(statuses), (levels > 0).any(axis=0)
-    if not (unsafe & asking).any():
-        return statuses
-    return np.where(unsafe & ~asking, int(CellStatus.SECONDARY), statuses)
 
 
 def _count(lines: Sequence[str], number: int, name: str, what: str) -> int:
@@ -131,8 +122,7 @@ def jj_text(table: OfficeTable) -> str:
     """A table as the text of a `.jj` file.
 
     It knows safe, unsafe and protected cells alone: cells that are masked to protect others stand as unsafe ones with
-    no protection of their own, so that the pattern is kept. Beside these, unsafe cells of which no level is told have a
-    sliding level of a step.
+    no protection of their own, so that the pattern is kept.
     """
     none = np.zeros(len(table))
     relations = table.relations()
@@ -143,12 +133,9 @@ def jj_text(table: OfficeTable) -> str:
     costs = np.abs(table.values) if table.costs is None else table.costs
     levels = (table.lower if table.lower is not None else none, table.upper if table.upper is not None else none)
     choices = np.where(secondary_of(table.statuses), Status.UNSAFE, choices_of(table.statuses))
-    secondary = secondary_of(table.statuses)
-    untold = unsafe_of(table.statuses) & (levels[0] == 0) & (levels[1] == 0) & secondary.any()
-    sliding = np.where(untold, step_of(table.values), 0.0)
     lines = ["0", str(len(table))]
     for cell in range(len(table)):
-        numbers = (low[cell], high[cell], levels[0][cell], levels[1][cell], sliding[cell])
+        numbers = (low[cell], high[cell], levels[0][cell], levels[1][cell], 0.0)
         tail = " ".join(plain(number) for number in numbers)
         head = f"{cell} {plain(table.values[cell])} {plain(costs[cell])} {_LETTERS[choices[cell]]}"
         lines.append(f"{head} {tail}")
