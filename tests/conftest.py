@@ -113,6 +113,14 @@ def complete() -> Callable[..., Any]:
     return run
 
 
+@pytest.fixture(scope="module")
+def no_remedies() -> Iterator[None]:
+    """Releases that lose columns try no remedies: each would search for a second or more, whatever a test asks."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sfumato.microdata.methods.remedies.MOST_SECONDS", 0.0)
+        yield
+
+
 @dataclass(frozen=True)
 class Server:
     """A PostgreSQL server that runs for the tests."""

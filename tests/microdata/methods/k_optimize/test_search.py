@@ -25,6 +25,8 @@ from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.stages.counting import frequency_table
 from sizes import size
 
+pytestmark = pytest.mark.usefixtures("no_remedies")
+
 LOSSES = ("discernibility", "classification", "loss-metric")
 
 
