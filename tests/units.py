@@ -12,10 +12,38 @@ from xdist.scheduler import LoadScopeScheduling
 UNITS = {
     "browser": re.compile(r"^tests/web/"),
     "spark": re.compile(r"spark|test_same_release"),
-    "faults": re.compile(r"test_fault"),
-    "cluster": re.compile(r"test_cluster"),
-    "loops": re.compile(r"test_kernels"),
+    "faults": re.compile(r"^tests/service/jobs/test_fault"),
+    "cluster": re.compile(r"/test_cluster\.py"),
+    "loops": re.compile(r"/test_kernels\.py"),
 }
+# Seconds of processors that files take which take many for their tests; others count by these.
+SECONDS = {
+    "tests/test_library.py": 53,
+    "tests/microdata/methods/local/test_search.py": 38,
+    "tests/test_documentation.py": 37,
+    "tests/microdata/methods/mondrian/test_search.py": 25,
+    "tests/microdata/methods/k_optimize/test_search.py": 18,
+    "tests/microdata/models/test_brute_force.py": 18,
+    "tests/service/test_openapi.py": 13,
+    "tests/engines/test_beyond_memory.py": 13,
+    "tests/service/jobs/test_routes.py": 13,
+    "tests/cli/test_serve.py": 12,
+    "tests/engines/test_agreement.py": 12,
+    "tests/test_package.py": 11,
+    "tests/cli/test_anonymize.py": 11,
+    "tests/tables/ranges/test_classes.py": 11,
+    "tests/microdata/methods/cells/test_search.py": 10,
+    "tests/microdata/methods/full_domain/test_best_first.py": 10,
+    "tests/cli/test_streams.py": 8,
+    "tests/cli/test_bad_input.py": 7,
+    "tests/tables/test_random_hierarchies.py": 7,
+    "tests/tables/test_time_limit.py": 6,
+    "tests/cli/test_suggest.py": 5,
+    "tests/cli/test_protect.py": 5,
+    "tests/tables/test_random_tables.py": 5,
+    "tests/test_examples.py": 4,
+}
+SECONDS_OF_A_TEST = 0.1
 
 
 def unit_of(name: str) -> str:
@@ -24,11 +52,11 @@ def unit_of(name: str) -> str:
 
 
 def places(names: list[str]) -> list[int]:
-    """The order in which tests are handed out: the units above, then those of many tests; the last ones are short."""
+    """The order in which tests are handed out: the units above, then what takes long; the last ones are short."""
     units = [unit_of(name) for name in names]
-    tests = Counter(units)
+    seconds = {unit: SECONDS.get(unit, SECONDS_OF_A_TEST * tests) for unit, tests in Counter(units).items()}
     ranks = {unit: place - len(UNITS) for place, unit in enumerate(UNITS)}
-    return sorted(range(len(names)), key=lambda place: (ranks.get(units[place], 0), -tests[units[place]], units[place]))
+    return sorted(range(len(names)), key=lambda at: (ranks.get(units[at], 0), -seconds[units[at]], units[at]))
 
 
 class Units(LoadScopeScheduling):

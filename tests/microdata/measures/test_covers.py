@@ -13,6 +13,8 @@ from sfumato.microdata.plan.model import ColumnPlan
 from sfumato.pipelines.release import anonymize
 from sizes import size
 
+pytestmark = pytest.mark.usefixtures("no_remedies")
+
 TREE = {"type": "tree", "parents": {"a1": "A", "a2": "A", "b1": "B", "b2": "B"}}
 
 
@@ -147,7 +149,7 @@ ROWS = st.lists(
 
 
 @pytest.mark.parametrize("method", METHODS, ids=str)
-@settings(max_examples=size(12, 20), deadline=None)
+@settings(max_examples=size(8, 20), deadline=None)
 @given(rows=ROWS, k=st.integers(2, 4))
 def test_a_label_covers_every_value_that_is_published_with_it(method, rows, k):
     columns = {name: pl.Series([row[place] for row in rows], dtype=pl.String) for place, name in enumerate("sntd")}
