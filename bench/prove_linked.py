@@ -182,10 +182,10 @@ def _near(
     return [cell for cell in unsafe if needs(parts[cell], attacker) > 1e-9 and codes & cell]
 
 
-def prove(seconds: float, seed: int = 1) -> None:
-    """Protect together, then one after the other, and attack both."""
+def prove(seconds: float, seed: int = 1) -> int:
+    """Protect together, then one after the other, and attack both: how many attacks learned too much."""
     rows = survey(seed)
-    parts = inside(rows)
+    parts, learned = inside(rows), 0
     for title, chain in (("together", [tuple(CROSSINGS)]), ("one after the other", [(name,) for name in CROSSINGS])):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
@@ -202,8 +202,11 @@ def prove(seconds: float, seed: int = 1) -> None:
                     f"{report['secondary']} secondary, gap {report['gap']}, {time.perf_counter() - start:.1f} s",
                     flush=True,
                 )
-            print(f"{title}: {judge(folder, parts)}", flush=True)
+            outcome = judge(folder, parts)
+            print(f"{title}: {outcome}", flush=True)
+            learned += outcome["exact"] + outcome["too narrow"]
+    return learned
 
 
 if __name__ == "__main__":
-    prove(float(sys.argv[1]) if len(sys.argv) > 1 else 60.0)
+    raise SystemExit(prove(float(sys.argv[1]) if len(sys.argv) > 1 else 60.0) > 0)

@@ -1,6 +1,8 @@
 """Proofs at full size: a run that is ended goes on where it was, and leaves nothing running."""
 
+import importlib
 import os
+import re
 import subprocess
 import sys
 import time
@@ -75,3 +77,30 @@ def test_a_proof_that_takes_too_long_fails_and_is_run_again(tmp_path) -> None:
 def test_names_that_no_proof_has_are_refused(tmp_path) -> None:
     code, printed = end_of(started(tmp_path, "nonsense"))
     assert (code, printed) == (2, "There is no proof nonsense. There are: first one, other.\n")
+
+
+def test_pages_that_proofs_write_do_not_undo_them_and_sources_do(tmp_path, monkeypatch) -> None:
+    monkeypatch.syspath_prepend(TOOLS)
+    prove = importlib.import_module("prove")
+    monkeypatch.setattr(prove, "ROOT", tmp_path)
+    (tmp_path / "docs").mkdir()
+    for name in ("source.py", prove.WRITTEN[0]):
+        (tmp_path / name).write_text("first")
+    as_somebody = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    for words in (("init", "--quiet"), ("add", "."), (*as_somebody, "commit", "--quiet", "--message", "all")):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True, capture_output=True)
+    before = prove.commit()
+    (tmp_path / prove.WRITTEN[0]).write_text("measured")
+    assert prove.commit() == before
+    (tmp_path / "source.py").write_text("changed")
+    assert prove.commit() != before
+
+
+def test_every_attack_and_every_page_of_a_benchmark_is_known(monkeypatch) -> None:
+    monkeypatch.syspath_prepend(TOOLS)
+    prove = importlib.import_module("prove")
+    run = {word for proof in prove.PROOFS for word in proof.command}
+    bench = TOOLS.parent / "bench"
+    assert {f"bench/{path.name}" for path in bench.glob("prove_*.py")} <= run
+    pages = {name for path in bench.glob("*.py") for name in re.findall(r'"docs" / "([\w-]+\.md)"', path.read_text())}
+    assert {f"docs/{name}" for name in pages} == {*prove.WRITTEN}
