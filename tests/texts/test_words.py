@@ -175,7 +175,7 @@ FILLED = {
     "k": "5",
 }
 FILLED |= {"what": "5 categories", "tells": reasons.ONE_TOLD.format(other="ages"), "finer": '"visit"', "units": "kg, g"}
-FILLED |= {"first": "a", "second": "b", "other": "ages", "person": "ages", "encoding": "cp1252"}
+FILLED |= {"first": "a", "second": "b", "column": "stay", "other": "ages", "person": "ages", "encoding": "cp1252"}
 FILLED |= {"columns": '"a" and "b"', "twin": "ages", "step": "50", "left": "6", "numbers": "200"}
 KNOWN = '"zip" in its name tells of a place, which neighbors and directories know; here codes of 5 characters.'
 # What is told of a file, in a plan; names of formats and of persons' columns.
