@@ -19,7 +19,8 @@ demo: $(CORE)
 # Whole files go to workers, all of Spark and all of the browser to one each: tests/units.py. One more than the cores of
 # a small machine: workers wait for servers, Spark and the browser.
 test: $(READY) $(KERNELS)
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --doctest-modules $(or $(TESTS),src tests)
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --doctest-modules --durations=25 --durations-min=3 \
+		$(or $(TESTS),src tests)
 
 # What changes most, without servers, browsers, Spark and whole releases.
 QUICK := tests/microdata/plan tests/microdata/counts tests/microdata/losses tests/microdata/measures tests/hierarchies \

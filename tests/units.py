@@ -19,11 +19,14 @@ UNITS = {
 # Seconds of processors that files take which take many for their tests; others count by these.
 SECONDS = {
     "tests/test_library.py": 53,
-    "tests/microdata/methods/local/test_search.py": 38,
+    "tests/pipelines/test_release_folder.py": 42,
     "tests/test_documentation.py": 37,
-    "tests/microdata/methods/mondrian/test_search.py": 25,
+    "tests/pipelines/attacks/test_attack.py": 37,
+    "tests/microdata/methods/local/test_search.py": 35,
+    "tests/pipelines/previous/test_previous.py": 26,
     "tests/microdata/methods/k_optimize/test_search.py": 18,
-    "tests/microdata/models/test_brute_force.py": 18,
+    "tests/microdata/methods/mondrian/test_search.py": 12,
+    "tests/microdata/models/test_brute_force.py": 11,
     "tests/service/test_openapi.py": 13,
     "tests/engines/test_beyond_memory.py": 13,
     "tests/service/jobs/test_routes.py": 13,

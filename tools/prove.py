@@ -63,7 +63,7 @@ PROOFS = (
     Proof("faults of the service", ("tools/faults.py",), 20),
     Proof("tests at full size", ("tools/full_tests.py",), 40),
     Proof("attacked tables", ("bench/prove_tables.py", "1000"), 60),
-    Proof("attacked linked tables", ("bench/prove_linked.py", "60"), 20),
+    Proof("attacked linked tables", ("bench/prove_linked.py", "300"), 40),
     Proof("attacks on sound releases", ("bench/prove_attacks.py", "300"), 40),
 )
 
