@@ -138,7 +138,8 @@ class Release:
             if self.plan.output.quotes_formulas:
                 separator = separator_of(self.published, self.plan.data.separator)
                 quote_formulas(stage / "data.csv", self.published.columns, separator)
-            write_text(stage / "plan.yaml", plan_text(self.plan, home))
+            plan_yaml = plan_text(self.plan, home)
+            write_text(stage / "plan.yaml", plan_yaml)
             recoding = json.dumps(self._recoding(home), indent=1, ensure_ascii=False)
             write_text(stage / "recoding.json", recoding + "\n")
             if self.pseudonym_key is not None:
@@ -146,7 +147,7 @@ class Release:
             if self.report.method == "exhaustive":
                 write_text(stage / "nodes.csv", _nodes(self.report))
             stays = sorted({*parts_of(stage)[1], "report.json"})
-            for name, text in self.reports(seals(stage), home, tuple(stays)).items():
+            for name, text in self.reports(seals(stage), home, tuple(stays), plan_yaml).items():
                 write_text(stage / name, text)
             # The stage itself is private, so nothing was readable by others until now.
             for name in parts_of(stage)[1]:
@@ -154,7 +155,11 @@ class Release:
         return folder
 
     def reports(
-        self, seals: Mapping[str, str] | None = None, home: Path | None = None, house: tuple[str, ...] = ()
+        self,
+        seals: Mapping[str, str] | None = None,
+        home: Path | None = None,
+        house: tuple[str, ...] = (),
+        plan_yaml: str | None = None,
     ) -> dict[str, str]:
         """The reports by their names in the folder.
 
@@ -162,6 +167,7 @@ class Release:
             seals: What ties the other files of the folder to the report.
             home: Where the paths of the plan start that is printed; as it was read by default.
             house: The files of the folder that stay in the house.
+            plan_yaml: The plan as it was written, where it was.
         """
         from sfumato.report.release.dossier import Dossier
         from sfumato.report.release.report import files
@@ -169,7 +175,9 @@ class Release:
 
         report, others = self._with_trade_off()
         evidence = gather(self.plan, self.table, self.recoding)
-        dossier = Dossier(report, self.plan, evidence, others, seals or {}, date.today(), home=home)
+        dossier = Dossier(
+            report, self.plan, evidence, others, seals or {}, date.today(), home=home, plan_yaml=plan_yaml
+        )
         return files(replace(dossier, house=house) if house else dossier)
 
     def _with_trade_off(self) -> tuple[Report, tuple[Alternative, ...]]:

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from sfumato.engines.duckdb.library import compiled
 from sfumato.errors import PlanError
 from sfumato.folders import Scratch
 from sfumato.microdata.data_plan import DataPlan
@@ -55,15 +56,13 @@ def connect(scratch: Path, memory_bytes: int = 0) -> Any:
         scratch: Where rows lie that do not fit in memory.
         memory_bytes: The most memory that it may use; 0 for DuckDB's own limit.
     """
-    import duckdb
-
     config = {
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
         "temp_directory": str(scratch),
         "preserve_insertion_order": "true",
     } | ({"memory_limit": f"{memory_bytes // 1000}KB"} if memory_bytes else {})
-    connection = duckdb.connect(":memory:", config=config)
+    connection = compiled().connect(":memory:", config=config)
     connection.execute(ZONE).fetchall()
     return connection
 

@@ -17,6 +17,7 @@ from sfumato.engines.duckdb.database import Database
 from sfumato.engines.duckdb.entry_lists import MAX_TEXTS
 from sfumato.engines.duckdb.explanations import explained
 from sfumato.engines.duckdb.join import Joining
+from sfumato.engines.duckdb.library import compiled, relations
 from sfumato.engines.duckdb.replace import ReplacesColumns
 from sfumato.engines.duckdb.sources import Source, csv_table, file_list, open_source
 from sfumato.engines.duckdb.stream import Stream, streams
@@ -305,7 +306,7 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
 
         texts = sql.listed(f"{as_text(column, self.plan.strip)} AS {sql.name(column)}" for column in self.columns)
         with self.faults(reads=True):
-            rows = self._connection.sql(f"SELECT {texts} FROM {self.source.table} AS s")
+            rows = relations(self._connection, f"SELECT {texts} FROM {self.source.table} AS s")
             polars = ("polars",) if find_spec("pyarrow") else ()  # which DuckDB makes by way of Arrow
             return rows.pl() if installed(*polars, "pandas") == "polars" else rows.df()
 
@@ -324,7 +325,7 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
     def stream(self) -> Any:
         """All rows as a stream of Arrow batches."""
         with self.faults():
-            return self._connection.sql(f"SELECT * FROM {self.source.table}").to_arrow_reader()
+            return relations(self._connection, f"SELECT * FROM {self.source.table}").to_arrow_reader()
 
     def fingerprint(self) -> str:
         return fingerprint(self.path)
@@ -357,13 +358,11 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
         Args:
             reads: Whether nothing but reading the source goes on, so that a fault is most likely one of the data.
         """
-        import duckdb
-
         try:
             yield
         except SfumatoError:
             raise
-        except (duckdb.Error, RuntimeError) as error:
+        except (compiled().Error, RuntimeError) as error:
             if "interrupt" in str(error).lower():
                 raise KeyboardInterrupt from None
             raise explained(error, self.plan.encoding, self.path if reads else None) from None

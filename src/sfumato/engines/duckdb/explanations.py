@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from sfumato.delimited.faults import damaged, open_quote, ragged, wrong_encoding
+from sfumato.engines.duckdb.library import compiled
 from sfumato.errors import DataError, EngineError, SfumatoError
 
 # Words of faults that are the machine's also while nothing but the source is read.
@@ -12,8 +13,7 @@ DISK = ("No space left", "Permission denied", "quota", "write", "temp_directory"
 
 def _faults_of_data() -> tuple[type[Exception], ...]:
     """What DuckDB raises when a file is not what it should be."""
-    import duckdb
-
+    duckdb = compiled()
     known = (duckdb.InvalidInputException, duckdb.IOException, duckdb.ConversionException, duckdb.CatalogException)
     return (*known, duckdb.SerializationException, duckdb.InternalException, duckdb.FatalException)
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.engines import sql
+from sfumato.engines.duckdb.library import compiled
 from sfumato.errors import EngineError
 
 Cell = str | int | float | None
@@ -47,15 +48,13 @@ def write_coded(
     Raises:
         EngineError: The file cannot be written.
     """
-    import duckdb
-
     part = path.with_name(f".{path.name}.part")
     try:
         with _connection(rows) as connection:
             _collect(connection, categories, chunks)
             connection.execute(_copy(categories, part, format_, separator)).fetchall()
         part.replace(path)
-    except (OSError, duckdb.IOException):
+    except (OSError, compiled().IOException):
         raise EngineError(
             f"the file {path.name} cannot be written.", "Check the folder, its rights and the free space.", "unwritable"
         ) from None
@@ -65,11 +64,9 @@ def write_coded(
 
 @contextmanager
 def _connection(rows: int) -> Iterator[Any]:
-    import duckdb
-
     with TemporaryDirectory() as folder:
         place = ":memory:" if rows <= _ROWS_IN_MEMORY else str(Path(folder) / "codes.duckdb")
-        with duckdb.connect(place, config={"temp_directory": folder}) as connection:
+        with compiled().connect(place, config={"temp_directory": folder}) as connection:
             yield connection
 
 

@@ -12,6 +12,7 @@ from sfumato.engines import sql
 from sfumato.engines.duckdb.database import connect
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.duckdb.explanations import explained
+from sfumato.engines.duckdb.library import compiled
 from sfumato.engines.duckdb.writing import copy_statement
 from sfumato.engines.frames.sources import SHORT_FLOATS
 from sfumato.engines.order import PERSON
@@ -34,15 +35,13 @@ def write_rows(rows: Rows, target: Path, separator: str) -> DuckDBEngine:
     Raises:
         EngineError: The file cannot be written.
     """
-    import duckdb
-
     connection = connect(target.parent)
     try:
         arrays = {f"c{place}": _array(rows, column) for place, column in enumerate(rows.columns)}
         connection.register("frame_rows", arrays)
         names = sql.listed(f"c{place} AS {sql.name(column)}" for place, column in enumerate(rows.columns))
         connection.execute(copy_statement(f"SELECT {names} FROM frame_rows", target, separator)).fetchall()
-    except duckdb.Error as error:
+    except compiled().Error as error:
         raise explained(error, "utf-8") from None
     finally:
         connection.close()
