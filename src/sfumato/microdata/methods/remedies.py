@@ -28,7 +28,8 @@ from sfumato.microdata.recoding.recoding import LevelRecoding
 
 Find = Callable[[Plan, FrequencyTable, None], Result]
 # Seconds for all trials of a release together, which are none of its search: so many times as long as that took, within
-# limits. More rows than this share are no remedy; so many columns are tried.
+# limits, and no longer than it where its own time ended it, since most trials then end as it did. More rows than this
+# share are no remedy; so many columns are tried.
 LEAST_SECONDS = 1.0
 MOST_SECONDS = 10.0
 TIMES_SEARCH = 4.0
@@ -84,7 +85,8 @@ class Trials:
         self.freed = bool(self.allowed) and self.allowed["combinations"] == 1
         self.plan = with_all_levels(plan) if self.freed else plan
         self.method: Any = result.method or plan.method
-        self.deadline = Deadline(min(max(TIMES_SEARCH * seconds, LEAST_SECONDS), MOST_SECONDS))
+        times = 1.0 if result.cut_short else TIMES_SEARCH
+        self.deadline = Deadline(min(max(times * seconds, LEAST_SECONDS), MOST_SECONDS))
         self.outcomes: dict[Any, Outcome | None] = {}
         self.late: set[Any] = set()
 

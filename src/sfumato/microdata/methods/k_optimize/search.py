@@ -98,6 +98,7 @@ def search(plan: Plan, method: KOptimize, table: FrequencyTable, progress: Progr
         optimum.nodes,
         optimum.nodes + optimum.left,
         remarks=(_remark(optimum, method, scale),),
+        cut_short=not optimum.proved,
         details=_details(space, optimum, method, scale),
     )
 
