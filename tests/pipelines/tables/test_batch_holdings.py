@@ -52,3 +52,14 @@ def test_a_holding_knows_all_its_cells(tmp_path):
     records = [*RECORDS[:4], *(f"c;s;{90 + i};H" for i in range(6)), *RECORDS[10:]]
     masked, rows = _masked(tmp_path, records, "FREQ(3,10)", "MOD(1)")
     assert ("T", "s") in masked, rows
+
+
+@pytest.mark.parametrize("way", ["MOD(1)", "GH(1)"])
+@pytest.mark.parametrize("holdings", [1, 2, 9])
+def test_few_holdings_are_as_many_attackers(tmp_path, holdings, way):
+    """Fewer holdings than the largest contributions that are kept of each cell."""
+    records = [f"{reg};{size};{100 + i};h{i % holdings}" for reg in "abc" for size in "st" for i in range(12)]
+    masked, rows = _masked(tmp_path, records, "FREQ(3,10)", way)
+    assert not masked, rows
+    masked, rows = _masked(tmp_path, [*records, "a;u;5;h0", *(f"b;u;{i};h0" for i in (7, 8, 9))], "FREQ(3,10)", way)
+    assert ("a", "u") in masked, rows

@@ -88,8 +88,8 @@ def _with_attackers(part: Part, table: OfficeTable) -> Part:
     where these are named, else single respondents."""
     if table.frequency is None:
         return part
-    names = tuple(f"top{place}" for place in range(len(table.largest)))
     largest, holders = _holders(table) if table.holders else (table.largest, Columns({}))
+    names = tuple(f"top{place}" for place in range(len(largest)))
     source = TableSource(
         value="value",
         frequency="freq",
@@ -104,7 +104,7 @@ def _with_attackers(part: Part, table: OfficeTable) -> Part:
 
 def _holders(table: OfficeTable) -> tuple[tuple[Numbers, ...], Columns]:
     """What the largest holdings contribute to each cell, and who they are."""
-    ranks = range(max(map(len, table.holders)))
+    ranks = range(max(1, *map(len, table.holders)))
     filled = [[*own, *[("", 0.0)] * (len(ranks) - len(own))] for own in table.holders]
     amounts = tuple(np.array([own[rank][1] for own in filled]) for rank in ranks)
     return amounts, Columns({f"holder{rank}": tuple(own[rank][0] for own in filled) for rank in ranks})
