@@ -141,6 +141,24 @@ def test_a_last_record_that_is_cut_off_is_said_with_its_line(tmp_path, separator
         read_records(tmp_path / "m.asc", parse_metadata(lines))
 
 
+@pytest.mark.parametrize("tag", ["NUMERIC", "WEIGHT", "RECORDKEY"])
+@pytest.mark.parametrize("cut", ["y  1", "y ", "y  16\nu 1"])
+def test_a_number_within_which_a_line_ends_is_said_with_line_and_column(tmp_path, tag, cut):
+    lines = f"a 1 1\n<RECODEABLE>\nv 2 4\n<{tag}>\n".splitlines()
+    (tmp_path / "m.asc").write_text(f"x   5\n{cut}\nz  17\n")
+    short = cut.splitlines()[-1]
+    where = f"line {2 + cut.count(chr(10))}, column {len(short) + 1}: the line ends within v"
+    with pytest.raises(DataError, match=where) as caught:
+        read_records(tmp_path / "m.asc", parse_metadata(lines))
+    assert "column" in caught.value.do
+
+
+def test_a_last_text_whose_blanks_were_stripped_is_read(tmp_path):
+    lines = "v 1 3\n<NUMERIC>\ng 4 4\n<HOLDING>\n".splitlines()
+    (tmp_path / "m.asc").write_text("  5abcd\n  6ab\n  7abc\n")
+    assert read_records(tmp_path / "m.asc", parse_metadata(lines)).text("g") == ("abcd", "ab", "abc")
+
+
 def test_records(tmp_path):
     (tmp_path / "t.asc").write_text("x;1;s\nx;1\n")
     with pytest.raises(DataError, match="line 2, column 1: a record has 3 fields, this line has 2"):

@@ -12,6 +12,9 @@ from sfumato.tables.cells.columns import Columns
 from sfumato.tables.formats.metadata import Metadata, Variable
 from sfumato.tables.office.faults import fields_in, lines_of, number_in, wrong
 
+# Tags of variables that hold numbers.
+_NUMBERS = ("NUMERIC", "WEIGHT", "RECORDKEY")
+
 
 @dataclass(frozen=True, slots=True)
 class Records:
@@ -48,11 +51,25 @@ class Records:
         """A text of a record as a number.
 
         Raises:
-            DataError: It is missing, or none.
+            DataError: It is missing, or none, or the line ends within it.
         """
+        self.check_whole(one, place)
         if not text or text in one.missing:
             raise self.fault(one, place, f"the value of {one.name} is missing", "Give it, or leave the record out.")
         return number_in(text, self.name, self.lines[place][0], self._column(one, place), f"a number for {one.name}")
+
+    def check_whole(self, one: Variable, place: int) -> None:
+        """Refuse a number within which a line of fixed format ends: who reads it cannot know what it was.
+
+        Raises:
+            DataError: It does.
+        """
+        number, line = self.lines[place]
+        end = one.position + one.length - 1
+        if self.metadata.separator is None and len(line) < end:
+            what = f"the line ends within {one.name}, a number that goes to column {end}"
+            do = "Complete the line; where the number is whole, fill the line with blanks to that column."
+            raise wrong(self.name, number, len(line) + 1, what, do, "length")
 
     def fault(self, one: Variable, place: int, what: str, do: str, code: str = "format") -> DataError:
         """The error for a variable of a record, with its line and column."""
@@ -79,8 +96,8 @@ def read_records(path: Path, metadata: Metadata) -> Records:
     rows = [_record(line, number, metadata, path.name) for number, line in lines]
     names = [one.name for one in metadata.variables]
     records = Records(Columns(dict(zip(names, zip(*rows, strict=True), strict=True))), metadata, path.name, lines)
-    _check_numbers(records)
     _check_end(records)
+    _check_numbers(records)
     return records
 
 
@@ -93,10 +110,11 @@ def _check_places(metadata: Metadata) -> None:
 
 
 def _check_numbers(records: Records) -> None:
-    """Refuse what is no number in a numeric variable, unless it stands for a missing value."""
+    """Refuse what is no number in a numeric variable, unless it stands for a missing value, and numbers cut off."""
     for one in records.metadata.variables if records else ():
-        for place, text in enumerate(records.text(one.name)) if one.has("NUMERIC") else ():
-            if text and text not in one.missing:
+        for place, text in enumerate(records.text(one.name)) if any(map(one.has, _NUMBERS)) else ():
+            records.check_whole(one, place)
+            if one.has("NUMERIC") and text and text not in one.missing:
                 records.number(one, place, text)
 
 
