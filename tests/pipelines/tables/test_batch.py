@@ -282,6 +282,18 @@ def test_missing_totals_are_said_with_their_line(folder):
     assert ["Total", "Total", "5"] in rows_of(folder / "out" / "t.txt")
 
 
+def test_variables_are_called_in_any_case(folder):
+    """A table that is written in another case than the metadata's is recoded and linked as any other."""
+    lines = (
+        '<OPENMICRODATA> "micro.asc"\n<OPENMETADATA> "micro.rda"\n<SPECIFYTABLE> "SIZE""region"|"var2"||\n'
+        '<SAFETYRULE> P(20,1)\n<READMICRODATA>\n<RECODE> 1, "size", "size.grc"\n<SUPPRESS> GH(1)\n'
+        '<WRITETABLE> (1, 3, QU-, "t.txt")\n'
+    )
+    (folder / "case.arb").write_text(lines)
+    run_batch(folder / "case.arb", folder / "out")
+    assert "small" in {row[0] for row in rows_of(folder / "out" / "t.txt")}
+
+
 def test_bad_records_are_said_with_line_and_column(folder):
     (folder / "good.arb").write_text(START)
     whole = (folder / "micro.asc").read_text().splitlines()

@@ -339,6 +339,16 @@ def test_one_table_in_other_units_promises_nothing(folder):
     assert not leaky.holds and any("other units" in one for one in leaky.warnings)
 
 
+@pytest.mark.parametrize(
+    ("amounts", "same"), [((120, 80, 95, 60, 110, 90, 70, 85, 100, 75, 95), False), ((100,) * 11, True)]
+)
+def test_sums_are_counts_in_other_units_only_where_each_is(folder, amounts, same):
+    write_records(folder, [["1" if place < 5 else "2", "p", "q", amount] for place, amount in enumerate(amounts)])
+    text = OPEN + specified(('"x"', "FREQ(3,10)"), ('"x"', "FREQ(3,10)")).replace('"v"', '"<freq>"', 1)
+    ran = run(folder, f"{text}<SUPPRESS> GH(0)\n{writes(1, 2)}")
+    assert any("other units" in one for one in ran.warnings) is same, ran.warnings
+
+
 @pytest.mark.parametrize("revision", [0, 3])
 def test_a_revised_cell_elsewhere_does_not_untie_tables(folder, revision):
     revised = [*CELLS[:3], [24, 66, 45 + revision]]

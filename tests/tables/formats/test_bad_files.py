@@ -7,10 +7,10 @@ import sfumato as sf
 from sfumato.errors import DataError
 from sfumato.tables.cells.dimensions import Tree
 from sfumato.tables.formats.apriori_file import apply_apriori
-from sfumato.tables.formats.cells_file import check_totals, read_cells
+from sfumato.tables.formats.cells_file import check_totals, read_cells, written_cells
 from sfumato.tables.formats.hrc import parse_hrc, read_hrc
 from sfumato.tables.formats.labels_file import read_labels
-from sfumato.tables.formats.metadata import parse_metadata
+from sfumato.tables.formats.metadata import parse_metadata, read_metadata
 from sfumato.tables.formats.px import parse_px
 from sfumato.tables.formats.recoding_file import read_recoding
 from sfumato.tables.formats.records_file import read_records
@@ -113,6 +113,34 @@ def test_cells_with_an_unknown_code_or_without_totals(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("tag", "cell", "where"),
+    [
+        ("FREQUENCY", "-2", "line 2, column 5: n is negative"),
+        ("FREQUENCY", "2.5", "line 2, column 5: n, a number of respondents, is not whole"),
+        ("LOWERPL", "-2", "line 2, column 5: n is negative"),
+        ("UPPERPL", "-2", "line 2, column 5: n is negative"),
+        ("COSTVAR", "-2", "line 2, column 5: n is negative"),
+    ],
+)
+def test_cells_with_what_cannot_be(tmp_path, tag, cell, where):
+    lines = [*RDA[:6], "n", f"<{tag}>"]
+    (tmp_path / "t.tab").write_text(f"T;5;3\nx;5;{cell}\n")
+    with pytest.raises(DataError, match=where) as caught:
+        read_cells(tmp_path / "t.tab", parse_metadata(lines))
+    assert caught.value.do
+
+
+def test_weighted_respondents_are_announced_and_written_so(tmp_path):
+    lines = [*RDA[:6], "n", "<FREQUENCY>", "<DECIMALS> 1"]
+    (tmp_path / "t.tab").write_text("T;5;4\nx;3;2.5\ny;2;1.5\n")
+    table = read_cells(tmp_path / "t.tab", parse_metadata(lines))
+    for name, text in written_cells(table, "w").items():
+        (tmp_path / name).write_text(text)
+    again = read_cells(tmp_path / "w.tab", read_metadata(tmp_path / "w.rda"))
+    assert again.frequency.tolist() == [4.0, 2.5, 1.5]
+
+
+@pytest.mark.parametrize(
     ("lines", "where"),
     [
         (["<RECODEABLE>"], "line 1, column 1: <RECODEABLE> stands before any variable"),
@@ -123,6 +151,8 @@ def test_cells_with_an_unknown_code_or_without_totals(tmp_path):
         (["a", "<DECIMALS> -1"], "line 2, column 1: the number of decimals is no whole number"),
         (['<SEPARATOR> ";;"'], "line 1, column 1: the separator is not one sign"),
         ([], "line 1, column 1: no variable is described"),
+        (["a 1 1", "<RECODEABLE>", "v 2 4", "a 6 1"], "line 4, column 1: line 1 describes a already"),
+        (['<SEPARATOR> ";"', "a", "<RECODEABLE>", "A", "<NUMERIC>"], "line 4, column 1: line 2 describes A already"),
     ],
 )
 def test_metadata(lines, where):

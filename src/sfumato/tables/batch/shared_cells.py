@@ -75,8 +75,13 @@ def rounding_between(one: Grain, cell: int, two: Grain, other: int) -> float:
     return max(one.step, two.step) / 2 * max(float(one.finest[cell]), float(two.finest[other]))
 
 
-def agree(one: OfficeTable, two: OfficeTable) -> bool:
+def agree(one: OfficeTable, two: OfficeTable, exactly: bool = False) -> bool:
     """Whether cells of the same codes hold the same; small numbers, which agree by chance, count for less.
+
+    Args:
+        one: A table.
+        two: Another.
+        exactly: Whether no difference is taken for one of rounding.
 
     A new code may be called what an old one was called: codes are compared by what they stand for.
     """
@@ -91,7 +96,8 @@ def agree(one: OfficeTable, two: OfficeTable) -> bool:
         key
         for key in shared
         if abs(one.values[first[key]] - two.values[second[key]])
-        <= rounding_between(grains[0], first[key], grains[1], second[key]) + noise_of(one.values[first[key]])
+        <= (0.0 if exactly else rounding_between(grains[0], first[key], grains[1], second[key]))
+        + noise_of(one.values[first[key]])
     }
     if not any(weights.values()):
         return bool(shared) and same == shared
@@ -104,7 +110,14 @@ def in_other_units(one: OfficeTable, two: OfficeTable) -> bool:
     if not all(largest):
         return False
     power = round(float(np.log10(largest[1] / largest[0])))
-    return power != 0 and agree(one.with_columns(values=one.values * 10.0**power), two)
+    # Numbers of respondents are not rounded: sums are these in another unit only where each is.
+    exactly = _tells_counts(one) != _tells_counts(two)
+    return power != 0 and agree(one.with_columns(values=one.values * 10.0**power), two, exactly)
+
+
+def _tells_counts(table: OfficeTable) -> bool:
+    """Whether a table tells its respondents, and they are what its cells hold."""
+    return table.frequency is not None and np.array_equal(table.frequency, table.values)
 
 
 def noise_of(value: float) -> float:

@@ -20,6 +20,8 @@ from sfumato.tables.office.office_table import OfficeTable, check_codes
 from sfumato.tables.office.statuses import LETTERS, CellStatus, status_in
 
 _Line = tuple[int, list[tuple[str, int]]]
+# Tags of what is at least 0.
+_NOT_NEGATIVE = ("FREQUENCY", "LOWERPL", "UPPERPL", "COSTVAR")
 
 
 def read_cells(
@@ -52,7 +54,9 @@ def read_cells(
 
     def column(one: Variable, optional: bool = False) -> Numbers:
         # Of an empty cell nothing need be said, nor where there is no level of protection; else nothing is not 0.
-        return _numbers(lines, metadata, one, path.name, empty | optional)
+        numbers = _numbers(lines, metadata, one, path.name, empty | optional)
+        _check_range(numbers, lines, metadata, one, path.name)
+        return numbers
 
     return OfficeTable(
         value=response.name,
@@ -187,6 +191,22 @@ def _numbers(lines: list[_Line], metadata: Metadata, one: Variable, name: str, e
     return np.array(numbers, np.float64)
 
 
+def _check_range(numbers: Numbers, lines: list[_Line], metadata: Metadata, one: Variable, name: str) -> None:
+    """Refuse what no number of respondents, protection level or cost can be.
+
+    Raises:
+        DataError: One is negative, or respondents are no whole number and no <DECIMALS> say that they are weighted.
+    """
+    place = metadata.variables.index(one)
+    whole = one.has("FREQUENCY") and one.option("DECIMALS", "0") == "0"
+    wrongs = (numbers < 0) & any(map(one.has, _NOT_NEGATIVE))
+    wrongs |= whole & (numbers != np.round(numbers))
+    for row in np.flatnonzero(wrongs).tolist():
+        what = f"{one.name} is negative" if numbers[row] < 0 else f"{one.name}, a number of respondents, is not whole"
+        do = "Correct it." if numbers[row] < 0 else "Correct it; weighted ones are announced by <DECIMALS> in the .rda."
+        raise wrong(name, lines[row][0], lines[row][1][place][1], what, do, "range")
+
+
 def _statuses(lines: list[_Line], metadata: Metadata, name: str) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
     own = metadata.flagged("STATUS")
     if not own:
@@ -228,7 +248,9 @@ def written_cells(table: OfficeTable, stem: str, separator: str = ";") -> dict[s
     columns: list[list[str]] = [[plain(number) for number in table.values]]
     for flag, name, numbers in _further(table):
         flags = {flag} if flag in ("FREQUENCY", "MAXSCORE") else {"NUMERIC", flag}
-        variables.append(Variable(name, 0, flags=frozenset(flags)))
+        digits = _decimals(numbers) if flag == "FREQUENCY" else 0
+        more = {"DECIMALS": (str(digits),)} if digits else {}
+        variables.append(Variable(name, 0, flags=frozenset(flags), options=more))
         columns.append([plain(number) for number in numbers])
     variables.append(Variable("Status", 0, flags=frozenset({"STATUS"})))
     columns.append([str(status) for status in table.statuses])

@@ -111,7 +111,8 @@ def read_metadata(path: Path, encoding: str | None = None) -> Metadata:
     """The metadata of a file.
 
     Raises:
-        DataError: A tag is unknown, stands before any variable, or lacks what belongs behind it.
+        DataError: A tag is unknown, stands before any variable, or lacks what belongs behind it; or a variable is
+            described twice.
     """
     return replace(parse_metadata(lines_of(path, encoding), path.name), encoding=encoding)
 
@@ -128,6 +129,7 @@ def parse_metadata(lines: Sequence[str], name: str = "the text") -> Metadata:
             continue
         if not text.startswith("<"):
             variables.append(_variable(line, number, free))
+            _check_new(variables, name)
             continue
         if not _TAG.search(line):
             raise wrong(name, number, line.index("<") + 1, "the tag has no end", "Write it as <NUMERIC>.", "metadata")
@@ -158,6 +160,15 @@ def _variable(line: str, number: int, free: bool) -> Variable:
         return Variable(head[0], number, int(texts[0]), int(texts[1]), tuple(texts[2:]))
     length = int(texts[0]) if bare[0] else 0
     return Variable(head[0], number, 0, length, tuple(texts[1:] if bare[0] else texts))
+
+
+def _check_new(variables: Sequence[Variable], name: str) -> None:
+    """Refuse a variable whose name, in whatever case, an earlier one has: nobody could tell which one is meant."""
+    *before, new = variables
+    for one in before:
+        if one.name.lower() == new.name.lower():
+            do = "Give each variable a name of its own, or leave one of them out."
+            raise wrong(name, new.line, 1, f"line {one.line} describes {new.name} already", do, "metadata")
 
 
 def _tags(line: str) -> list[tuple[str, list[str], int]]:

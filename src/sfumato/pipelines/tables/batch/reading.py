@@ -29,11 +29,19 @@ def read_micro(state: BatchState, scratch: Path) -> None:
     """Read the records, and cross every table that is specified."""
     data, metadata = _opened(state, tabular=False)
     state.records = read_records(data, metadata)
+    _spell(state, metadata)
     chains = _chains(state, metadata)
     for job in state.jobs:
         # What a priori files and protection made of a table that stands there already is kept.
         if job.table is None:
             _cross(state, job, metadata, scratch, chains)
+
+
+def _spell(state: BatchState, metadata: Metadata) -> None:
+    """Call the spanning variables of all tables as the metadata do, in whatever case the batch file writes them."""
+    for job in state.jobs:
+        names = tuple(metadata.named(name).name for name in job.wanted.spanning)
+        job.wanted = replace(job.wanted, spanning=names)
 
 
 def _opened(state: BatchState, tabular: bool) -> tuple[Path, Metadata]:
