@@ -36,6 +36,7 @@ from sfumato.pipelines.suggesting.joint_answers import without_fingerprints
 from sfumato.pipelines.suggesting.person_columns import FEW_ROWS, one_person, repeated_names
 from sfumato.pipelines.suggesting.survey_weights import one_of_each, with_survey_weights
 from sfumato.pipelines.suggesting.tells import tells_in
+from sfumato.pipelines.suggesting.told_columns import with_told_columns
 from sfumato.pipelines.suggesting.twins import groups_of, no_twins, twins_among
 from sfumato.pipelines.suggesting.weighing import better_withheld, spare_twins
 
@@ -68,7 +69,8 @@ def suggest_plan(
     missing = [*missing_words(texts), *missing_codes(texts, labels)]
     profiles = {name: profile_of(name, counts, missing) for name, counts in texts.items()}
     alone = {name: suggest_labeled(profile, labels) for name, profile in profiles.items()}
-    first = with_survey_weights(engine, with_context(alone, profiles), profiles)
+    told = with_told_columns(engine, with_context(alone, profiles), profiles)
+    first = with_survey_weights(engine, told, profiles)
     persons = one_person(engine, first, profiles)
     are_twins = twins_among(engine, persons) if rows <= FEW_ROWS else no_twins
     selection = select(persons, profiles, min(K, rows), are_twins)

@@ -206,3 +206,22 @@ def test_of_two_days_from_which_a_stay_is_computed_the_second_is_withheld():
     spare = spare_parts(days | others, {"stay": ("in", "out"), "ratio": ("age", "sex")})
     assert [(name, one.role) for name, one in spare.items()] == [("out", "identifier")]
     assert not spare_parts(days, {"stay": ("in", "out")})
+
+
+def test_percent_and_units_behind_a_name_say_that_something_is_measured():
+    shares = column("%Att", lambda dice: f"{min(100, dice.gauss(93, 5)):.1f}")
+    minutes = column("DEPDUR_MIN", lambda dice: int(dice.gauss(150, 40)))
+    roles = roles_of(column("Diabetes", yes_no), shares, minutes)
+    assert roles["%Att"] == roles["DEPDUR_MIN"] == "sensitive"
+
+
+def test_codes_of_a_private_list_measure_nothing():
+    religions = column("religion", lambda dice: dice.choice((1, 2, 3, 6, 9)))
+    feelings = column("health20", lambda dice: dice.choice((1, 3, 5, 8, 9, 12)))
+    children = column("hdpch", lambda dice: dice.choices((0, 1, 2, 3), (60, 18, 15, 7))[0])
+    assert roles_of(religions, feelings, children)["hdpch"] != "sensitive"
+
+
+def test_a_mark_beside_nothing_is_a_yes():
+    marked = Profile("zkq", {"X": 300}, ROWS, missing=ROWS - 300)
+    assert roles_of(column("Diabetes", yes_no), column("Asthma", yes_no), marked)["zkq"] == "sensitive"

@@ -390,3 +390,31 @@ def test_numbers_about_a_middle_are_measures_unless_they_may_be_ages_or_years():
     assert roles == ["sensitive", "sensitive"]
     assert suggest(Profile("c7", bell(27, 10), sum(bell(27, 10).values()))).role == "quasi-identifier"
     assert suggest(Profile("c7", bell(1980, 30), sum(bell(1980, 30).values()))).role == "quasi-identifier"
+
+
+def test_times_without_a_colon_are_times_though_the_name_speaks_of_something_private():
+    times = {f"{hour:02d}{minute:02d}": 3 for hour in range(24) for minute in range(0, 60, 7)}
+    arrests = suggest(Profile("ARREST_TIME", times, rows=sum(times.values())))
+    assert (arrests.role, arrests.hierarchy) == ("quasi-identifier", {"type": "digits", "length": 4, "shown": [2]})
+
+
+def test_what_persons_weigh_is_no_weight_of_a_survey_though_it_is_called_so():
+    pounds = {str(pound): round(90 * 2.7 ** (-(((pound - 170) / 30) ** 2))) + 1 for pound in range(95, 260)}
+    assert suggest(Profile("WGT", pounds | {"999": 40}, rows=sum(pounds.values()) + 40)).role == "quasi-identifier"
+
+
+def test_codes_of_practices_are_no_illnesses():
+    practices = {f"{letter}8{number:04d}": 30 for letter in "BV" for number in range(1000, 1018)}
+    assert suggest(Profile("prc", practices, rows=30 * len(practices))).concept != "health"
+
+
+@pytest.mark.parametrize(("name", "concept"), [("HT p/m", None), ("Serv.kst", None), ("height", "body")])
+def test_sums_with_cents_are_not_what_a_short_word_says(name, concept):
+    sums = {f"{place * 1.37 + 3:.2f}": 2 for place in range(300)}
+    assert suggest(Profile(name, sums, rows=600)).concept == concept
+
+
+def test_descriptions_from_a_list_are_no_remarks():
+    texts = {f"ASSAULT {place} IN A STREET, UNCLASSIFIED": 40 for place in range(12)}
+    assert suggest(Profile("PD_DESC", texts, rows=480)).concept != "free_text"
+    assert suggest(Profile("Bemerkung", texts, rows=480)).concept == "free_text"

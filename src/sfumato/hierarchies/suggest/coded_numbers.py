@@ -17,7 +17,7 @@ _NO_ANSWERS = frozenset(
     (*range(-9, 0), 8, 9, *range(-99, -95), 88, *range(95, 100), 888, *range(995, 1000), 9999, -999)
 )
 # What numbers of these concepts mean is told by a list, never by their size.
-_LISTS = frozenset(("sex", "nationality", "religion", "politics", "origin", "union"))
+LISTS = frozenset(("sex", "nationality", "religion", "politics", "origin", "union"))
 
 
 def are_codes(profile: Profile, spread: Spread, concepts: Collection[str]) -> bool:
@@ -32,7 +32,7 @@ def are_codes(profile: Profile, spread: Spread, concepts: Collection[str]) -> bo
         return bool(words & WORDS["category"]) and len(spread.numbers) <= _MANY_CODES and not words & WORDS["quantity"]
     if words & WORDS["quantity"] or "age" in concepts:
         return False
-    listed = bool(words & WORDS["category"]) or bool({*list(concepts)[:1]} & _LISTS)
+    listed = bool(words & WORDS["category"]) or bool({*list(concepts)[:1]} & LISTS)
     return listed or (len(spread.numbers) <= _FEW_CODES and (_has_no_answer(spread) or _has_gap(spread)))
 
 

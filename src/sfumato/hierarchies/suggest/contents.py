@@ -40,6 +40,7 @@ _UNIT = re.compile(
 )
 _PADDED = re.compile(r"0[0-9]+")
 _TIME_OF_DAY, _WITH_SECONDS = re.compile(r"(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?", re.ASCII), 8
+_PLAIN_TIME, _SOME_HOURS = re.compile(r"(?:[01][0-9]|2[0-3])[0-5][0-9]", re.ASCII), 6
 _MAX_TREE = 300
 _SOME_HEIGHTS = 3
 _POSTAL_LENGTH = 5
@@ -135,9 +136,13 @@ def _dates(profile: Profile, concepts: Collection[str]) -> Content | None:
     return Content("dates", proposal[0], proposal[1]) if proposal else None
 
 
-def _times(profile: Profile, _: Collection[str]) -> Content | None:
+def _times(profile: Profile, concepts: Collection[str]) -> Content | None:
     """Times of a day: their first characters are the hour."""
-    if profile.share_of(_TIME_OF_DAY) < _SHARE:
+    plain = "date" in concepts and profile.share_of(_PLAIN_TIME) >= _SHARE
+    # Years are some hours at the most: 2015 is no quarter past eight in the evening.
+    if not (plain and len({value[:2] for value in profile.sample}) > _SOME_HOURS) and (
+        profile.share_of(_TIME_OF_DAY) < _SHARE
+    ):
         return None
     length = max(map(len, profile.sample))
     shown = [5, 2] if length == _WITH_SECONDS else [2]

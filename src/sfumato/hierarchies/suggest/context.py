@@ -10,10 +10,12 @@ from dataclasses import replace
 
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.suggest import reasons
+from sfumato.hierarchies.suggest.coded_numbers import LISTS
+from sfumato.hierarchies.suggest.contents import spread_of
 from sfumato.hierarchies.suggest.evidence import evidence_of
 from sfumato.hierarchies.suggest.known_roles import judge_rest
 from sfumato.hierarchies.suggest.nameless import known_by_spread, private_like
-from sfumato.hierarchies.suggest.pointing import are_measures
+from sfumato.hierarchies.suggest.pointing import are_counts, are_measures
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.questions import answers_of, are_same, asked
 from sfumato.hierarchies.suggest.suggestion import UNKNOWN_RANK, Suggestion
@@ -26,6 +28,8 @@ Profiles = Mapping[str, Profile]
 _NUMBERS = 0.95
 # Words of counts that number things in other names, or abbreviate others: a precinct is no percentage.
 _NO_QUANTITIES = frozenset(("nombre", "zahl", "pct", "size"))
+# Units behind what is measured; alone, or before it, they may be other words.
+_LAST_UNITS = frozenset(("min", "sec", "std", "hr", "wks", "mths"))
 # A scale of numbers is shared by so many columns at least: districts have numbers, too.
 _SCALED = 3
 # An unknown column may not single out more rows than those do that are known to be private, save for chance.
@@ -58,13 +62,13 @@ def with_context(suggestions: Suggestions, profiles: Profiles) -> dict[str, Sugg
     unknown = [
         name
         for name, one in chosen.items()
-        if _is_unknown(one) and not {*words_of(name)} & WORDS["technical"] and profiles[name].rows >= _FEW_ROWS
+        if is_unknown(one) and not {*words_of(name)} & WORDS["technical"] and profiles[name].rows >= _FEW_ROWS
     ]
     known_numbers = {name for name in unknown if not _counts(name) and known_by_spread(profiles[name])}
     chosen |= asked([name for name in unknown if name not in known_numbers], chosen, profiles)
     # What one round tells, tells of others in the next.
     for _ in range(_ROUNDS):
-        chosen |= _alike([name for name in unknown if _is_unknown(chosen[name])], known_numbers, chosen, profiles)
+        chosen |= _alike([name for name in unknown if is_unknown(chosen[name])], known_numbers, chosen, profiles)
     return chosen
 
 
@@ -114,7 +118,7 @@ def _alike(
     unknown: Sequence[str], known_numbers: Collection[str], suggestions: Suggestions, profiles: Profiles
 ) -> dict[str, Suggestion]:
     """The unknown columns that have the answers, or numbers of the kind, that private ones of the file have."""
-    told = [_told(one, profiles[name]) for name, one in suggestions.items() if unknown and not _is_unknown(one)]
+    told = [_told(one, profiles[name]) for name, one in suggestions.items() if unknown and not is_unknown(one)]
     private = [one for one in told if one.suggestion.role == "sensitive"]
     known = [one for one in told if one.suggestion.role == "quasi-identifier"]
     scales = Counter(answers_of(profiles[name]) for name in unknown)
@@ -128,7 +132,7 @@ def _alike(
     return chosen
 
 
-def _is_unknown(suggestion: Suggestion) -> bool:
+def is_unknown(suggestion: Suggestion) -> bool:
     """Whether nothing tells what a column is; what is written freely, or in several units, is no such column."""
     if suggestion.concept is not None:
         return False
@@ -139,7 +143,14 @@ def _is_unknown(suggestion: Suggestion) -> bool:
 
 def _told(suggestion: Suggestion, profile: Profile) -> _Told:
     measured = suggestion.role == "sensitive" and len(profile.counts) > 2 and _are_numbers(profile)
+    measured = measured and suggestion.concept not in LISTS and not _is_scale(profile)
     return _Told(profile, suggestion, answers_of(profile), measured)
+
+
+def _is_scale(profile: Profile) -> bool:
+    """Whether a few whole numbers are steps or codes, which measure nothing; counts begin with 0 and get rarer."""
+    spread, whole = spread_of(profile) if profile.few else (None, False)
+    return spread is not None and whole and not are_counts(spread)
 
 
 def _answered_alike(
@@ -166,16 +177,27 @@ def _measured_alike(profile: Profile, private: Sequence[_Told]) -> Suggestion | 
     """A column of numbers as a sensitive one, where a file has private numbers, and these point to nobody."""
     like = [one for one in private if one.measured]
     named = _counts(profile.name)
+    if named and are_measures(profile, named):
+        return _as_measure(like)
     if not like or _tells_apart_more(profile, [one.profile for one in like]):
         return None
-    if len(like) < (1 if named else _MEASURES) or not are_measures(profile, named):
+    if len(like) < _MEASURES or not are_measures(profile, named):
         return private_like(profile)
+    return _as_measure(like)
+
+
+def _as_measure(like: Sequence[_Told]) -> Suggestion:
+    """A column that measures or counts something, as private ones do; it is published roughly."""
+    if not like:
+        return Suggestion("sensitive", reasons.LIKE["measure"], concept="performance", guessed=True)
     return replace(_as(like[0], reasons.LIKE_MEASURES.format(names=_names(like))), guessed=True)
 
 
 def _counts(name: str) -> bool:
     """Whether a column's name says that it counts or measures something, and numbers nothing."""
-    return bool({*words_of(name)} & WORDS["quantity"] - WORDS["numbering"] - _NO_QUANTITIES)
+    words = words_of(name)
+    spoken = {*words} & WORDS["quantity"] - WORDS["numbering"] - _NO_QUANTITIES
+    return bool(spoken) or any(sign in name for sign in "%‰") or (len(words) > 1 and words[-1] in _LAST_UNITS)
 
 
 def _tells_apart_more(profile: Profile, others: Sequence[Profile]) -> bool:

@@ -4,9 +4,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.suggest.contents import Content, content_of
+from sfumato.hierarchies.suggest.coded_numbers import without_no_answers
+from sfumato.hierarchies.suggest.contents import Content, content_of, spread_of
 from sfumato.hierarchies.suggest.demands import MEETS, NUMERIC
 from sfumato.hierarchies.suggest.key_columns import UNIQUE_SHARE, spread_as_weights
+from sfumato.hierarchies.suggest.pointing import are_bell_shaped
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.words.concepts import BY_KEY, WORDS, Concept, Role, fold
 from sfumato.hierarchies.suggest.words.value_support import supports
@@ -16,6 +18,11 @@ from sfumato.hierarchies.suggest.words.vocabulary import concepts_of, words_of
 _MANY_NUMBERS = 0.5
 _SHORT_WORD = 4
 _LETTERS = 2
+_HEAVIEST = 400
+# Sums of money, as they are written, and how many different ones there must be.
+_WITH_CENTS, _MANY_SUMS = re.compile(r"-?\d+[.,]\d{2}"), 50
+# Texts of a list: so many at the most, nearly all rows with one that stands in many.
+_MOST_LISTED, _MANY_ROWS, _COMMON = 100, 20, 0.95
 _SHORT_POSTCODE = re.compile(r"\d{4,5}|\d{2}-\d{3}|\d{3} \d{2}|\d{4} ?[A-Z]{2}")
 
 
@@ -39,12 +46,24 @@ def evidence_of(profile: Profile) -> Evidence:
     believed = (
         (concept, word)
         for concept, word in concepts
-        if MEETS[concept.demand](profile, content) and supports(profile, concept, word)
+        if MEETS[concept.demand](profile, content)
+        and supports(profile, concept, word)
+        and not (concept.key == "free_text" and is_listed(profile, word))
     )
     sums = _sums_for_charges(believed, content)
     postcodes = () if any(concept.role == "sensitive" for concept, _ in sums) else _postcode(profile)
-    told = _without_weak(profile, (*postcodes, *_survey_weight(profile, sums), *sums))
+    weights = [_body_weight(profile, *pair) for pair in sums]
+    told = _without_weak(profile, (*postcodes, *_survey_weight(profile, weights), *weights))
     return Evidence(profile, content, told)
+
+
+def is_listed(profile: Profile, word: str) -> bool:
+    """Whether texts that are called descriptions are chosen from a list: few, nearly all of them in many rows.
+
+    A field for remarks is one, however few texts it has so far.
+    """
+    listed = len(profile.counts) <= _MOST_LISTED and profile.share_in_groups(_MANY_ROWS) >= _COMMON
+    return listed and word not in WORDS["remarks"]
 
 
 def _without_weak(profile: Profile, concepts: tuple[tuple[Concept, str], ...]) -> tuple[tuple[Concept, str], ...]:
@@ -54,6 +73,8 @@ def _without_weak(profile: Profile, concepts: tuple[tuple[Concept, str], ...]) -
     """
     if not concepts or not all(_is_weak(profile, *pair) for pair in concepts):
         return concepts
+    if all(concept.role == "quasi-identifier" for concept, _ in concepts) and _are_sums(profile):
+        return ()
     # A few letters are codes of many things: what a short name says of them counts for more.
     if max(map(len, profile.values), default=0) <= _LETTERS:
         return concepts
@@ -62,9 +83,25 @@ def _without_weak(profile: Profile, concepts: tuple[tuple[Concept, str], ...]) -
     return () if other else concepts
 
 
+def _are_sums(profile: Profile) -> bool:
+    """Whether numbers are sums of money: with two decimals each, many of them, of several lengths; no heights."""
+    written = profile.share_of(_WITH_CENTS) >= UNIQUE_SHARE and len(profile.counts) >= _MANY_SUMS
+    return written and len({len(value.strip()) for value in profile.sample}) > 1
+
+
 def _is_weak(profile: Profile, concept: Concept, word: str) -> bool:
     short = len(word) <= _SHORT_WORD or word not in re.sub(r"[\W_]+", "", fold(profile.name))
     return concept.key == "belongings" or (short and concept.role in ("quasi-identifier", "sensitive"))
+
+
+def _body_weight(profile: Profile, concept: Concept, word: str) -> tuple[Concept, str]:
+    """What a word speaks of: a short one for weights of what persons weigh, where numbers crowd about a middle."""
+    if concept.key != "weight" or len(word) > _SHORT_WORD:
+        return concept, word
+    spread, whole = spread_of(profile)
+    spread = without_no_answers(spread) if spread is not None and whole else None
+    heavy = spread is not None and are_bell_shaped(spread) and spread.quantile(0.99) <= _HEAVIEST
+    return (BY_KEY["body"], word) if heavy else (concept, word)
 
 
 def _survey_weight(profile: Profile, concepts: Sequence[tuple[Concept, str]]) -> Iterator[tuple[Concept, str]]:

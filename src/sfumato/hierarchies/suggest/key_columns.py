@@ -1,6 +1,7 @@
 """Columns of keys: what numbers rows, persons or what these have, told by the values and by words in the name."""
 
 import re
+from itertools import pairwise
 
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.suggestion import Suggestion
@@ -17,7 +18,7 @@ REPEATED, MOST_OF_ONE = 1.2, 0.1
 # Of a key that is called one of persons fewer must repeat; rows that stand twice are fewer still.
 _REPEATED_PERSONS = 1.1
 KEYS_OF_PERSONS = frozenset(("key", "office_number", "account", "email", "phone", "login", "plate"))
-_KEY_DIGITS = 5
+_KEY_DIGITS, _LONG_WORD = 5, 5
 _MANY_ROWS, _ALL_ROWS = 150, 0.99
 # Numbers of so many digits count nothing that persons have.
 _LONG_NUMBER = re.compile(r"\d{7,}")
@@ -25,6 +26,8 @@ LETTERS_AND_DIGITS = re.compile(r"(?=.*\d)(?=.*[A-Za-z])\S+")
 # Weights of surveys: more than anybody weighs, about 1 on average, or with more decimals than a balance shows.
 _HEAVIEST, _ABOUT_ONE = 400, (0.8, 1.25)
 _FINE_NUMBER = re.compile(r"\d+[.,]\d{3,}")
+# Members of households: so many rows tell it, so many there are at the most, and a later one is hardly ever commoner.
+_SOME_MEMBERS, _MOST_MEMBERS, _RARER = 100, 30, 1.2
 # More persons than there ever were.
 _MOST_PERSONS = 10**12
 
@@ -37,12 +40,41 @@ def repeats_as_persons_do(profile: Profile, key: str, other: bool) -> bool:
     """
     words = {*meanings_of(profile.name)}
     needed = _REPEATED_PERSONS if words & WORDS["persons"] else REPEATED
-    if key not in KEYS_OF_PERSONS or profile.present < needed * profile.distinct_keys:
+    if key not in KEYS_OF_PERSONS or profile.present < needed * profile.distinct_keys or numbers_members(profile):
         return False
     if words & WORDS["staff"] or profile.share(has_digit) < UNIQUE_SHARE:
         return False
     spread = profile.top_share <= MOST_OF_ONE and profile.distinct_share >= KEY_SHARE
     return bool(words & WORDS["persons"]) or (spread and not other and not words & WORDS["events"])
+
+
+def numbers_members(profile: Profile) -> bool:
+    """Whether numbers from 1 on get rarer and rarer: those of the members of each household, not of all persons.
+
+    >>> numbers_members(Profile("persno", {"1": 60, "2": 40, "3": 10}, rows=110))
+    True
+    >>> numbers_members(Profile("person", {"1": 40, "2": 38, "3": 39}, rows=117))
+    False
+    """
+    if profile.present < _SOME_MEMBERS or not all(map(str.isdecimal, profile.values)):
+        return False
+    rows = [number for _, number in sorted((int(value), number) for value, number in profile.counts.items())]
+    first, last = min(map(int, profile.values)), max(map(int, profile.values))
+    running = first == 1 and last <= _MOST_MEMBERS and last - len(rows) <= 2
+    rarer = all(later <= _RARER * earlier for earlier, later in pairwise(rows))
+    return running and rarer and 2 * rows[-1] <= rows[0] and rows[0] > MOST_OF_ONE * profile.present
+
+
+def speaks_of_persons(name: str) -> bool:
+    """Whether a column's name is one of persons, in a compound, too.
+
+    >>> speaks_of_persons("Kundennr."), speaks_of_persons("patient_id"), speaks_of_persons("order_no")
+    (True, True, False)
+    """
+    words = {*meanings_of(name)}
+    return bool(words & WORDS["persons"]) or any(
+        word.startswith(person) for word in words for person in WORDS["persons"] if len(person) >= _LONG_WORD
+    )
 
 
 def rows_each(profile: Profile) -> str:

@@ -60,6 +60,8 @@ def _key(evidence: Evidence, key: str, why: str) -> Suggestion:
 def _names_persons(evidence: Evidence, key: str) -> bool:
     """Whether the values of a column that points to persons repeat as persons do."""
     other = any(concept.role in ("quasi-identifier", "sensitive") for concept, _ in evidence.concepts)
+    # A hospital's numbers are those of its patients where many codes of one length stand in a few rows each.
+    other = other and not are_keys_of_persons(evidence.profile)
     return repeats_as_persons_do(evidence.profile, key, other)
 
 

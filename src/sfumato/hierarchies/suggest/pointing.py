@@ -20,6 +20,8 @@ _OWN, _ONE_LENGTH, _LONG = 1 / 3, 0.95, 4
 _RUNNING, _GAPS, _OFTENER = 30, 1.25, 4
 # Counts: so many of those that are not 0 are among the first few.
 _FIRST_COUNTS, _SOON = 3, 0.4
+# Counts with a hump: so many numbers, the largest so many times as large as the middle one.
+_HUMP, _TAIL = 12, 3
 # Sums that people round are so large at least, and so many rows have round ones; of these so many are rounder still,
 # which numbers that all end in 0 are not.
 _LEAST_SUM, _ROUND, _ROUNDER = 100, 0.5, 0.4
@@ -32,7 +34,7 @@ _MAY_BE_AGES = 75
 _FRACTIONS, _LARGE_FRACTIONS = 0.2, 0.3
 # Degrees on a map, and what is too small to be some; years with parts of them.
 _DEGREES, _SMALL, _YEARS = 180, 5, (1850, 2100)
-_MANY_DECIMALS, _LONG_PLACE = 3, 5
+_MANY_DECIMALS, _LONG_PLACE, _SAME_FEE = 3, 5, 0.3
 
 
 def are_measures(profile: Profile, named: bool = False) -> bool:
@@ -54,10 +56,22 @@ def are_measures(profile: Profile, named: bool = False) -> bool:
 def are_counts(spread: Spread) -> bool:
     """Whether numbers from 0 on get rarer soon the larger they are, as counts of events do."""
     numbers, rows = spread.numbers, spread.rows
-    if numbers[0] != 0 or numbers[-1] < _FIRST_COUNTS or rows[0] != rows.max():
+    if numbers[0] != 0 or numbers[-1] < _FIRST_COUNTS:
         return False
+    if rows[0] != rows.max():
+        return _are_humped(spread)
     some = rows[1:].sum()
     return float(rows[1:][numbers[1:] <= _FIRST_COUNTS].sum()) >= _SOON * float(some)
+
+
+def _are_humped(spread: Spread) -> bool:
+    """Whether whole numbers from 0 on have most rows early, and then a long tail: events that many had some of."""
+    numbers, rows = spread.numbers, spread.rows
+    top = numbers[rows.argmax()]
+    running = len(numbers) >= _HUMP and (np.diff(numbers[:_HUMP]) == 1).all()
+    early = _TAIL * max(float(top), spread.quantile(0.5)) <= numbers[-1]
+    rare = rows[numbers >= numbers[-1] / 2].max() <= rows.max() / 2
+    return bool(running and early and rare and rows[0] >= rows.max() / _TAIL)
 
 
 def are_bell_shaped(spread: Spread) -> bool:
@@ -126,6 +140,9 @@ def _has_fractions_of_codes(profile: Profile, spread: Spread, named: bool) -> bo
 
 
 def _may_be_degrees(spread: Spread) -> bool:
+    # A fee is the same for many, a place on a map is not.
+    if spread.rows.max() >= _SAME_FEE * spread.rows.sum():
+        return False
     low, high = spread.quantile(0.02), spread.quantile(0.98)
     return low >= -_DEGREES and high <= _DEGREES and not (low >= 0 and high <= _SMALL)
 

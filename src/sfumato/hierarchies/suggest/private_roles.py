@@ -16,6 +16,8 @@ def judge_privacy(evidence: Evidence) -> Suggestion | None:
     """What GDPR protects most, what is private, what is studied."""
     named = evidence.likeliest("sensitive")
     dated = evidence.content.kind == "years" and head_of(evidence.profile.name) in BY_KEY["date"].words
+    # When somebody was arrested is known to who was there; how fast somebody ran is not.
+    dated = dated or (evidence.content.kind == "times" and head_of(evidence.profile.name) in BY_KEY["date"].words)
     if evidence.content.kind == "dates" or dated or (not named and evidence.concepts):
         return None
     if named and named[0].key in _OFTEN_WRITTEN and are_written_by_hand(evidence.profile):

@@ -35,6 +35,8 @@ def _words(text: str) -> frozenset[str]:
 
 _YES = _words("y yes j ja 1 t true wahr oui si s sim tak x + 1.0")
 _NO = _words("n no nein 0 f false falsch non nao nie nee nej - 0.0")
+# What is set where something is so, in a field that is empty otherwise.
+_MARKS = _words("x y yes j ja 1 true wahr oui si + ✓")
 # What may stand beside yes and no.
 _NEITHER = _words(
     "u unk unknown unbekannt k.a. ka na n/a ? 9 -9 -8 99 dk refused former formerly ex ehem. ehem fruher ehemals"
@@ -63,12 +65,16 @@ def are_same(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def is_yes_or_no(profile: Profile) -> bool:
-    """Whether values are yes and no, however they are written, and perhaps neither of them.
+    """Whether values are yes and no, however they are written, and perhaps neither of them; or a mark and nothing.
 
     >>> is_yes_or_no(Profile("x", {"Y": 3, "N": 4}, rows=7)), is_yes_or_no(Profile("x", {"M": 3, "F": 4}, rows=7))
     (True, False)
+    >>> is_yes_or_no(Profile("x", {"X": 3}, rows=7, missing=4))
+    True
     """
     values = {fold(value.strip()) for value in profile.counts} if len(profile.counts) <= _MOST_ANSWERS else set()
+    if len(values) == 1 and profile.missing:
+        return values <= _MARKS
     return bool(values & _YES) and bool(values & _NO) and values <= _YES | _NO | _NEITHER
 
 

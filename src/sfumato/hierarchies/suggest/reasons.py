@@ -56,6 +56,7 @@ LIKE = {
     "crime": "Its codes are written as sections of laws or diagnoses are, which are private.",
 }
 SAME_ANSWERS = "It has the same answers as {names}, so it asks after something of that kind, which is private."
+SAYS_LESS = 'Each value of "{column}", which is private, has one of its values: it says the same, or less.'
 LIKE_MEASURES = "Its numbers measure or count something, as those of {names} do, which are private; they are no codes."
 BATTERY = "It has the same answers as {count} other columns, so it is one of several questions; an answer is private."
 QUESTION = "It is one of the numbered questions of a form, and has few answers; what somebody answers is private."
@@ -84,6 +85,8 @@ CODES = "Its codes repeat, {count} rows each on average." + ADVICE
 STAFF_KEYS = "Its codes repeat, and name who serves or judges the persons, not these."
 NAMELESS = "{why} They repeat, but some rows have none, so promises count rows. Mend these, and give it role: person."
 SECOND_KEY = '{why} Another column, "{person}", names the persons that promises count.'
+MEMBERS = '{why} "{person}" numbers the persons of each of these, so they are households, and promises count rows.'
+SHARED_KEY = '{why} Persons share it: each row has its own "{person}", so promises count rows.'
 NESTED_KEY = '{why} Each belongs to one of "{person}", which is coarser, so promises count those.'
 COARSER = "{why} Each of {finer} belongs to one of these, so these are what promises count as persons."
 NAMES_REPEAT = (

@@ -56,20 +56,26 @@ def missing_codes(texts: Mapping[str, Counts], book: CodeBook) -> list[str]:
     ['-9']
     >>> missing_codes({"job": {"1": 9, "9": 2}, "age": {"8": 1, "9": 1}}, CodeBook(values={"job": {"9": "refused"}}))
     []
+    >>> missing_codes({"hours": {"20": 9, "38": 7, "40": 9, "41": 3, "-9": 2}, "union": {"1": 9, "-9": 2}}, CodeBook())
+    ['-9']
     """
     doubtful = {code for name, counts in texts.items() for code in _codes(counts, book.values.get(name, {}))}
     return sorted(
         code
         for code in doubtful
-        if all(code in _codes(counts, book.values.get(name, {})) for name, counts in texts.items() if code in counts)
+        if all(code in _codes(counts, book.values.get(name, {}), 1) for name, counts in texts.items() if code in counts)
     )
 
 
-def _codes(counts: Counts, labels: Mapping[str, str]) -> Iterator[str]:
-    """The codes of a column that may mean "missing": labeled so, or the only numbers below 0."""
+def _codes(counts: Counts, labels: Mapping[str, str], least: int = _LEAST_VALUES) -> Iterator[str]:
+    """The codes of a column that may mean "missing": labeled so, or the only numbers below 0.
+
+    Args:
+        least: How many other values the column needs; one of yes and no agrees with others that have more.
+    """
     yield from (code for code, label in labels.items() if code in counts and _NO_ANSWER.fullmatch(label))
     usual = [code for code in _USUAL_CODES if code in counts and code not in labels]
-    if usual and len(counts) - len(below := _below(counts)) >= _LEAST_VALUES and below <= _USUAL_CODES:
+    if usual and len(counts) - len(below := _below(counts)) >= least and below <= _USUAL_CODES:
         yield from usual if _are_numbers(counts) else ()
 
 

@@ -3,7 +3,7 @@
 import re
 
 from sfumato.hierarchies.suggest import reasons
-from sfumato.hierarchies.suggest.evidence import Evidence
+from sfumato.hierarchies.suggest.evidence import Evidence, is_listed
 from sfumato.hierarchies.suggest.suggestion import Suggestion
 from sfumato.hierarchies.suggest.words.concepts import WORDS
 from sfumato.hierarchies.suggest.words.person_names import share_of_full_names, share_of_names
@@ -54,7 +54,13 @@ def judge_remarks(evidence: Evidence) -> Suggestion | None:
     """A field for remarks that holds a few texts so far."""
     spoken = next((word for concept, word in concepts_of(evidence.profile.name) if concept.key == "free_text"), None)
     answers = evidence.profile.share_of(_YES_OR_NO) == 1
-    if spoken is None or answers or evidence.concepts or evidence.content.kind != "categories":
+    if (
+        spoken is None
+        or answers
+        or is_listed(evidence.profile, spoken)
+        or evidence.concepts
+        or evidence.content.kind != "categories"
+    ):
         return None
     reason = reasons.REMARKS.format(word=spoken_word(evidence.profile.name, spoken))
     return Suggestion("identifier", reasons.UNDECIDED + reason, undecided=True, concept="free_text")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from sfumato.engines.engine import Reading
 from sfumato.hierarchies.person_keys import plain_key
 from sfumato.hierarchies.suggest import reasons
-from sfumato.hierarchies.suggest.key_columns import may_group_persons, rows_each
+from sfumato.hierarchies.suggest.key_columns import may_group_persons, numbers_members, rows_each, speaks_of_persons
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.suggestion import Suggestion
 from sfumato.hierarchies.suggest.words.concepts import WORDS
@@ -33,9 +33,10 @@ def one_person(source: CountsRows, suggestions: Suggestions, profiles: Profiles)
     A patient has several episodes, a policy several cars: who is in the data once by the finer key may be there several
     times, so the coarser one is taken, unless the finer alone speaks of persons.
     """
+    suggestions = dict(suggestions) | _shared_keys(source, suggestions, profiles)
     keys = [name for name, suggestion in suggestions.items() if suggestion.role == "person"]
     if not keys:
-        return dict(suggestions)
+        return suggestions
     person = min(keys, key=lambda name: (suggestions[name].rank, -profiles[name].distinct_keys))
     others = [name for name in suggestions if name in keys or may_group_persons(profiles[name], suggestions[name])]
     while coarser := next((name for name in others if _is_coarser(source, name, person, suggestions, profiles)), None):
@@ -52,6 +53,54 @@ def one_person(source: CountsRows, suggestions: Suggestions, profiles: Profiles)
         chosen[name] = replace(suggestions[name], role="identifier", reason=reason)
     chosen[person] = _as_person(suggestions[person], profiles[person], finer)
     return {name: _without_advice(suggestion) for name, suggestion in chosen.items()}
+
+
+def _shared_keys(source: CountsRows, suggestions: Suggestions, profiles: Profiles) -> dict[str, Suggestion]:
+    """The keys that several persons share: of households, or accounts and contracts where each row is a person's.
+
+    That a row is a person's is told by a key that speaks of persons and stands once, unless one that repeats does, too.
+    """
+    keys = [name for name, one in suggestions.items() if one.role == "person"]
+    members = {name: member for name in keys if (member := _numbered_in(source, name, suggestions, profiles))}
+    households = {
+        name: _shared_key(suggestions[name], profiles[name], reasons.MEMBERS, one) for name, one in members.items()
+    }
+    single = next((name for name in suggestions if _numbers_each_row(profiles[name], suggestions[name])), None)
+    if single is None or not all(suggestions[name].rank for name in keys):
+        return households
+    return {
+        name: _shared_key(suggestions[name], profiles[name], reasons.SHARED_KEY, single) for name in keys
+    } | households
+
+
+def _numbers_each_row(profile: Profile, suggestion: Suggestion) -> bool:
+    """Whether every row has a key of its own that speaks of persons, and of nothing that these have."""
+    things = {*meanings_of(profile.name)} & (WORDS["events"] | WORDS["staff"])
+    each = not profile.missing and profile.distinct_keys == profile.rows
+    key = suggestion.concept == "key" and suggestion.role == "identifier"
+    return key and each and not things and speaks_of_persons(profile.name)
+
+
+def _numbered_in(source: CountsRows, key: str, suggestions: Suggestions, profiles: Profiles) -> str | None:
+    """The column that numbers the persons of each value of a key, which is one of households then."""
+    members = (
+        name
+        for name, one in suggestions.items()
+        if one.role == "identifier" and speaks_of_persons(name) and numbers_members(profiles[name])
+    )
+    each = (
+        name for name in members if len(source.count((key, name), Reading()).counts) >= _BELONGS * profiles[key].rows
+    )
+    return next(each, None) if profiles[key].rows <= FEW_ROWS else None
+
+
+def _shared_key(suggestion: Suggestion, profile: Profile, reason: str, other: str) -> Suggestion:
+    """A key that several persons share, as another column tells."""
+    rows = rows_each(profile)
+    why = suggestion.reason.partition(reasons.REPEAT)[0]
+    if suggestion.reason == reasons.PERSON_KEYS.format(count=rows):
+        why = reasons.CODES.removesuffix(reasons.ADVICE).format(count=rows)
+    return replace(suggestion, role="identifier", reason=reason.format(why=why, person=other))
 
 
 def _without_advice(suggestion: Suggestion) -> Suggestion:

@@ -17,11 +17,14 @@ from sfumato.hierarchies.types import canonical, numerals
 from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.pipelines.suggesting.counted_rows import CountsRows
 
+Codes = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 # One is a function of the other where pairs of rows that agree in the other agree in it, beyond chance; so many such
 # pairs are needed. Numbers and dates are twins where one is nearly computed from the other.
 _AGREEMENT, _LEAST_PAIRS = 0.9, 30
 _CORRELATION = 0.97
+# So many rows stand for each value on average, lest one of many values tells everything by chance.
+_ROWS_EACH = 5
 # Of more rows, some tell as much.
 _MOST_ROWS = 50_000
 
@@ -49,7 +52,7 @@ def twins_among(source: CountsRows, suggestions: Mapping[str, Suggestion]) -> Ca
     names = tuple(name for name, one in suggestions.items() if one.role == "quasi-identifier")
     if len(names) < 2:
         return no_twins
-    counted = _some(source.count(names, Reading()))
+    counted = _one_spelling(_some(source.count(names, Reading())))
     places = {name: place for place, name in enumerate(names)}
 
     @cache
@@ -76,6 +79,18 @@ def _some(text_counts: TextCounts) -> TextCounts:
     return TextCounts(text_counts.columns, text_counts.values, codes, counts, int(counts.sum()))
 
 
+def _one_spelling(text_counts: TextCounts) -> TextCounts:
+    """What was counted, spellings that differ in case and white space as one: towns beside postcodes have several."""
+    values, codes = [], []
+    for texts, column in zip(text_counts.values, text_counts.codes.T, strict=True):
+        plain = [None if text is None else text.strip().casefold() for text in texts]
+        places = {text: place for place, text in enumerate(dict.fromkeys(plain))}
+        values.append(tuple(places))
+        codes.append(np.array([places[text] for text in plain], np.int32)[column])
+    table = np.column_stack(codes)
+    return TextCounts(text_counts.columns, tuple(values), table, text_counts.counts, text_counts.rows)
+
+
 def _numbers(suggestion: Suggestion, texts: Iterable[str | None]) -> Floats | None:
     """The numbers or days that texts of a column stand for, where it is one of these; what is missing is none."""
     plain = ["" if text is None else text.strip() for text in texts]
@@ -96,13 +111,33 @@ def _correlated(one: Floats, other: Floats, counts: npt.NDArray[np.int64]) -> bo
     return bool(abs(covariances[0, 1]) >= _CORRELATION * np.sqrt(covariances[0, 0] * covariances[1, 1]))
 
 
-def _is_function(one: npt.NDArray[np.int32], other: npt.NDArray[np.int32], counts: npt.NDArray[np.int64]) -> bool:
+def _is_function(one: Codes, other: Codes, counts: npt.NDArray[np.int64]) -> bool:
     """Whether one of two columns nearly tells the other."""
     keys = one.astype(np.int64) * (int(other.max(initial=0)) + 1) + other
     both, *each = (_pairs(codes, counts) for codes in (np.unique(keys, return_inverse=True)[1], one, other))
     rows = float(counts.sum())
     whole = rows * (rows - 1)
+    if _most_agree(one, other, counts) or _most_agree(other, one, counts):
+        return True
     return any(_agrees(both, mine, theirs / whole) for mine, theirs in (each, each[::-1]))
+
+
+def _most_agree(one: Codes, other: Codes, counts: npt.NDArray[np.int64]) -> bool:
+    """Whether most rows have what most others of the same value have, beyond chance; some values are typing errors."""
+    several = len(np.unique(one)) * _ROWS_EACH <= counts.sum()
+    return several and agreement(one, other, counts) >= _AGREEMENT
+
+
+def agreement(one: Codes, other: Codes, counts: npt.NDArray[np.int64]) -> float:
+    """How far a column tells another: the rows that have what most rows of their value have, beyond chance."""
+    rows = float(counts.sum())
+    chance = float(np.bincount(other, weights=counts).max()) / rows
+    width = int(other.max(initial=0)) + 1
+    keys, owners = np.unique(one.astype(np.int64) * width + other, return_inverse=True)
+    sizes = np.bincount(owners.reshape(-1), weights=counts)
+    starts = np.flatnonzero(np.diff(keys // width, prepend=-1))
+    agreeing = float(np.maximum.reduceat(sizes, starts).sum()) / rows
+    return (agreeing - chance) / (1 - chance) if chance < 1 else 0.0
 
 
 def _agrees(both: float, mine: float, chance: float) -> bool:

@@ -21,6 +21,8 @@ _CODES = (
     re.compile(r"[ABCDGHJLMNPRSV]\d{2}[A-Z]{2}\d{2}"),
     re.compile(r"[A-TV-Z]\d{2}[0-9A-Z]{1,4}"),
 )
+# Codes of illnesses without their point are of several lengths, or short; those of practices and rooms are long alike.
+_POINTLESS, _LONG_CODE = _CODES[-1], 6
 # Sections and divisions of trades (NACE), which are written as groups of illnesses are, but only in these pairs.
 _TRADE = re.compile(
     r"(?:A0[1-3]|B0[5-9]|C(?:1\d|2\d|3[0-3])|D35|E3[6-9]|F4[1-3]|G4[5-7]|H(?:49|5[0-3])|I5[56]|J(?:5[89]|6[0-3])|K6[4-6]|L68"
@@ -40,6 +42,11 @@ _PARTS = 0.7
 _RACES = {"w", "b"}
 
 
+def _are_long_alike(profile: Profile) -> bool:
+    lengths = {len(value.strip()) for value in profile.sample}
+    return len(lengths) == 1 and min(lengths) >= _LONG_CODE
+
+
 def concept_of_values(profile: Profile) -> tuple[Concept, float] | None:
     """What a column's values are about, and the share of rows that tell so.
 
@@ -53,7 +60,7 @@ def concept_of_values(profile: Profile) -> tuple[Concept, float] | None:
         return None
     if (trades := profile.share_of(_TRADE)) >= _SHARE_OF_ICD and len({value[:1] for value in profile.sample}) > 2:
         return BY_KEY["work"], trades
-    codes = max(map(profile.share_of, _CODES))
+    codes = max(profile.share_of(code) for code in _CODES if code is not _POINTLESS or not _are_long_alike(profile))
     if codes >= _SHARE_OF_ICD and len({value.strip()[:1] for value in profile.sample}) > 1:
         return BY_KEY["health"], codes
     if _LEAST_GROUPS <= len(profile.counts) <= _MOST_GROUPS and profile.share_of(_AGE_GROUP) >= _SHARE_OF_ICD:

@@ -49,7 +49,9 @@ _UNITS = (
     ("body", re.compile(r"(?i:[(\[ _](?:kg|cm|lbs?)(?![a-z]))")),
     ("health", re.compile(r"(?i:(?<![a-z])(?:[mµun]?g|[mµn]?mol|m?iu|u|pg|meq)/(?:d?l|ml)(?![a-z])|(?<![a-z])mm ?hg)")),
     # The pH value of blood, and doses and rates in units of their own.
-    ("health", re.compile(r"pH(?![a-zA-Z])|(?i:[(\[ _](?:mg|mcg|bpm|mmol|promille)(?![a-z]))")),
+    ("health", re.compile(r"pH(?![a-zA-Z])|(?i:[(\[ _](?:mg|mcg|bpm|mmol|promille)(?![a-z])|‰)")),
+    # How large somebody's home is.
+    ("belongings", re.compile(r"m²|(?i:(?<![a-z])(?:qm|sqm|sqft|sq\.? ?ft|m2)(?![a-z]))")),
 )
 # Endings that say how something is written down, not what it is.
 _ENDED = re.compile(r"(.{3,})(?:id|cd|code|nr|no|num|flg|flag|fl|bl|dtc|ind|yn|lvl|grp|cat|txt)")
