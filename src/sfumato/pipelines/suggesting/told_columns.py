@@ -57,7 +57,14 @@ def _teller(
     codes: Codes, private: Sequence[str], columns: Mapping[str, Codes], counts: npt.NDArray[np.int64]
 ) -> str | None:
     """The first private column that tells a column."""
-    return next((name for name in private if agreement(columns[name], codes, counts) >= _TOLD), None)
+    return next((name for name in private if _tells(columns[name], codes, counts)), None)
+
+
+def _tells(private: Codes, codes: Codes, counts: npt.NDArray[np.int64]) -> bool:
+    width = int(codes.max(initial=0)) + 1
+    keys, owners = np.unique(private.astype(np.int64) * width + codes, return_inverse=True)
+    sizes = np.bincount(owners.reshape(-1), weights=counts)
+    return agreement(keys // width, keys % width, sizes) >= _TOLD
 
 
 def _as_private(told: Mapping[str, str], suggestions: Mapping[str, Suggestion]) -> dict[str, Suggestion]:

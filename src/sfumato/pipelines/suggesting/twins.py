@@ -18,6 +18,7 @@ from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.pipelines.suggesting.counted_rows import CountsRows
 
 Codes = npt.NDArray[np.int32]
+Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 # One is a function of the other where pairs of rows that agree in the other agree in it, beyond chance; so many such
 # pairs are needed. Numbers and dates are twins where one is nearly computed from the other.
@@ -113,31 +114,35 @@ def _correlated(one: Floats, other: Floats, counts: npt.NDArray[np.int64]) -> bo
 
 def _is_function(one: Codes, other: Codes, counts: npt.NDArray[np.int64]) -> bool:
     """Whether one of two columns nearly tells the other."""
-    keys = one.astype(np.int64) * (int(other.max(initial=0)) + 1) + other
-    both, *each = (_pairs(codes, counts) for codes in (np.unique(keys, return_inverse=True)[1], one, other))
+    width = int(other.max(initial=0)) + 1
+    keys, owners = np.unique(one.astype(np.int64) * width + other, return_inverse=True)
+    both, *each = (_pairs(codes, counts) for codes in (owners, one, other))
     rows = float(counts.sum())
     whole = rows * (rows - 1)
-    if _most_agree(one, other, counts) or _most_agree(other, one, counts):
+    if any(_agrees(both, mine, theirs / whole) for mine, theirs in (each, each[::-1])):
         return True
-    return any(_agrees(both, mine, theirs / whole) for mine, theirs in (each, each[::-1]))
+    sizes = np.bincount(owners.reshape(-1), weights=counts).astype(np.float64)
+    sides = (keys // width, keys % width)
+    return any(_most_agree(mine, theirs, sizes) for mine, theirs in (sides, sides[::-1]))
 
 
-def _most_agree(one: Codes, other: Codes, counts: npt.NDArray[np.int64]) -> bool:
+def _most_agree(one: Ints, other: Ints, counts: Floats) -> bool:
     """Whether most rows have what most others of the same value have, beyond chance; some values are typing errors."""
-    several = len(np.unique(one)) * _ROWS_EACH <= counts.sum()
+    several = np.count_nonzero(np.bincount(one)) * _ROWS_EACH <= counts.sum()
     return several and agreement(one, other, counts) >= _AGREEMENT
 
 
-def agreement(one: Codes, other: Codes, counts: npt.NDArray[np.int64]) -> float:
-    """How far a column tells another: the rows that have what most rows of their value have, beyond chance."""
+def agreement(one: Ints, other: Ints, counts: npt.NDArray[np.float64] | npt.NDArray[np.int64]) -> float:
+    """How far a column tells another: the rows that have what most rows of their value have, beyond chance.
+
+    Args:
+        one, other: The codes of two columns, each pair of these once; counts: The rows of each pair.
+    """
     rows = float(counts.sum())
     chance = float(np.bincount(other, weights=counts).max()) / rows
-    width = int(other.max(initial=0)) + 1
-    keys, owners = np.unique(one.astype(np.int64) * width + other, return_inverse=True)
-    sizes = np.bincount(owners.reshape(-1), weights=counts)
-    starts = np.flatnonzero(np.diff(keys // width, prepend=-1))
-    agreeing = float(np.maximum.reduceat(sizes, starts).sum()) / rows
-    return (agreeing - chance) / (1 - chance) if chance < 1 else 0.0
+    most = np.zeros(int(one.max(initial=0)) + 1)
+    np.maximum.at(most, one, counts)
+    return (float(most.sum()) / rows - chance) / (1 - chance) if chance < 1 else 0.0
 
 
 def _agrees(both: float, mine: float, chance: float) -> bool:
