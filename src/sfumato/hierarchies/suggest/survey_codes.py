@@ -15,6 +15,7 @@ from sfumato.hierarchies.suggest.reasons import by_codebook
 from sfumato.hierarchies.suggest.roles import suggest as suggest_column
 from sfumato.hierarchies.suggest.suggestion import Suggestion
 from sfumato.hierarchies.suggest.words.codebooks import CodebookLabel
+from sfumato.hierarchies.suggest.words.vocabulary import concepts_of
 
 Counts = Mapping[str | None, int]
 # Labels of codes that stand for no answer.
@@ -119,8 +120,8 @@ def suggest_labeled(profile: Profile, book: CodeBook) -> Suggestion:
 def _by_codebook(profile: Profile, label: CodebookLabel | None) -> Suggestion:
     """What a plan could say of a column by the codebook of a well-known file, where it has the column."""
     named = suggest_column(profile)
-    if label is None:
-        return named
+    if label is None or _says_as_much(profile.name, label):
+        return _of_codes(named) if label and label.coded and named.concept else named
     told = suggest_column(replace(profile, name=label.text))
     if label.coded:
         told = replace(told, reason=_WHOLE_NUMBERS.sub(f"; here {len(profile.counts)} categories", told.reason))
@@ -128,6 +129,18 @@ def _by_codebook(profile: Profile, label: CodebookLabel | None) -> Suggestion:
         return named
     told = replace(told, reason=by_codebook(told.reason, label.book))
     return _of_codes(told) if label.coded and told.role in ("quasi-identifier", "sensitive") else told
+
+
+def _says_as_much(name: str, label: CodebookLabel) -> bool:
+    """Whether a name tells what a codebook does, in words of its own: a tax number is not any number.
+
+    >>> [_says_as_much(name, CodebookLabel("a book", "person_id", False)) for name in ("Steuer-ID", "SEQN")]
+    [True, False]
+    """
+    own, other = (next((concept for concept, _ in concepts_of(text)), None) for text in (name, label.text))
+    if own is None or other is None or label.coded:
+        return own is not None and own == other
+    return own.role == other.role
 
 
 def _of_codes(suggestion: Suggestion) -> Suggestion:

@@ -1,23 +1,28 @@
-"""Codebooks of well-known public files: what their columns are about, told by names that nobody would guess.
+"""Codebooks of public files and of programs that many use: what their columns are about, by names nobody would guess.
 
 A name of two or three letters may mean anything; several names of one codebook in one file do not. The names stand in
-`codebooks.txt`, which is read when somebody asks.
+`books`, a file for each codebook, which are read when somebody asks.
 """
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 
 from sfumato.dataclass import dataclass
+from sfumato.hierarchies.suggest.words.concepts import COMMON_WORDS, fold
 
-# So many names of one codebook, which are no words themselves, tell that a file is one of it.
+# So many names of one codebook tell that a file is one of it; twice as many of those that stand for other things
+# elsewhere, short ones and words.
 _LEAST_NAMES = 3
+_SHORT = 3
 _CODES = "*"
 # The letter of a wave before a name; a number of a question, and a word that somebody wrote behind it.
 _WAVE = re.compile("([a-z]{1,2}_)")
-_EXPLAINED = re.compile(r"^([a-z]{1,2}\d{3,4}[a-z]?)_.*$")
+_EXPLAINED = re.compile(r"^([a-z]{1,2}\d{1,4}[a-z]?)_[a-z].*$")
+_NUMBERED = re.compile(r"[a-z](\d{1,3})[a-z]?")
+_NUMBER_BEHIND, _NUMBERS, _BETWEEN = re.compile(r"\d+$"), re.compile(r"\d+"), re.compile(r"[^a-z0-9#]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +30,7 @@ class CodebookLabel:
     """What the codebook of a public file says of a column.
 
     Attributes:
-        book: The file, or the survey.
+        book: The file, the survey or the program.
         text: What the column is about, in words of names of columns.
         coded: Whether its values are codes without an order.
     """
@@ -36,54 +41,79 @@ class CodebookLabel:
 
 
 def labels_of(names: Collection[str]) -> dict[str, CodebookLabel]:
-    """The labels of columns that the likeliest codebook has; none where names are those of no codebook.
+    """The labels of columns that the likeliest codebooks have; none where names are those of no codebook.
 
     >>> labels_of(["AGEP", "RAC1P", "WAGP", "note"])["RAC1P"].text
     'race'
     >>> labels_of(["DIS", "MAR", "note"])
     {}
     """
-    folded = dict(zip(names, _folded([name.lower() for name in names]), strict=True))
-    books = ((book, labels, _strange(folded.values(), labels)) for book, labels in _books().items())
-    book, labels, strange = max(books, key=lambda entry: entry[2])
-    if strange < _LEAST_NAMES:
-        return {}
-    return {
-        name: CodebookLabel(book, label.removesuffix(_CODES), label.endswith(_CODES))
-        for name, plain in folded.items()
-        if (label := labels.get(plain))
-    }
+    spellings = dict(zip(names, _spellings([fold(name) for name in names]), strict=True))
+    told: dict[str, CodebookLabel] = {}
+    for book, labels in sorted(_found(spellings), key=lambda entry: -_strangeness(entry[1])):
+        further = {name: label for name, label in labels.items() if name not in told}
+        if _strangeness(further) >= _LEAST_NAMES:
+            told |= {
+                name: CodebookLabel(book, label.removesuffix(_CODES), label.endswith(_CODES))
+                for name, (_, label) in further.items()
+            }
+    return told
 
 
-def _folded(names: Sequence[str]) -> list[str]:
-    """Names as codebooks have them: without the letter of a wave that most of them begin with, and what explains them.
+def _found(spellings: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, dict[str, tuple[str, str]]]]:
+    """For each codebook the columns that it has, each with its spelling there and its label."""
+    for book, labels in _books().items():
+        found = {name: next((way for way in ways if way in labels), None) for name, ways in spellings.items()}
+        yield book, {name: (way, labels[way]) for name, way in found.items() if way is not None}
 
-    >>> _folded(["j_dvage", "j_sex", "j_hidp", "pidp"]), _folded(["v012", "v201_ceb"])
-    (['dvage', 'sex', 'hidp', 'pidp'], ['v012', 'v201'])
+
+def _spellings(names: Sequence[str]) -> list[list[str]]:
+    """How codebooks may write names, the likeliest way first: without the letter of a wave that most begin with,
+    without what explains them, with any number behind or anywhere, and without what stands between words.
+
+    >>> _spellings(["j_dvage", "j_sex", "pidp"]), _spellings(["v201_ceb"])[0][2:], _spellings(["DIAG 03".lower()])
+    ([['dvage'], ['sex'], ['pidp']], ['v201', 'v#'], [['diag03', 'diag#']])
     """
     waves = Counter(match[1] for name in names if (match := _WAVE.match(name)))
     wave, count = waves.most_common(1)[0] if waves else ("", 0)
     prefix = wave if count > len(names) / 2 else ""
-    return [_EXPLAINED.sub(r"\1", name.removeprefix(prefix)) for name in names]
+    return [_ways(name.removeprefix(prefix)) for name in names]
 
 
-def _strange(names: Collection[str], labels: dict[str, str]) -> int:
-    """How many of some names a codebook has that are not what they mean."""
-    return sum(name in labels and name not in labels[name] for name in names)
+def _ways(name: str) -> list[str]:
+    plain = (name, _EXPLAINED.sub(r"\1", name))
+    ways = (way for one in plain for way in (one, _NUMBER_BEHIND.sub("#", one), _NUMBERS.sub("#", one)))
+    return list(dict.fromkeys(_BETWEEN.sub("", way) for way in ways))
+
+
+def _strangeness(labels: Mapping[str, tuple[str, str]]) -> float:
+    """How many names of columns are those of a codebook and not what they mean; what is elsewhere counts less."""
+    return sum(_weight(way) for way, label in labels.values() if way not in label)
+
+
+def _weight(way: str) -> float:
+    """How much a name tells of its codebook: numbered questions stand in every survey.
+
+    >>> [_weight(way) for way in ("rac1p", "mar", "st", "v012", "d10", "q12")]
+    [1, 0.5, 0.25, 0.5, 0.25, 0]
+    """
+    if way in COMMON_WORDS:
+        return 0.5
+    if match := _NUMBERED.fullmatch(way):
+        return 0 if way.startswith("q") else 0.5 if len(match[1]) >= _SHORT else 0.25
+    return 1 if len(way) > _SHORT else 0.25 * max(1, len(way) - 1)
 
 
 @cache
 def _books() -> dict[str, dict[str, str]]:
-    """The labels of each codebook by the names of columns, in small letters."""
+    """The labels of each codebook by the names of columns, in small letters without signs between words."""
     return dict(_read_books())
 
 
 def _read_books() -> Iterator[tuple[str, dict[str, str]]]:
-    text = files(__package__).joinpath("codebooks.txt").read_text(encoding="utf-8")
-    lines = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
-    for section in lines.split("[")[1:]:
-        book, _, pairs = section.partition("]")
-        yield (
-            book.replace("_", " "),
-            {name.lower(): label for name, _, label in (p.partition("=") for p in pairs.split())},
-        )
+    for file in files(__package__).joinpath("books").iterdir():
+        head, *lines = file.read_text(encoding="utf-8").splitlines()
+        labels: dict[str, str] = {}
+        for label, _, names in (line.partition(": ") for line in lines):
+            labels |= dict.fromkeys(fold(names).replace("_", "").split(), label)
+        yield head.strip("[]").replace("_", " "), labels

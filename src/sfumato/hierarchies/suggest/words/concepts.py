@@ -99,10 +99,11 @@ BY_KEY = {concept.key: concept for concept in CONCEPTS}
 # have names, too, of how something is written down, of classes of anything, of units, categories, quantities and
 # remarks, and how words may stand in compounds.
 WORDS = {head[0]: words | _further(head[0]) for head, words in _SECTIONS if len(head) == 1}
-_COMMON = frozenset().union(*(words for _, words in _SECTIONS))
+# English and German words that are no trade's own.
+COMMON_WORDS = frozenset().union(*(words for _, words in _SECTIONS))
 # Two words that stand together, written as one.
-JOINT_WORDS = frozenset().union(*(words for head, words in _LANGUAGES if head[1:] == ["joint"])) - _COMMON
+JOINT_WORDS = frozenset().union(*(words for head, words in _LANGUAGES if head[1:] == ["joint"])) - COMMON_WORDS
 # Words of languages without compounds: they are no parts of words, and nothing else is an abbreviation of them.
-WHOLE_WORDS = (frozenset().union(*(words for head, words in _LANGUAGES if len(head) == 1)) - _COMMON) | JOINT_WORDS
+WHOLE_WORDS = (frozenset().union(*(words for head, words in _LANGUAGES if len(head) == 1)) - COMMON_WORDS) | JOINT_WORDS
 # Words of offices are long, and begin like others: nothing is an abbreviation of them.
-OFFICE_WORDS = frozenset().union(*(words for head, words in _REGISTERS if len(head) > 1)) - _COMMON
+OFFICE_WORDS = frozenset().union(*(words for head, words in _REGISTERS if len(head) > 1)) - COMMON_WORDS
