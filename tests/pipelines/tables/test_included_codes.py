@@ -2,7 +2,9 @@
 
 import random
 
+import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from sfumato.pipelines.tables.protect import protect
 from sfumato.pipelines.tables.several import sheets_of
@@ -49,6 +51,25 @@ def test_combinations_of_codes_are_linked_with_what_they_lie_in(tmp_path):
     own = plan(tmp_path, records, ("part", "size", "n"), ("risk", "n"), columns=("part", "size", "risk", "n"))
     chains = sheets_of(own)[1][0].chains
     assert [set(chain.columns) for chain in chains] == [{"part", "size", "risk"}]
+
+
+def test_combinations_that_no_further_column_divides_tell_nothing(tmp_path):
+    """What is of N and u is of r, and of S and u of q: the cell of q and v is attacked by programs of its own."""
+    counts = {"Npv": 120, "Nqv": 2, "Nru": 60, "Spv": 150, "Squ": 70, "Srv": 80}
+    records = [tuple(record) for record, count in counts.items() for _ in range(count)]
+    columns = ("land", "size", "risk")
+    done = protect(None, plan(tmp_path, records, ("land", "risk"), ("size", "risk"), columns=columns))
+    rows, sides = [], []
+    for table, names in (("t0", ("land", "risk")), ("t1", ("size", "risk"))):
+        own = done.tables[table].external
+        for *codes, text in zip(*map(own.text, (*names, "count_published")), strict=True):
+            if text.isdigit():
+                at = [(columns.index(name), code) for name, code in zip(names, codes, strict=True)]
+                rows.append([all(code in ("Total", record[place]) for place, code in at) for record in counts])
+                sides.append(float(text))
+    unsafe = np.array([record == "Nqv" for record in counts], float)
+    low, high = (sign * linprog(sign * unsafe, A_eq=np.array(rows, float), b_eq=sides).fun for sign in (1.0, -1.0))
+    assert high - low >= 1
 
 
 @pytest.mark.parametrize("seed", range(5))

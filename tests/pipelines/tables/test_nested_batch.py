@@ -16,6 +16,8 @@ COUNTS = {
     "1;a;s": 2, "1;a;t": 9, "1;b;s": 9, "1;b;t": 8, "2;c;s": 7, "2;c;t": 9, "2;d;s": 8, "2;d;t": 9, "3;e;s": 9,
     "3;e;t": 7, "3;f;s": 8, "3;f;t": 9,
 }  # fmt: skip
+# What is said of a variable with a hierarchy.
+HIERARCHIES = {"ort": '<HIERARCHICAL>\n<HIERCODELIST> "ort.hrc"\n<HIERLEADSTRING> "@"\n'}
 TABLES = "".join(f'<SPECIFYTABLE> "{name}""size"|"<freq>"||\n<SAFETYRULE> FREQ(3,10)\n' for name in ("gem", "kreis"))
 WRITES = "".join(f'<WRITETABLE> ({number}, 3, AS+, "{number}.csv")\n' for number in (1, 2))
 
@@ -23,7 +25,7 @@ WRITES = "".join(f'<WRITETABLE> ({number}, 3, AS+, "{number}.csv")\n' for number
 def run(folder, counts, way, tables=TABLES, writes=WRITES, columns=("kreis", "gem", "size")):
     lines = [f"{record};1" for record, count in counts.items() for _ in range(count)]
     (folder / "m.asc").write_text("\n".join(lines) + "\n")
-    names = "".join(f'{name} 1\n<RECODEABLE>\n<TOTCODE> "T"\n' for name in columns)
+    names = "".join(f'{name} 4\n<RECODEABLE>\n<TOTCODE> "T"\n{HIERARCHIES.get(name, "")}' for name in columns)
     (folder / "m.rda").write_text(f'<SEPARATOR> ";"\n{names}v 5\n<NUMERIC>\n')
     head = '<LOGBOOK> "log.txt"\n<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n'
     (folder / "one.arb").write_text(f"{head}{tables}<READMICRODATA>\n{way}\n{writes}")
@@ -156,6 +158,14 @@ def test_codes_that_lie_within_one_of_another_variable_tell_nothing(tmp_path, wa
     assert attacked(tmp_path, counts, columns, tables, way) == ([], 1)
 
 
+@pytest.mark.parametrize("way", ["MOD(0)", "GH(0)"])
+def test_combinations_of_codes_that_lie_within_one_of_another_variable_tell_nothing(tmp_path, way):
+    """What is of N and u is of r, and of S and u of q, though none of these codes tells another: N, v and q is left."""
+    counts = {"N;p;v": 120, "N;q;v": 2, "N;r;u": 60, "S;p;v": 150, "S;q;u": 70, "S;r;v": 80}
+    tables, columns = [("land", "risk"), ("size", "risk")], ("land", "size", "risk")
+    assert attacked(tmp_path, counts, columns, tables, way) == ([], 1)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_random_variables_that_share_codes_tell_nothing(tmp_path, seed):
     """A unit is of one type or of several, and some types have units of their own alone."""
@@ -173,3 +183,60 @@ def test_random_variables_that_share_codes_tell_nothing(tmp_path, seed):
 def test_a_table_that_names_a_variable_twice_is_refused_by_its_line(tmp_path):
     with pytest.raises(DataError, match=r"line 4.*a spanning variable stands twice"):
         run(tmp_path, COUNTS, "<SUPPRESS> GH(0)", crossed("gem", "Gem"))
+
+
+def each_by_itself(counts):
+    """Every record with a code of its own, which begins with that of its first column."""
+    records = [record for record, count in counts.items() for _ in range(count)]
+    return {f"{record[0]}{place:03d}{record[1:]}": 1 for place, record in enumerate(records)}
+
+
+@pytest.mark.parametrize("way", ["MOD(0)", "GH(0)"])
+def test_a_recoded_variable_is_linked_by_the_codes_that_its_table_shows(tmp_path, way):
+    """Nobody else has a postcode, but the Länder that these become lie in the parts e and w."""
+    counts = each_by_itself({"N;p;e": 2, "N;q;e": 40, "M;p;e": 33, "M;q;e": 45, "S;p;w": 28, "S;q;w": 37})
+    codes = [record.split(";")[0] for record in counts]
+    lines = [f"{land}: {','.join(code for code in codes if code[0] == land)}\n" for land in "NMS"]
+    (tmp_path / "p.grc").write_text("".join(lines))
+    tables, columns, new = (
+        [("plz", "size"), ("part", "size")],
+        ("plz", "size", "part"),
+        {code: code[0] for code in codes},
+    )
+    recode = '<RECODE> 1, "plz", "p.grc"\n'
+    assert attacked(tmp_path, counts, columns, tables, way, recode, {0: new}) == ([], 1)
+
+
+@pytest.mark.parametrize("way", ["MOD(0)", "GH(0)"])
+def test_a_closed_hierarchy_is_linked_by_the_codes_that_its_table_shows(tmp_path, way):
+    """Land and size determine the risk together; places have one record each, and are not shown."""
+    counts = each_by_itself({"N;p;v": 60, "N;q;w": 40, "N;r;u": 50, "S;p;v": 70, "S;q;u": 2, "S;r;w": 55})
+    codes = [record.split(";")[0] for record in counts]
+    lines = [line for land in "NS" for line in (land, *(f"@{code}" for code in codes if code[0] == land))]
+    (tmp_path / "ort.hrc").write_text("\n".join(lines) + "\n")
+    tables, columns = [("ort", "size"), ("risk",)], ("ort", "size", "risk")
+    new = {code: code[0] for code in codes}
+    recode = '<RECODE> 1, "ort", 1\n'
+    assert attacked(tmp_path, counts, columns, tables, way, recode, {0: new}) == ([], 1)
+
+
+def again(folder, first, second, between="<CLEAR>\n"):
+    """Two halves of a batch file that open the same records, each with tables of its own."""
+    halves = []
+    for own, way, start in ((first, "GH(1)", 1), (second, "GH(1)", 1 + len(first))):
+        ways = way if len(own) == 1 else "GH(0)"
+        writes = "".join(f'<WRITETABLE> ({at + 1}, 3, AS+, "{start + at}.csv")\n' for at in range(len(own)))
+        tables = "".join(crossed(name) for name in own)
+        opened = '<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n'
+        halves.append(f"{opened}{tables}<READMICRODATA>\n<SUPPRESS> {ways}\n{writes}")
+    run(folder, {"1;a;s": 2, "1;b;s": 9, "2;c;s": 7, "2;d;t": 3}, "<SUPPRESS> GH(0)")
+    (folder / "two.arb").write_text(between.join(halves))
+    return run_batch(folder / "two.arb", folder / "again")
+
+
+@pytest.mark.parametrize("between", ["", "<CLEAR>\n"])
+@pytest.mark.parametrize("both", [(("gem",), ("kreis",)), (("gem", "size"), ("kreis", "size"))])
+def test_records_that_are_opened_again_are_the_same(tmp_path, between, both):
+    done = again(tmp_path, *both, between)
+    assert not done.holds
+    assert any("gem a" in warning for warning in done.warnings)

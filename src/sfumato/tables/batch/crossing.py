@@ -68,14 +68,10 @@ def cross(
     codes, trees = {}, []
     origins: dict[str, dict[str, frozenset[str]]] = {}
     for one in variables:
-        own = list(records.text(one.name))
-        tree = _with_missing(record_tree(records, one, folder, metadata.encoding), one, own)
-        _check_codes(records, one, tree)
         recoding = (recodings or {}).get(one.name.lower())
+        own, tree = spanned(records, one, folder, metadata.encoding, recoding)
         if recoding is not None:
-            old = own
-            own, tree = _recoded(own, tree, recoding)
-            origins[one.name] = _origins(old, own)
+            origins[one.name] = _origins(records.text(one.name), own)
         codes[one.name] = tuple(own)
         trees.append(tree)
     response = None if wanted.response.lower() == FREQUENCY else metadata.named(wanted.response)
@@ -88,6 +84,20 @@ def cross(
         [any(code[0] in one.missing for code, one in zip(key, variables, strict=True)) for key in table.keys], bool
     )
     return Crossed(table, _requests(cells, records, metadata, base.holdings), missing)
+
+
+def spanned(
+    records: Records, one: Variable, folder: Path, encoding: str | None, recoding: Recoding | None
+) -> tuple[list[str], Tree]:
+    """What a table shows of a spanning variable: the code of each record, and the hierarchy.
+
+    Raises:
+        DataError: A record has an unknown code.
+    """
+    own = list(records.text(one.name))
+    tree = _with_missing(record_tree(records, one, folder, encoding), one, own)
+    _check_codes(records, one, tree)
+    return (own, tree) if recoding is None else _recoded(own, tree, recoding)
 
 
 def _holders(

@@ -1,20 +1,26 @@
 """Which variables of a file of records hang together, and variables that are several of them at once."""
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from sfumato.dataclass import dataclass
+from sfumato.tables.batch.crossing import spanned
 from sfumato.tables.build.column_chains import BETWEEN
+from sfumato.tables.cells.cells import Numbers, Places
 from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.dimensions import Tree
 from sfumato.tables.formats.metadata import Metadata, Variable
+from sfumato.tables.formats.recoding_file import Recoding
 from sfumato.tables.formats.record_trees import record_tree
 from sfumato.tables.formats.records_file import Records
 from sfumato.tables.nesting.chain import Chain
 from sfumato.tables.nesting.determined_columns import chains_of, column_links
 from sfumato.tables.nesting.record_codes import RecordCodes
+from sfumato.tables.nesting.shown_columns import ShownColumn, upper_levels
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,27 +36,74 @@ class RecordLinks:
     odd: tuple[tuple[tuple[str, ...], str, int], ...] = ()
 
 
-def record_links(records: Records, metadata: Metadata, tables: Sequence[frozenset[str]], folder: Path) -> RecordLinks:
+@dataclass(frozen=True, slots=True)
+class SpannedTable:
+    """What a table is crossed by.
+
+    Attributes:
+        records: The records.
+        metadata: What their columns are.
+        names: Its variables.
+        recodings: Recodings of them, by their names in small letters.
+    """
+
+    records: Records
+    metadata: Metadata
+    names: tuple[str, ...]
+    recodings: Mapping[str, Recoding]
+
+    @property
+    def variables(self) -> dict[str, Variable]:
+        """Its variables by their names in small letters."""
+        return {one.name.lower(): one for one in map(self.metadata.named, self.names)}
+
+    def tree(self, name: str, folder: Path) -> Tree:
+        """The hierarchy of a variable in the records."""
+        return record_tree(self.records, self.variables[name], folder, self.metadata.encoding)
+
+    def shown(self, rows: Places, folder: Path) -> list[ShownColumn]:
+        """Its variables in rows of the records, by what it shows of them: recoded, and by upper levels."""
+        columns = []
+        for name, one in self.variables.items():
+            recoding = self.recodings.get(name)
+            codes, tree = spanned(self.records, one, folder, self.metadata.encoding, recoding)
+            own = tuple(codes[row] for row in rows.tolist())
+            columns += [] if recoding is None else [ShownColumn(name, own, instead=True)]
+            columns += [replace(more, instead=recoding is not None) for more in upper_levels(name, tree, own)]
+        return columns
+
+
+def record_links(tables: Sequence[SpannedTable], folder: Path) -> RecordLinks:
     """The variables that hang together: one determines another, alone or with others, or some of its codes do.
 
     Args:
-        records: The records.
-        metadata: What their columns are.
-        tables: The variables of each table.
+        tables: The tables, all of the same records.
         folder: Where hierarchies lie.
     """
-    variables = {one.name.lower(): one for one in map(metadata.named, sorted(frozenset().union(*tables)))}
-    texts = {name: records.text(one.name) for name, one in variables.items()}
-    codes = RecordCodes(texts, np.ones(len(records)))
-    trees = [(name, record_tree(records, one, folder, metadata.encoding)) for name, one in variables.items()]
-    dimensions = [(name,) for name in sorted(variables)]
-    links = column_links(codes, dimensions, trees, [frozenset(map(str.lower, own)) for own in tables])
+    owners = {name: table for table in reversed(tables) for name in table.variables}
+    variables = {name: owners[name].variables[name].name for name in sorted(owners)}
+    texts = [owners[name].records.text(of_records) for name, of_records in variables.items()]
+    rows, counts = _distinct(texts)
+    own = {name: tuple(text[row] for row in rows.tolist()) for name, text in zip(variables, texts, strict=True)}
+    codes, crossed = RecordCodes(own, counts), [frozenset(table.variables) for table in tables]
+    trees = [(name, owners[name].tree(name, folder)) for name in variables]
+    dimensions = [(name,) for name in variables]
+    links = column_links(codes, dimensions, trees, crossed, [table.shown(rows, folder) for table in tables])
     odd = [
-        (tuple(variables[name].name for name in link.fine), variables[name].name, int(link.odd.sum()))
+        (tuple(variables[name] for name in link.fine), variables[name], int(counts[link.odd].sum()))
         for link in links
         for name in (link.columns - set(link.fine) if link.odd.any() else ())
     ]
     return RecordLinks(chains_of(codes, dimensions, links), tuple(odd))
+
+
+def _distinct(texts: Sequence[Sequence[str]]) -> tuple[Places, Numbers]:
+    """The first record of each combination of codes, and how many have it."""
+    first: dict[tuple[str, ...], int] = {}
+    counts = Counter[int]()
+    for place, codes in enumerate(zip(*texts, strict=True)):
+        counts[first.setdefault(codes, place)] += 1
+    return np.array(list(counts), np.int64), np.array(list(counts.values()), np.float64)
 
 
 def with_variables(records: Records, metadata: Metadata, names: Iterable[str]) -> tuple[Records, Metadata]:

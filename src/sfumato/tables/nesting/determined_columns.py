@@ -23,6 +23,7 @@ from sfumato.tables.nesting.determination import (
 )
 from sfumato.tables.nesting.included_codes import have_crossed_inclusions, have_inclusions
 from sfumato.tables.nesting.record_codes import Names, RecordCodes, names_in
+from sfumato.tables.nesting.shown_columns import ShownColumn, of_records, ways_of
 
 
 def determined_chains(
@@ -30,6 +31,7 @@ def determined_chains(
     dimensions: Iterable[Names],
     hierarchies: Iterable[tuple[str, Tree]] = (),
     tables: Sequence[frozenset[str]] = (),
+    shown: Sequence[Sequence[ShownColumn]] = (),
 ) -> tuple[Chain, ...]:
     """The columns that hang together, each set with all combinations of codes that records have.
 
@@ -39,13 +41,14 @@ def determined_chains(
         hierarchies: Columns with a hierarchy above their codes.
         tables: The columns of each table: those that one crosses may determine another together. Of two that one
             crosses its cells tell, as far as neither determines the other.
+        shown: Of each table the columns that it shows in other ways.
 
     >>> records = RecordCodes({"kreis": ("1", "1", "2", "2"), "land": ("N", "N", "S", "S")}, np.full(4, 5.0))
     >>> [sorted(chain.rows) for chain in determined_chains(records, [("kreis",), ("land",)])]
     [[('1', 'N'), ('2', 'S')]]
     """
     distinct = sorted(set(dimensions))
-    return chains_of(records, distinct, column_links(records, distinct, list(hierarchies), tables))
+    return chains_of(records, distinct, column_links(records, distinct, list(hierarchies), tables, shown))
 
 
 def column_links(
@@ -53,8 +56,23 @@ def column_links(
     dimensions: Sequence[Names],
     hierarchies: Sequence[tuple[str, Tree]],
     tables: Sequence[frozenset[str]],
+    shown: Sequence[Sequence[ShownColumn]] = (),
 ) -> list[Link]:
-    """The columns that tell of each other: by determining one, or by some of their codes."""
+    """The columns that tell of each other: by determining one, or by some of their codes, or by what tables show."""
+    links = _links(records, dimensions, hierarchies, tables)
+    ways = ways_of(records, tables, shown)
+    if ways is None:
+        return links
+    more = _links(ways.records, [*dimensions, *((name,) for name in ways.names)], [], ways.tables)
+    return [*links, *(link for link in map(of_records, more) if len(link.columns) > 1)]
+
+
+def _links(
+    records: RecordCodes,
+    dimensions: Sequence[Names],
+    hierarchies: Sequence[tuple[str, Tree]],
+    tables: Sequence[frozenset[str]],
+) -> list[Link]:
     names = sorted({name for own in dimensions for name in own})
     links = single_links(records, dimensions, names, hierarchies)
     links = unexplained([*links, *crossed_links(records, dimensions, tables, names, links)])

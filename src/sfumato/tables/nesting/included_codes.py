@@ -68,6 +68,4 @@ def have_crossed_inclusions(records: RecordCodes, one: Sequence[Names], two: Nam
     fewer = [names_in(own) for own in combinations(one, len(one) - 1)]
     news = np.logical_and.reduce([mixed(records.numbers(own), coarse) for own in fewer])
     fine = records.numbers(names_in(one))
-    # A combination that no further column divides is in one place, however many records are there.
-    divided = mixed(fine, records.numbers(tuple(sorted(records.codes))))
-    return included(fine, coarse, records.counts, INCLUDED_BITS, news & divided)
+    return included(fine, coarse, records.counts, INCLUDED_BITS, news)

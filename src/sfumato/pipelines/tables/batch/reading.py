@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.errors import DataError, PlanError
 from sfumato.pipelines.tables.batch.state import BatchState, TableJob
 from sfumato.tables.batch.crossing import FREQUENCY, Crossed, cross
-from sfumato.tables.batch.record_links import record_links, with_variables
+from sfumato.tables.batch.record_links import SpannedTable, record_links, with_variables
 from sfumato.tables.batch.safety import with_rules
 from sfumato.tables.batch.unshown_cells import PART
 from sfumato.tables.cells.dimensions import Code, Tree
@@ -30,7 +30,7 @@ def read_micro(state: BatchState, scratch: Path) -> None:
     data, metadata = _opened(state, tabular=False)
     state.records = read_records(data, metadata)
     _spell(state, metadata)
-    chains = _chains(state, metadata)
+    chains = _chains(state)
     for job in state.jobs:
         # What a priori files and protection made of a table that stands there already is kept.
         if job.table is None:
@@ -73,14 +73,17 @@ def _cross(state: BatchState, job: TableJob, metadata: Metadata, scratch: Path, 
     job.table, job.done = judged_table.with_columns(finer=_finer(state.records, metadata, state.folder, job)), None
 
 
-def _chains(state: BatchState, metadata: Metadata) -> tuple[Chain, ...]:
+def _chains(state: BatchState) -> tuple[Chain, ...]:
     """The variables of tables that hang together in the records; with a warning where some records do not fit."""
-    if state.records is None or len(state.jobs) < 2:
+    if state.records is None:
         return ()
-    tables = [frozenset(job.wanted.spanning) for job in state.jobs]
-    linked = record_links(state.records, metadata, tables, state.folder)
+    spanned = [one for one in (*map(state.spanned, state.jobs), *_written(state)) if one is not None]
+    if len(spanned) < 2:
+        return ()
+    tables = [frozenset(one.variables) for one in spanned]
+    linked = record_links(spanned, state.folder)
     for fine, coarse, count in linked.odd:
-        if not any(own.issuperset((*fine, coarse)) for own in tables):
+        if not any(own.issuperset(map(str.lower, (*fine, coarse))) for own in tables):
             determine = f"determines {coarse}" if len(fine) == 1 else f"determine {coarse} together"
             named = " and ".join(fine)
             state.warn(
@@ -90,6 +93,17 @@ def _chains(state: BatchState, metadata: Metadata) -> tuple[Chain, ...]:
             )
             state.holds = False
     return linked.chains
+
+
+def _written(state: BatchState) -> list[SpannedTable]:
+    """The tables that were written of the same file, also before it was opened again."""
+    own = [
+        one.spanned
+        for one in state.tables
+        if one.spanned is not None and one.source is not None and state.data is not None
+        if one.source[0] == state.data.resolve()
+    ]
+    return [one for one in own if state.records is not None and len(one.records) == len(state.records)]
 
 
 def _warn_of_negatives(state: BatchState, records: Records, metadata: Metadata, response: str) -> None:
@@ -202,7 +216,7 @@ def recode(state: BatchState, scratch: Path, number: int, variable: str, recodin
         made = read_recoding(state.folder / recoding, known, state.encoding)
         _check_new_codes(made, one.name, tree.root[0])
     job.recodings[one.name.lower()] = made
-    _cross(state, job, state.metadata, scratch, _chains(state, state.metadata))
+    _cross(state, job, state.metadata, scratch, _chains(state))
 
 
 def _check_new_codes(recoding: Recoding, name: str, total: str) -> None:

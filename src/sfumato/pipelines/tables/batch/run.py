@@ -214,11 +214,14 @@ def _write_table(command: Command, state: BatchState, name: str) -> None:
         state.notices.append(f"{asked.file} tells {reason}: it is for the house.")
         state.log.append(state.notices[-1])
     if asked.kind not in HOUSE:
-        source = state.source_of(job, done.table)
-        state.tables.append(WrittenTable(asked.file, done, job.tolerance, source))
+        state.tables.append(_written_table(state, job, asked.file, done, job.tolerance))
     if (counts := shown_counts(done, asked.kind)) is not None:
-        state.tables.append(WrittenTable(asked.file, counts, 0.0, state.source_of(job, counts.table)))
+        state.tables.append(_written_table(state, job, asked.file, counts, 0.0))
     _write(state, str(Path(asked.file).with_suffix(".html")), table_page(done))
+
+
+def _written_table(state: BatchState, job: TableJob, file: str, done: Protected, tolerance: float) -> WrittenTable:
+    return WrittenTable(file, done, tolerance, state.source_of(job, done.table), state.spanned(job))
 
 
 def _unprotected(state: BatchState, job: TableJob, table: OfficeTable, asked: batch_file.Output) -> tuple[str, ...]:

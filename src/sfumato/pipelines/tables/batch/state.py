@@ -5,6 +5,7 @@ from pathlib import Path
 
 from sfumato.dataclass import dataclass
 from sfumato.tables.batch.crossing import Crossed
+from sfumato.tables.batch.record_links import SpannedTable
 from sfumato.tables.formats.batch_file import Call, Specification
 from sfumato.tables.formats.metadata import Metadata
 from sfumato.tables.formats.outputs import Protected
@@ -52,12 +53,14 @@ class WrittenTable:
         done: The table as it was written.
         tolerance: How far totals may be off.
         source: The file of records, what of them was added up, and whether weighted; None for a table of cells.
+        spanned: What it was crossed by; None for a table of cells.
     """
 
     file: str
     done: Protected
     tolerance: float
     source: tuple[Path, str, bool] | None = None
+    spanned: SpannedTable | None = None
 
 
 @dataclass
@@ -109,6 +112,12 @@ class BatchState:
         if self.data is None or self.tabular:
             return None
         return self.data.resolve(), table.value.lower(), job.weighted
+
+    def spanned(self, job: TableJob) -> SpannedTable | None:
+        """What a table is crossed by; None where it was read as cells."""
+        if self.records is None or self.metadata is None or self.tabular:
+            return None
+        return SpannedTable(self.records, self.metadata, job.wanted.spanning, dict(job.recodings))
 
     def clear(self) -> None:
         """Forget tables, data and metadata."""
