@@ -7,7 +7,7 @@ import pytest
 
 from sfumato.microdata.attacks.outcome import Attack, Rate, judged_together
 from sfumato.pipelines.release import anonymize
-from sfumato.report.attack import attack_words, outside, section, summary, text, verdict
+from sfumato.report.attack import attack_words, outside, placed, reached, section, summary, text, verdict, verdict_head
 from sfumato.texts.words import words_in
 
 # Looks like a success alone, yet is none among many attacks.
@@ -95,3 +95,30 @@ def test_what_was_reached_stands_where_risks_are_told(tmp_path, attacks) -> None
     told = {name: page.count(f"attack {reached}") for name, page in pages.items()}
     assert told == ({"report.html": 3, "report-external.html": 2} if len(attacks) > 1 else dict.fromkeys(pages, 0))
     assert (reached in limits(read_dossier(tmp_path / "out"))) == (len(attacks) > 1)
+
+
+BY_INSENSITIVE = Attack(
+    "singling-out",
+    "several columns",
+    Rate(60, 64),
+    Rate(4, 64),
+    Rate(0, 64),
+    details={"columns": ["age", "diary"], "beyond": ["diary"]},
+)
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_the_house_is_told_by_which_columns_and_others_no_advice(language) -> None:
+    words = words_in(language)
+    judged = [attack.to_dict() for attack in judged_together((BY_INSENSITIVE, PLAIN))]
+    figures = {"attacks": judged, "found": 1, "highest_risk": 0.9, "familywise_error": 0.01}
+    figures |= {"not_run": [], "remarks": [], "rows": {"published": 64, "raw": 64, "control": 64}}
+    assert "diary" in verdict(figures, words)
+    assert "age" not in verdict(figures, words).split()
+    assert "diary" in attack_words(judged[0], words)[0]
+    held = verdict_head(words, False, outside=True) + reached(None, words, to_hand_out=True)
+    handed_out = placed(held, figures, words, to_hand_out=True)
+    assert words["report.attacked_outside"] in handed_out
+    assert words["report.attacked"] not in handed_out
+    assert "diary" not in handed_out
+    assert "diary" in placed(verdict_head(words, False) + reached(None, words), figures, words)

@@ -35,6 +35,7 @@ DETAILS = (
     "coded_columns",
     "households",
     "column_count",
+    "column_fates",
     "policy",
     "previous",
     "attack",

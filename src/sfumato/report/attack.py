@@ -9,6 +9,7 @@ from typing import Any
 from sfumato.microdata.attacks.outcome import is_too_few
 from sfumato.report.page.html_parts import listing, page, paragraph, table
 from sfumato.report.page.html_parts import section as headed
+from sfumato.texts.enumeration import names_told
 from sfumato.texts.words import Words, words_in
 
 # Where a report tells of attacks; there even where none was run, so that they can be told of later.
@@ -77,7 +78,20 @@ def verdict(figures: Mapping[str, Any], words: Words) -> str:
     else:
         counts = {"count": words.count(figures["found"]), "risk": words.percent(figures["highest_risk"])}
         said = words["attack.some"].format(**counts, once=once)
-    return f"{said} {_beside(risks, words)}".rstrip()
+    return " ".join(filter(None, (said, _by_columns(figures, words), _beside(risks, words))))
+
+
+def _by_columns(figures: Mapping[str, Any], words: Words) -> str:
+    """Which columns besides the quasi-identifiers led attacks to persons, and what to do; nothing where none did."""
+    counted = [attack for attack in figures["attacks"] if attack["evidence"] and attack["counted"]]
+    names = dict.fromkeys(name for attack in counted for name in _beyond(attack))
+    return words["attack.by_columns"].format(columns=names_told(words, [*names])) if names else ""
+
+
+def _beyond(attack: Mapping[str, Any]) -> Sequence[str]:
+    """The columns besides the quasi-identifiers by which an attack reached persons, where it is known."""
+    names: Sequence[str] = attack.get("details", {}).get("beyond", ())
+    return names
 
 
 def beside(figures: Mapping[str, Any]) -> list[float]:
@@ -115,7 +129,7 @@ def placed(report: str, figures: Mapping[str, Any], words: Words, to_hand_out: b
     """A report with what an attacker reached, instead of what it said of that before, and its verdict with it."""
     found = bool(figures["found"])
     html = outside(figures, words) if to_hand_out else section(figures, words)
-    judged = report.replace(verdict_head(words, not found), verdict_head(words, found))
+    judged = report.replace(verdict_head(words, not found, to_hand_out), verdict_head(words, found, to_hand_out))
     told = REACHED_PLACE.sub(lambda _: reached(figures, words, to_hand_out), judged)
     return PLACE.sub(lambda _: framed(html), told)
 
@@ -128,9 +142,13 @@ def reached(figures: Mapping[str, Any] | None, words: Words, to_hand_out: bool =
     return f"{REACHED}{paragraph(told)}{END_REACHED}"
 
 
-def verdict_head(words: Words, succeeded: bool) -> str:
+def verdict_head(words: Words, succeeded: bool, outside: bool = False) -> str:
     """How the verdict on a release begins whose promises hold: no attack can be told of as if none had succeeded."""
-    tone, key = ("verdict not", "report.attacked") if succeeded else ("verdict", "report.holds")
+    tone, key = (
+        ("verdict not", "report.attacked_outside" if outside else "report.attacked")
+        if succeeded
+        else ("verdict", "report.holds")
+    )
     return f'<div class="{tone}"><strong>{escape(words[key])}</strong>'
 
 
@@ -179,8 +197,10 @@ def attack_words(attack: Mapping[str, Any], words: Words) -> tuple[str, ...]:
     certain = words["attack.certain"].format(count=words.count(attack["certain"])) if attack["certain"] else ""
     said = "succeeded" if attack["evidence"] and attack["counted"] else "beside" if attack["evidence"] else "failed"
     said = said if _comparable(attack) else "nothing"
+    called = f"{_name(attack['attack'], words)}: {words.sentence(attack['variant'])}"
+    names = names_told(words, _beyond(attack)) if attack["evidence"] and _beyond(attack) else ""
     return (
-        f"{_name(attack['attack'], words)}: {words.sentence(attack['variant'])}",
+        words["attack.with_columns"].format(attack=called, columns=names) if names else called,
         words["attack.of"].format(share=words.percent(attack["rate"]), attempts=words.count(attack["attempts"])),
         "" if attack["control"] is None else words.percent(attack["control"]["rate"]),
         words.percent(attack["baseline"]["rate"]),

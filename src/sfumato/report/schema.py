@@ -152,6 +152,11 @@ REQUIRED: dict[str, Schema] = {
 MORE: dict[str, Schema] = {
     "withheld_columns": _list(TEXT, "columns that are * in every row"),
     "column_count": COUNT | {"description": "columns that the plan knows, those withheld included"},
+    "column_fates": _map(
+        {"enum": ["removed", "withheld", "coarser", "changed", "kept"]},
+        "what became of each column: not published, no value told, coarser in some or all rows, coded or changed by "
+        "chance, as it was",
+    ),
     "published_rows": COUNT | {"description": "rows in the release, those with * in every quasi-identifier included"},
     "date": DAY | {"description": "when it was released"},
     "release": _object({}, RELEASE, "who released for what, as the plan says it"),

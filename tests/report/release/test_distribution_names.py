@@ -1,13 +1,16 @@
 """Names below the bins of a distribution: dates keep their year, and a missing value stands in no bin of numbers."""
 
+from contextlib import closing
 from datetime import date, timedelta
 
 import polars as pl
 import pytest
+from dossiers import files
 
 from sfumato.pipelines.release import anonymize
 from sfumato.report.page.plots import Pair, short_names
 from sfumato.report.release.sections.before_after import gather
+from sfumato.texts.words import words_in
 
 
 @pytest.mark.parametrize(
@@ -50,3 +53,18 @@ def test_missing_values_stand_apart_from_numbers(kind, values, hierarchy) -> Non
     assert [pair.name for pair in pairs if "fehl" in pair.name] == ["fehlend"]
     assert pairs[-1].before == pytest.approx(1 / len(values))
     assert sum(pair.before for pair in pairs) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_what_after_means_is_said_and_stars_alone_have_none(language) -> None:
+    rows = pl.DataFrame([{"town": f"t{place % 20}", "sex": "mf"[place % 2]} for place in range(40)])
+    columns = {name: {"role": "quasi-identifier", "hierarchy": {"type": "any"}} for name in rows.columns}
+    plan = {"version": 1, "language": language, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 5}]}
+    with closing(anonymize(rows, plan | {"method": {"name": "optimal"}})) as release:
+        page = files(release)["report.html"]
+    words = words_in(language)
+    assert words["report.distributions_text"] in page
+    town, sex = (page.split(f'<div class="card"><h3>{name}</h3>')[1].split("</div></div>")[0] for name in columns)
+    assert 'class="after"' not in town
+    assert words["report.nothing_left"] in page.split('<div class="card"><h3>town</h3>')[1].split("<h3>sex</h3>")[0]
+    assert "rail after" in sex

@@ -249,7 +249,7 @@ def test_a_coded_column_is_not_said_to_be_as_it_is(tmp_path) -> None:
     release.close()
     text = markdown(read_dossier(folder))
     assert "pay is published as it is" not in text
-    assert "0 published as they are" in text
+    assert "1 coded or changed and 1 published as it is" in text
     assert "pay is published coded or changed" in words_of((folder / "report.html").read_text(encoding="utf-8"))
 
 
@@ -283,7 +283,8 @@ def test_a_person_published_as_a_star_is_a_removed_column(tmp_path) -> None:
     roles = {"mail": {"role": "person"}, "illness": {"role": "insensitive"}}
     roles["sex"] = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
     text, report = annex_of(rows, roles, tmp_path / "out")
-    assert "Of 3 columns 1 is removed, 1 made coarser, 0 coded or changed and 1 published as it is" in text
+    assert "Of 3 columns 1 is removed, 0 withheld in every row, 0 made coarser in all or some rows" in text
+    assert "0 coded or changed and 2 published as they are" in text
     assert "| removed columns | mail |" in text
     assert report.withheld_columns == ("mail",)
 

@@ -135,7 +135,7 @@ def _attack(
         rate,
         Rate(int((guessed == 1).sum()), len(guesses)),
         Rate(_at_size(raw, control, of_raw, of_control) * len(predicates), len(predicates)),
-        details={"columns": names},
+        details={"columns": names, "beyond": [name for name in names if name not in rows.quasi_identifiers]},
     )
 
 

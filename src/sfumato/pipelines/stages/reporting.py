@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine
 from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.measures.column_fates import Fate, column_fates
 from sfumato.microdata.measures.disclosure import Disclosure
 from sfumato.microdata.measures.households import household_figures
 from sfumato.microdata.measures.release import Measures
@@ -81,6 +82,7 @@ def report_of(plan: Plan, source: Engine, outcome: Outcome, seconds: Mapping[str
         remarks=_remarks(plan, source, outcome, withheld_rows),
         details={
             "column_count": len(plan.columns),
+            "column_fates": _fates(plan, outcome),
             **result.details,
             **dict(_further_figures(plan, source, outcome)),
             **({} if outcome.perturbation is None else {"perturbation": outcome.perturbation.figures}),
@@ -89,6 +91,12 @@ def report_of(plan: Plan, source: Engine, outcome: Outcome, seconds: Mapping[str
         star_rows=plan.output.suppressed == "star",
         withheld_columns=plan.withheld_columns,
     )
+
+
+def _fates(plan: Plan, outcome: Outcome) -> dict[str, Fate]:
+    """What became of each column."""
+    changes: Mapping[str, Any] = {} if outcome.perturbation is None else outcome.perturbation.figures
+    return column_fates(plan, outcome.table, outcome.result.recoding, changes.get("unchanged", ()))
 
 
 def _losses(outcome: Outcome) -> dict[str, Any]:

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.measures.column_fates import Fate
 from sfumato.report.attack import HEAD, attack_words, verdict, why_words
 from sfumato.report.page.signing import SIGNERS
 from sfumato.report.release import findings, sentences
@@ -71,20 +71,13 @@ def _evidence(dossier: Dossier) -> Part:
 
 
 def _necessity(dossier: Dossier) -> str:
-    words, report, plan = dossier.words, dossier.report, dossier.plan
-    roles = [column.role for column in plan.columns.values()] if plan else []
-    removed = plan.withheld_columns if plan else ()
-    counts = {"columns": len(roles), "removed": len(removed), "coarser": roles.count("quasi-identifier")}
-    others = [column for name, column in plan.columns.items() if not _is_counted(plan, name)] if plan else []
-    counts["changed"] = sum(column.publish is not None for column in others)
-    counts["kept"] = len(others) - counts["changed"]
-    rows = {"suppressed": words.count(report.suppressed_rows), "rows": words.count(report.rows)}
-    return words["annex.necessity_text"].format(**counts, **rows)
-
-
-def _is_counted(plan: Plan, name: str) -> bool:
-    """Whether a column is among those removed or made coarser."""
-    return name in plan.withheld_columns or plan.columns[name].role == "quasi-identifier"
+    """What became of the columns and rows, as they were published."""
+    words, report = dossier.words, dossier.report
+    fates = [*sentences.fates(report).values()]
+    columns = {"columns": len(fates)} | {fate: fates.count(fate) for fate in get_args(Fate)}
+    rows = {"suppressed": report.suppressed_rows, "rows": report.rows}
+    key = "annex.necessity_text" if fates else "annex.necessity_rows"
+    return words[key].format(**{name: words.count(many) for name, many in (columns | rows).items()})
 
 
 def _seals(dossier: Dossier) -> Iterator[tuple[str, str]]:

@@ -223,14 +223,11 @@ def _what(dossier: Dossier, name: str) -> str:
 
 def _fate(dossier: Dossier, name: str) -> str:
     words, report = dossier.words, dossier.report
+    if alike := sentences.fate_of_all(words, report, name):
+        return alike
     if name in optimality.published(report):
         return words["report.alike"]
-    if name not in report.levels:
-        return _by_class(dossier, name)
-    if report.levels[name] == 0:
-        return words["fate.raw"]
-    evidence = dossier.evidence.columns.get(name) if dossier.evidence else None
-    return words["fate.withheld" if evidence and report.levels[name] == evidence.top else "external.coarser"]
+    return words["external.coarser"] if name in report.levels else _by_class(dossier, name)
 
 
 def _by_class(dossier: Dossier, name: str) -> str:

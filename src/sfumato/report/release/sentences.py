@@ -185,11 +185,27 @@ def by_class(words: Words, report: Report, plan: Plan | None, name: str) -> str:
         return words["perturbed.unchanged"]
     if column is not None and column.perturbation is not None:
         return told(words, column.perturbation, column.published)
+    if alike := fate_of_all(words, report, name):
+        return alike
     if report.method != "cells":
         return words["report.by_class"]
     if name in report.details.get("cells", {}).get("blank", ()):
         return words["report.by_cells_blank"]
     return words["report.by_cells_never" if column is not None and column.importance == "never" else "report.by_cells"]
+
+
+def fate_of_all(words: Words, report: Report, name: str) -> str:
+    """What happens to a quasi-identifier of which all rows tell their value, or none does; nothing for others."""
+    by_cells = report.method == "cells"
+    kept, withheld = ("report.by_cells_never", "report.by_cells_blank") if by_cells else ("fate.raw", "fate.withheld")
+    fate = fates(report).get(name)
+    return words[kept] if fate == "kept" else words[withheld] if fate == "withheld" else ""
+
+
+def fates(report: Report) -> Mapping[str, str]:
+    """What became of each column, by what was published; nothing where a report of an earlier version does not say."""
+    told: Mapping[str, str] = report.details.get("column_fates") or {}
+    return told
 
 
 def fate(words: Words, hierarchy: Hierarchy | None, level: int, top: int) -> str:

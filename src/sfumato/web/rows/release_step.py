@@ -1,6 +1,10 @@
-"""The step of the release: what may leave the house and what stays, who releases for what, and the same as code."""
+"""The step of the release: what may leave the house and what stays, who releases for what, and the same as code.
+
+All documents of a release are in the language of its plan, whatever the language of the page is.
+"""
 
 import asyncio
+import json
 import shutil
 import zipfile
 from collections.abc import Callable
@@ -11,13 +15,15 @@ from typing import Any
 
 from nicegui import ui
 
+from sfumato.pipelines.report_folder import read_dossier
+from sfumato.report.attack import beside, verdict
 from sfumato.report.release.annex import markdown
 from sfumato.report.release.annex_document import document
 from sfumato.shapes.files import written
 from sfumato.web import components
 from sfumato.web.projects.workspace import Run
 from sfumato.web.rows.area import Area
-from sfumato.web.rows.result import result_figures
+from sfumato.web.rows.result.attack_view import RESULT
 from sfumato.web.shell import LANGUAGE_NAMES
 from sfumato.web.sign_off import sign_off_fields
 
@@ -45,11 +51,19 @@ class ReleaseStep:
             return
         if self.workspace.outdated:
             components.notice(words["earlier"], good=None)
+        self._attacked(run)
         with ui.element("div").classes("sf-halves"):
             self._outside(run)
             self._inside(run)
         self._sign_off()
         self._code(run)
+
+    def _attacked(self, run: Run) -> None:
+        """What an attack on this release reached, where one succeeded: told before the data can be taken."""
+        kept = run.folder / RESULT
+        figures = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else None
+        if figures is not None and (figures["found"] or beside(figures)):
+            components.notice(verdict(figures, self.words), good=False if figures["found"] else None)
 
     def _outside(self, run: Run) -> None:
         words = self.words
@@ -86,16 +100,16 @@ class ReleaseStep:
         ui.download.content(written(run.plan), "plan.yaml")
 
     def _annex(self, run: Run) -> None:
-        ui.download.content(markdown(result_figures.dossier(run.folder, self.words)), ANNEX)
+        ui.download.content(markdown(read_dossier(run.folder)), ANNEX)
 
     async def _everything(self, run: Run) -> None:
         """All files of the release, and the annex made of them, which is no part of its folder."""
-        annex = markdown(result_figures.dossier(run.folder, self.words))
+        annex = markdown(read_dossier(run.folder))
         packed = await asyncio.to_thread(with_annex, run.folder.parent / "result.zip", annex)
         ui.download.file(packed)
 
     async def _annex_word(self, run: Run) -> None:
-        made = await asyncio.to_thread(document, result_figures.dossier(run.folder, self.words))
+        made = await asyncio.to_thread(document, read_dossier(run.folder))
         stream = BytesIO()
         made.save(stream)
         ui.download.content(stream.getvalue(), "annex.docx")

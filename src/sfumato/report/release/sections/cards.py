@@ -1,6 +1,7 @@
 """Cards of a report: of each column how its values spread, before and after."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from html import escape
 
 from sfumato.report.page.html_parts import folded, paragraph
@@ -20,8 +21,7 @@ def distribution_cards(dossier: Dossier) -> Iterator[str]:
     words = dossier.words
     cards = [card for card in _cards(dossier) if len(card[1]) > 1]
     if cards:
-        coded = any(one.get("shares") for one in dossier.report.details.get("coded_columns") or ())
-        about = paragraph(words["report.coded_cards"], True) if coded else ""
+        about = paragraph(words["report.distributions_text"], True)
         yield f"<h3>{escape(words['report.distributions'])}</h3>{about}{legend(words)}"
         yield folded(
             words, cards, lambda part: f'<div class="columns">{"".join(_card(words, *one) for one in part)}</div>'
@@ -33,7 +33,8 @@ def _cards(dossier: Dossier) -> Iterator[Card]:
     if evidence is None:
         return
     for name, column in evidence.columns.items():
-        yield name, _named(dossier, name, evidence.distributions.get(name, column.shares))
+        pairs = evidence.distributions.get(name, column.shares)
+        yield name, _named(dossier, name, pairs if column.after else before_alone(pairs))
     coded = {one["column"]: one["shares"] for one in details.get("coded_columns") or () if one.get("shares")}
     counted = details.get("sensitive_shares") or {}
     for name, shares in coded.items():
@@ -43,6 +44,11 @@ def _cards(dossier: Dossier) -> Iterator[Card]:
     for name, pairs in evidence.sensitive.items():
         if name not in coded and name not in counted:
             yield name, _named(dossier, name, pairs)
+
+
+def before_alone(pairs: Sequence[Pair]) -> tuple[Pair, ...]:
+    """A distribution of which nothing is left: what a reader would guess is not told by the release."""
+    return tuple(replace(pair, after=None) for pair in pairs)
 
 
 def _pairs(dossier: Dossier, name: str, shares: Sequence[Sequence[object]]) -> list[Pair]:
@@ -71,7 +77,8 @@ def _card(words: Words, name: str, pairs: Sequence[Pair]) -> str:
 
 
 def _drawn(words: Words, name: str, pairs: Sequence[Pair]) -> str:
-    """A distribution: many bins side by side, few values below one another."""
+    """A distribution: many bins side by side, few values below one another; that nothing is left, where it is so."""
+    left = "" if any(pair.after is not None for pair in pairs) else paragraph(words["report.nothing_left"])
     if len(pairs) <= MOST_METERS:
-        return meters(words, pairs)
-    return histogram(words, short_names(pairs), "", f"{name}: {words['report.distributions']}")
+        return meters(words, pairs) + left
+    return histogram(words, short_names(pairs), "", f"{name}: {words['report.distributions']}") + left

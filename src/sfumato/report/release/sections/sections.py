@@ -51,7 +51,7 @@ def verdict(dossier: Dossier, outside: bool = False) -> str:
     broken = words["report.broken_outside" if outside else "report.broken"]
     bad = f'<div class="verdict bad"><strong>{escape(broken)}</strong>'
     succeeded = bool((report.details.get("attack") or {}).get("found"))
-    return f"{verdict_head(words, succeeded) if report.holds else bad}{listing(lines)}{checks}</div>"
+    return f"{verdict_head(words, succeeded, outside) if report.holds else bad}{listing(lines)}{checks}</div>"
 
 
 def tells(dossier: Dossier) -> str:
@@ -169,6 +169,8 @@ def _fate(dossier: Dossier, name: str, evidence: ColumnEvidence | None) -> str:
     if evidence is not None and evidence.before != evidence.after:
         counts = {"before": words.count(evidence.before), "after": words.count(evidence.after)}
         became = words["report.became"].format(**counts)
+    if name in report.levels and (alike := sentences.fate_of_all(words, report, name)):
+        return alike + became
     if name in report.levels and evidence is not None:
         return sentences.fate(words, dossier.plan.columns[name].hierarchy, report.levels[name], evidence.top) + became
     if name in report.levels:

@@ -17,6 +17,7 @@ from sfumato.pipelines.report_folder import read_dossier
 from sfumato.report.page.plots import Pair
 from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.lost_shares import lost_shares
+from sfumato.report.release.sections.cards import before_alone
 from sfumato.shapes.records import record_of
 from sfumato.shapes.shapes import read
 from sfumato.texts.words import Words
@@ -78,7 +79,8 @@ def _kept(name: str, entry: Mapping[str, Any], loss: float | None, left: Mapping
     pairs = tuple(Pair(label, before, after) for label, before, after in drawn)
     # What is left counts neither stars nor missing values, as sentences about lost columns do.
     before, after = left.get("before", entry["distinct_before"]), left.get("after", entry["distinct_after"])
-    return KeptColumn(name, share, before, after, after == 0 and before > 1, pairs)
+    lost = after == 0 and before > 0
+    return KeptColumn(name, share, before, after, lost, before_alone(pairs) if lost else pairs)
 
 
 def tile_helps(words: Words) -> list[str]:

@@ -1,0 +1,49 @@
+"""What became of each column, by what was published of it: roles and methods say what might, labels what did."""
+
+from collections.abc import Collection
+from typing import Literal
+
+import numpy as np
+
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.measures.view import Pieces, pieces_of
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.recoding import Recoding, tells_something
+
+# Removed: the plan publishes nothing of it; withheld: the release tells no value of it; coarser: some or all rows tell
+# less than their value; changed: coded, or changed by chance; kept: every row that is published has its own value.
+Fate = Literal["removed", "withheld", "coarser", "changed", "kept"]
+
+
+def column_fates(
+    plan: Plan, table: FrequencyTable, recoding: Recoding, unchanged: Collection[str] = ()
+) -> dict[str, Fate]:
+    """What became of each column of a plan.
+
+    Args:
+        unchanged: Perturbed columns in which every row has what it had.
+    """
+    pieces = pieces_of(table, recoding)
+    published = pieces.kept(~recoding.suppressed[pieces.classes] & (pieces.rows > 0))
+    fates: dict[str, Fate] = {}
+    for name, column in plan.columns.items():
+        if name in plan.withheld_columns:
+            fates[name] = "removed"
+        elif column.publish is not None:
+            fates[name] = "kept" if name in unchanged else "changed"
+        else:
+            fates[name] = (
+                _of_labels(table, recoding, table.columns.index(name), published) if name in table.columns else "kept"
+            )
+    return fates
+
+
+def _of_labels(table: FrequencyTable, recoding: Recoding, place: int, published: Pieces) -> Fate:
+    """What became of a quasi-identifier, by the labels that stand in published rows."""
+    labels, values = recoding.labels[place], table.ladders[place].values
+    places = {value: code for code, value in enumerate(values)}
+    as_values = np.array([places.get(label, -1) for label in labels], np.int64)
+    shown = recoding.classes[published.classes, place]
+    if np.array_equal(as_values[shown], table.codes[published.combinations, place]):
+        return "kept"
+    return "coarser" if any(tells_something(labels[code]) for code in np.unique(shown).tolist()) else "withheld"
