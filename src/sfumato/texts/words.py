@@ -20,6 +20,7 @@ FAULT = "said.fault_"
 MOST_KEPT = 4096
 _FOLDER = Path(__file__).parent
 _NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+")
+_PERCENT = re.compile(r"(?<=\d)%")
 _FIGURE = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?: ?%)?")
 # A sign within a sentence, as it stands in a pattern; what may be filled in beyond the end of one: values, other texts.
 _WITHIN, _WHOLE = r"(?:(?![.?] (?-i:[A-Z])).)", ("example", "reason")
@@ -151,14 +152,20 @@ class Words(Mapping[str, str]):
         return self["place_in_file"].format(**place.groupdict())
 
     def _part(self, placeholder: str, english: str) -> str:
-        """What a sentence was filled with: names stay as they are, numbers are written as the language does."""
+        """What a sentence was filled with: names stay as they are, numbers are written as the language does.
+
+        >>> words_in("de")._part("share", "80%")
+        '80 %'
+        """
         if placeholder in _NAMED:
             return english.replace('" and "', f'" {self["and"]} "')
         if placeholder == "sums":
             return self._sums(english)
         if placeholder in _LISTED:
             return self.figure(english.replace(" and ", f" {self['and']} "))
-        return self.figure(english) if _FIGURE.fullmatch(english) else self.sentence(english)
+        if _FIGURE.fullmatch(english):
+            return _PERCENT.sub(" %", self.figure(english))
+        return self.sentence(english)
 
     def _sums(self, english: str) -> str:
         """Totals that do not add up, or are missing."""

@@ -178,12 +178,12 @@ def test_one_word_and_one_scale_of_loss(release, by_classes) -> None:
         assert f"mean loss     {mean:.4g}" in text(report)
         assert f"mean loss {mean:.3g}" in line(report)
         assert "\n  loss " not in text(report)
-        assert words_in().amount(mean) in read(files(made)["report.html"]).words
+        assert words_in().percent(mean).replace(" ", "\xa0") in read(files(made)["report.html"]).words
     report = release.report
     assert report.loss.value == pytest.approx(len(report.loss.per_column) * report.mean_loss)
     assert f"objective     {report.loss.value:.6g} (loss-metric)" in text(report)
     page = " ".join(read(files(release)["report.html"]).words)
-    assert f"instead of {report.mean_loss:.4g}" in page
+    assert f"instead of {100 * report.mean_loss:.4g} %" in page
     assert f"instead of {report.loss.value:.4g}" not in page
     other = replace(report, loss=replace(report.loss, name="discernibility", per_column={}))
     assert other.mean_loss == pytest.approx(report.mean_loss)

@@ -15,6 +15,7 @@ from sfumato.service.http.problems import RefusedError
 from sfumato.texts.words import Words
 from sfumato.web import components
 from sfumato.web.projects.loaded_data import Loaded, class_sizes
+from sfumato.web.rows import chosen_levels
 from sfumato.web.rows.area import Area
 from sfumato.web.rows.estimate import Estimate, Estimates
 from sfumato.web.rows.method_choice import MethodChoice
@@ -53,6 +54,7 @@ class GoalStep:
                     self._promises.build()
                 with components.card(words["way"]):
                     self._method.build()
+                    chosen_levels.build(self.area, "chosen_goal")
             with components.card(words["consequences"], "sf-panel"):
                 self._risk = ui.label("").props('role="status"')
                 self._cost = ui.column().classes("w-full").props('role="status" aria-live="polite"')
@@ -200,10 +202,12 @@ class GoalStep:
                 return
             withheld = f"{words.count(estimate.withheld)} ({words.percent(estimate.withheld / max(loaded.rows, 1))})"
             # Both ways to say it: the result tells the loss.
-            left = words["cost_detail"].format(loss=words.amount(round(1 - estimate.detail, 2)))
+            left = words["cost_detail"].format(loss=words.percent(1 - estimate.detail))
             components.tiles([(words.percent(estimate.detail), left), (withheld, words["suppressed"])])
-            if estimate.lost:
-                components.notice(words["cost_lost"].format(columns=", ".join(estimate.lost)), good=None)
+            chosen = chosen_levels.fixed_levels(self.workspace.plan)
+            for key, is_chosen in (("cost_lost", False), ("cost_pinned", True)):
+                if names := [name for name in estimate.lost if (name in chosen) == is_chosen]:
+                    components.notice(words[key].format(columns=", ".join(names)), good=None)
             ui.label(words["cost_hint"]).classes("sf-soft sf-small")
 
 

@@ -102,7 +102,7 @@ def _loss_figure(words: Words, report: Report) -> tuple[str, str]:
     if report.mean_loss is None:
         return words.amount(report.loss.value), words["report.figures.objective"].format(name=report.loss.name) + proved
     least = report.mean_of(report.loss.value) is not None  # what was proved least of another figure proves nothing here
-    return words.amount(report.mean_loss), words["report.figures.loss"] + (proved if least else "")
+    return words.percent(report.mean_loss), words["report.figures.loss"] + (proved if least else "")
 
 
 def key_figures(dossier: Dossier) -> str:

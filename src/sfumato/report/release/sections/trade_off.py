@@ -17,9 +17,12 @@ def _losses(words: Words, entry: Alternative, report: Report) -> dict[str, str]:
     """The losses of the release and of another one, on the scale of the mean where the objective is a sum of it."""
     means = [report.mean_of(entry.loss), report.mean_of(report.loss.value)]
     kind = words["report.figures.objective"].format(name=report.loss.name)
-    other, own = means if None not in means else (entry.loss, report.loss.value)
-    what = kind if None in means else words["loss"]
-    return {"other": words.figure(f"{other:.4g}"), "loss": words.figure(f"{own:.4g}"), "what": what}
+    if None in means:
+        other, own, what = f"{entry.loss:.4g}", f"{report.loss.value:.4g}", kind
+    else:
+        # Finer than other percentages: neighbors may differ by little.
+        (other, own), what = (f"{100 * (mean or 0.0):.4g} %" for mean in means), words["loss"]
+    return {"other": words.figure(other), "loss": words.figure(own), "what": what}
 
 
 def _budget(words: Words, entry: Alternative, report: Report) -> str:

@@ -8,7 +8,9 @@ from sfumato.web.rows.result.result_figures import Point
 
 # Colors that can be read on light and on dark ground.
 SOFT = {"color": "#8b929e"}
-OTHER, BEST = "#9aa5bd", "#c98a3c"
+OTHER, BEST, HERE = "#9aa5bd", "#c98a3c", "#3f9d6d"
+# Which of the series is the release at hand.
+HERE_SERIES = 2
 AXIS = {
     "nameLocation": "middle",
     "nameTextStyle": SOFT,
@@ -23,17 +25,16 @@ def text_of(point: Point, rows: int, words: Words) -> str:
     """A point in words: what it withholds, what it loses, and its levels."""
     levels = ", ".join(f"{name} {level}" for name, level in point.levels.items())
     lost = words.percent(point.suppressed_rows / max(rows, 1))
-    return words["point"].format(lost=lost, loss=words.figure(f"{point.loss:.4g}"), levels=levels)
+    return words["point"].format(lost=lost, loss=words.percent(point.loss), levels=levels or words["node_here"])
 
 
-def chart(points: list[Point], rows: int, words: Words) -> dict[str, Any]:
-    """Loss against rows withheld; the points that none beats apart, the useful part first."""
+def chart(points: list[Point], rows: int, words: Words, here: Point | None = None) -> dict[str, Any]:
+    """Loss against rows withheld; the points that none beats apart, the useful part first; the release at hand."""
 
-    def series(best: bool, name: str, color: str, size: int) -> dict[str, Any]:
-        chosen = [point for point in points if point.best == best]
+    def series(chosen: list[Point], name: str, color: str, size: int) -> dict[str, Any]:
         data = [
             {
-                "value": [round(100 * point.suppressed_rows / max(rows, 1), 3), point.loss],
+                "value": [round(100 * point.suppressed_rows / max(rows, 1), 3), round(100 * point.loss, 3)],
                 "name": text_of(point, rows, words),
             }
             for point in chosen
@@ -55,15 +56,16 @@ def chart(points: list[Point], rows: int, words: Words) -> dict[str, Any]:
         "grid": {"left": 60, "right": 20, "top": 20, "bottom": 80},
         "dataZoom": [{"type": "slider", "bottom": 8, "height": 18} | zoom, {"type": "inside"} | zoom],
         "xAxis": {"name": words["node_axis_x"] + " (%)", "nameGap": 26, "min": 0} | axis,
-        "yAxis": {"name": words["node_axis_y"].partition(" (")[0], "nameGap": 42, "scale": True} | axis,
+        "yAxis": {"name": words["node_axis_y"] + " (%)", "nameGap": 42, "scale": True} | axis,
         "series": [
-            series(False, words["node_other"], OTHER, 5),
-            series(True, words["node_best"], BEST, 11),
+            series([point for point in points if not point.best], words["node_other"], OTHER, 5),
+            series([point for point in points if point.best], words["node_best"], BEST, 11),
+            {**series([here] if here else [], words["node_here"], HERE, 15), "symbol": "diamond"},
         ],
     }
 
 
 def legend(words: Words) -> str:
     """Which color is which, beside the chart: inside it, long words would lie on the points of a narrow one."""
-    marks = ((OTHER, words["node_other"]), (BEST, words["node_best"]))
+    marks = ((OTHER, words["node_other"]), (BEST, words["node_best"]), (HERE, words["node_here"]))
     return "".join(f'<i style="background: {color}"></i>{escape(says)} ' for color, says in marks)

@@ -1,5 +1,6 @@
 """Other choices: combinations of levels as frontier and lattice, looked at and then released; methods compared."""
 
+import re
 from collections.abc import Awaitable, Callable
 from copy import deepcopy
 from html import escape
@@ -12,16 +13,19 @@ from sfumato.delimited.lines import read_lines
 from sfumato.errors import SfumatoError
 from sfumato.report.page.plots import meter
 from sfumato.service.store.jobs import Job
+from sfumato.texts.words import Words
 from sfumato.web import components
 from sfumato.web.job_progress import run_job
 from sfumato.web.projects.loaded_data import ladder_of
 from sfumato.web.projects.workspace import Run
+from sfumato.web.rows import chosen_levels
 from sfumato.web.rows.area import Area
 from sfumato.web.rows.columns.column_figures import example
 from sfumato.web.rows.method_choice import shared_options
 from sfumato.web.rows.result import frontier, lattice, result_figures
 from sfumato.web.rows.result.result_figures import Point
 
+PLACE_IN_PLAN, SENTENCE_END = re.compile(r"^[a-z_]+(?:\[\d+\])?(?:\.[^:]+)?: "), re.compile(r"(?<=[.?]) (?=[A-ZÄÖÜ])")
 LEVELED = ("optimal", "samarati", "greedy", "exhaustive", "auto")
 # What releases chosen levels where the plan leaves the method open.
 FIXED = "optimal"
@@ -53,17 +57,12 @@ class OtherChoices:
             components.button(words["compare_methods"], self._compare).props("outline").classes("self-start")
 
     def _chosen_before(self) -> None:
-        fixed = fixed_levels(self.workspace.plan)
-        if fixed:
-            levels = ", ".join(f"{name} {level}" for name, level in fixed.items())
-            with ui.row().classes("items-center"):
-                run = fixed == fixed_levels(self.run.plan)
-                ui.label(self.words["chosen_run" if run else "chosen"].format(levels=levels)).props('role="status"')
-                components.button(self.words["free_levels"], self._let_go).props("flat dense")
+        run = chosen_levels.fixed_levels(self.workspace.plan) == chosen_levels.fixed_levels(self.run.plan)
+        chosen_levels.build(self.area, "chosen_run" if run else "chosen")
 
     async def _explore(self) -> None:
         """Judge every combination of levels, in a job of its own."""
-        plan = {**self.workspace.plan, "columns": free_columns(self.workspace.plan)}
+        plan = {**self.workspace.plan, "columns": chosen_levels.free_columns(self.workspace.plan)}
         plan["method"] = shared_options(self.workspace.plan["method"], "exhaustive") | MEAN_LOSS
         await run_job(self.workspace, "anonymize", plan, self.workspace.files(), self._levels_room, self._explored)
 
@@ -84,6 +83,8 @@ class OtherChoices:
             ui.label(words["node_best"]).classes("sf-soft").props('aria-hidden="true"')
             self._choice = ui.select(best, on_change=lambda event: self._chosen(event.value))
             self._choice.classes("w-full").props("dense outlined").props["aria-label"] = words["node_best"]
+        if (here := result_figures.here(self.run.folder)) and not result_figures.improves(self._points, here):
+            components.notice(words["points_worse"], good=None)
         self._preview = ui.column().classes("w-full").props('role="status"')
         components.listen("sf_node", lambda event: self._look(self._points[int(event.args)]))
         self._draw("frontier")
@@ -100,8 +101,9 @@ class OtherChoices:
         with self._drawing:
             ui.label(words["tradeoff_hint" if view == "frontier" else "lattice_hint"]).classes("sf-soft sf-small")
             if view == "frontier":
+                here = result_figures.here(self.run.folder)
                 ui.html(frontier.legend(words), sanitize=False).classes("legend")
-                chart = ui.echart(frontier.chart(self._points, self._rows(), words), on_point_click=self._clicked)
+                chart = ui.echart(frontier.chart(self._points, self._rows(), words, here), on_point_click=self._clicked)
                 chart.classes("w-full h-80").props(f'aria-label="{words["tradeoff"]}" role="img"')
             else:
                 texts = [self._text(point) for point in self._points]
@@ -115,8 +117,9 @@ class OtherChoices:
         return int(share * self._rows()) if isinstance(share, int | float) else int(share["rows"])
 
     def _clicked(self, event: Any) -> None:
-        kind = [point for point in self._points if point.best == (event.series_index == 1)]
-        self._look(kind[event.data_index])
+        if event.series_index < frontier.HERE_SERIES:  # the release at hand is there already
+            kind = [point for point in self._points if point.best == (event.series_index == 1)]
+            self._look(kind[event.data_index])
 
     def _chosen(self, place: int | None) -> None:
         if place is not None and self._points[place] is not self._seen:
@@ -128,7 +131,7 @@ class OtherChoices:
         self._choice.set_value(self._points.index(point) if point.best else None)
         self._preview.clear()
         with self._preview, ui.element("div").classes("sf-promise"):
-            figures = {"lost": words.count(point.suppressed_rows), "loss": words.figure(f"{point.loss:.4g}")}
+            figures = {"lost": words.count(point.suppressed_rows), "loss": words.percent(point.loss)}
             ui.label(words["point_costs"].format(**figures)).classes("font-bold")
             components.table(
                 [words["column"], words["report.level"], words["report.examples"]],
@@ -164,13 +167,10 @@ class OtherChoices:
         self.workspace.change_plan(plan)
         await self._start()
 
-    def _let_go(self) -> None:
-        self.workspace.change_plan({**self.workspace.plan, "columns": free_columns(self.workspace.plan)})
-        self.area.refresh()
-
     async def _compare(self) -> None:
-        """Run the usual methods on the same goal, in a job of its own."""
-        plan, files = self.workspace.plan, self.workspace.files()
+        """Run the usual methods on the same goal, without levels that were chosen, in a job of its own."""
+        plan = {**self.workspace.plan, "columns": chosen_levels.free_columns(self.workspace.plan)}
+        files = self.workspace.files()
         await run_job(self.workspace, "compare", plan, files, self._methods_room, self._compared)
 
     async def _compared(self, job: Job) -> None:
@@ -192,9 +192,8 @@ class OtherChoices:
     def _compared_line(self, run: dict[str, str], losses: list[float]) -> str:
         words, name = self.words, f"<td><b>{escape(run['method'])}</b></td>"
         if not run["loss"]:
-            return (
-                f"<tr><td>{escape(run['method'])}</td><td colspan='4'>{escape(words.sentence(run['error']))}</td></tr>"
-            )
+            why = escape(words["compare_not"].format(why=short_reason(words, run["error"])))
+            return f"<tr><td>{escape(run['method'])}</td><td colspan='4'>{why}</td></tr>"
         best = ' class="changed"' if float(run["loss"]) == min(losses) else ""
         cells = [
             words.count(int(run["suppressed_rows"])),
@@ -212,20 +211,17 @@ class OtherChoices:
         self.area.go("goal")
 
 
+def short_reason(words: Words, error: str) -> str:
+    """Why a method was not run: the first sentence of what it refuses, without its places in a plan.
+
+    >>> from sfumato.texts.words import words_in
+    >>> short_reason(words_in(), "columns.a: is too long. Cut it.\\ncolumns.b: is too long. Cut it.")
+    'is too long.'
+    """
+    first = PLACE_IN_PLAN.sub("", error.split("\n", maxsplit=1)[0])
+    return SENTENCE_END.split(words.sentence(first))[0]
+
+
 def _runs(path: Path) -> list[dict[str, str]]:
     head, *lines = [line.fields for line in read_lines(path)]
     return [dict(zip(head, line, strict=True)) for line in lines]
-
-
-def fixed_levels(plan: dict[str, Any]) -> dict[str, int]:
-    """The levels that were chosen for columns."""
-    return {name: column["min_level"] for name, column in plan["columns"].items() if "max_level" in column}
-
-
-def free_columns(plan: dict[str, Any]) -> dict[str, Any]:
-    """The columns of a plan without the levels that were chosen for them."""
-    levels = ("min_level", "max_level")
-    return {
-        name: {key: value for key, value in column.items() if key not in levels}
-        for name, column in plan["columns"].items()
-    }

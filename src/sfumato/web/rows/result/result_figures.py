@@ -169,6 +169,22 @@ def points(folder: Path, rows: int) -> list[Point]:
     return _thinned(_marked(nodes))
 
 
+def here(folder: Path) -> Point | None:
+    """The release at hand as a point: its mean loss and the rows it withholds; None where no loss was measured."""
+    report = report_of(folder)
+    mean = report.get("mean_loss")
+    return None if mean is None else Point({}, float(mean), int(report["suppressed_rows"]))
+
+
+def improves(points: Sequence[Point], release: Point) -> bool:
+    """Whether some combination of levels loses less than a release, or withholds fewer rows.
+
+    >>> improves([Point({}, 0.4, 3)], Point({}, 0.2, 0)), improves([Point({}, 0.1, 3)], Point({}, 0.2, 0))
+    (False, True)
+    """
+    return any(point.loss < release.loss - 1e-9 or point.suppressed_rows < release.suppressed_rows for point in points)
+
+
 def _marked(nodes: Sequence[Point]) -> list[Point]:
     """All points, in the order of rows withheld; marked where no other loses less with as few rows."""
     marked, least = [], float("inf")

@@ -38,7 +38,7 @@ def build(workspace: Workspace) -> None:
 def _mean_loss(words: Words, report: dict[str, Any]) -> str:
     """What a cell lost on average, on the one scale of all runs."""
     mean = report.get("mean_loss")
-    return "–" if mean is None else words.amount(mean)
+    return "–" if mean is None else words.percent(mean)
 
 
 def _promise(entry: dict[str, object], words: Words) -> str:
