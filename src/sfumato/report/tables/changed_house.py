@@ -8,7 +8,14 @@ from typing import Any
 from sfumato.report.page.html_parts import paragraph
 from sfumato.report.page.signing import Decision
 from sfumato.report.tables.house import Papers, Story, house_page, said_of
-from sfumato.report.tables.perturbed import NO_PROMISE, UNCHANGED, loss_sentences, method_words, reader_sentences
+from sfumato.report.tables.perturbed import (
+    NO_PROMISE,
+    UNCHANGED,
+    limits,
+    loss_sentences,
+    method_words,
+    reader_sentences,
+)
 from sfumato.tables.perturbed.perturbed import ChangedTable
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.texts.words import Words, words_in
@@ -23,7 +30,7 @@ def changed_house(changed: ChangedTable, report: Mapping[str, Any], papers: Pape
     story = Story(
         words["noised.house_title"],
         f'<div class="verdict"><strong>{escape(said)}</strong>{"".join(map(paragraph, checked))}</div>',
-        list(_limits(words, changed)),
+        list(limits(words, changed.promised)),
         [
             (words.count(report["cells"]), words["tabled.cells"]),
             (words.count(noise["changed"]), words["case.changed"]),
@@ -37,14 +44,6 @@ def changed_house(changed: ChangedTable, report: Mapping[str, Any], papers: Pape
         list(_decisions(words, plan, report)),
     )
     return house_page(words, plan, report, story, papers)
-
-
-def _limits(words: Words, changed: ChangedTable) -> Iterator[str]:
-    yield words["noised.not.insiders"]
-    if changed.promised:
-        yield words["noised.not.safe"]
-    yield words["noised.not.secret"]
-    yield words["tabled.not.more"]
 
 
 def _decisions(words: Words, plan: TablePlan, report: Mapping[str, Any]) -> Iterator[Decision]:

@@ -10,13 +10,12 @@ from typing import Any
 from sfumato.dataclass import dataclass
 from sfumato.report.page import signing
 from sfumato.report.page.html_parts import listing, page, paragraph, section, table, tiles
+from sfumato.report.tables.page import not_promised
 from sfumato.shapes.files import written
 from sfumato.tables.plan.plain import table_plan_dict
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.rules import Rule
 from sfumato.texts.words import Words
-
-INSIDERS = ("respondents", "holdings", "persons")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +60,12 @@ def house_page(words: Words, plan: TablePlan, report: Mapping[str, Any], story: 
     rows = signing.document_rows(
         words, papers.day, report["version"], ", ".join(sources_of(plan)), plan.release.stated()
     )
-    title = f"<strong>{escape(words['report.not_promised'])}</strong>"
     who = f"<h3>{escape(words['sign.attackers'])}</h3>"
     body = [
         f"<h1>{escape(story.title)}</h1>",
         paragraph(words["tabled.house_about"].format(version=report["version"]), soft=True),
         story.verdict,
-        f'<div class="verdict not">{title}{listing(story.limits)}</div>',
+        not_promised(words, story.limits),
         signing.document(words, rows),
         tiles(story.figures),
         section(words["report.utility"], listing(story.lost)),

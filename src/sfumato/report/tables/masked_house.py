@@ -8,8 +8,9 @@ import numpy as np
 
 from sfumato.report.page.html_parts import long_table, paragraph, section
 from sfumato.report.page.signing import Decision
-from sfumato.report.tables.house import INSIDERS, Papers, Story, house_page, said_of
-from sfumato.report.tables.page import MOST_ROWS, leaks, named, promise, verdict
+from sfumato.report.tables.house import Papers, Story, house_page, said_of
+from sfumato.report.tables.limits import INSIDERS, limits, named
+from sfumato.report.tables.page import MOST_ROWS, audit_words, leaks, verdict
 from sfumato.tables.masking import Masked
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.protected import MaskedTable
@@ -20,11 +21,10 @@ from sfumato.texts.words import Words, words_in
 def masked_house(protected: MaskedTable, report: Mapping[str, Any], papers: Papers) -> str:
     """The whole report as one page; it tells which cells are unsafe, and the rules with their limits."""
     words, plan = words_in(protected.plan.output.language), protected.plan
-    promised = promise(words, protected) if protected.holds and plan.primary else ""
     story = Story(
         words["tabled.house_title"],
-        verdict(words, protected.holds, report, promised),
-        list(_limits(words, plan, report)),
+        verdict(words, protected, report),
+        list(limits(words, plan, report["ranges"])),
         [
             (words.count(report["cells"]), words["tabled.cells"]),
             (words.count(report["masked"]), words["tabled.masked"]),
@@ -41,24 +41,11 @@ def masked_house(protected: MaskedTable, report: Mapping[str, Any], papers: Pape
     return house_page(words, plan, report, story, papers)
 
 
-def _limits(words: Words, plan: TablePlan, report: Mapping[str, Any]) -> Iterator[str]:
-    """What is not promised; first of all against whom."""
-    yield from (words[f"tabled.not.{name}"] for name in report["attackers"]["did_not_attack"])
-    key = "tabled.not.coalition" if plan.attackers.coalition == 1 else "tabled.not.larger_coalition"
-    yield words[key].format(count=words.count(plan.attackers.coalition))
-    if not plan.attacker.rule:
-        yield words["tabled.not.cases"]
-    yield words["tabled.not.safe"]
-    if plan.table.group_by:
-        yield words["tabled.not.groups"]
-    if not report["ranges"]:
-        yield words["tabled.not.ranges"]
-    yield words["tabled.not.more"]
-
-
 def _lost(words: Words, report: Mapping[str, Any]) -> list[str]:
     counts = {key: words.count(report[key]) for key in ("masked", "cells", "primary", "secondary")}
     share = words.percent(report["masked"] / max(report["cells"], 1))
+    if not report["masked"]:
+        return [words["masked"].format(**counts)]
     return [
         words["masked"].format(**counts),
         words["tabled.lost_share"].format(share=share, cost=words.amount(report["cost"])),
@@ -75,6 +62,8 @@ def _residual(words: Words, protected: MaskedTable, report: Mapping[str, Any]) -
     """What was at stake, and how closely a reader knows unsafe cells now."""
     counts = {key: words.count(report[key]) for key in ("primary", "cells")}
     yield words["tabled.residual_before"].format(**counts)
+    if protected.holds and report["masked"]:
+        yield audit_words(words, report["audit"])
     widths = np.concatenate([_widths(part) for part in protected.parts] or [np.zeros(0)])
     if len(widths):
         ends = {"narrowest": words.amount(float(widths.min())), "median": words.amount(float(np.median(widths)))}

@@ -1,12 +1,12 @@
 """The report on a protected table to hand out, as a page in the language of its plan."""
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from sfumato.report.page.html_parts import page, paragraph, section, table
+from sfumato.report.page.html_parts import listing, page, paragraph, section, table
 from sfumato.report.page.signing import rows_outside
+from sfumato.report.tables.limits import attackers_considered, limits
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.protected import MaskedTable
@@ -18,19 +18,22 @@ HANDED_OUT, DAY, SEAL = "table-external.csv", "date", "external_sha256"
 
 
 def html(protected: MaskedTable, report: Mapping[str, Any]) -> str:
-    """The whole report as one page; it shows what is published, never a hidden value."""
+    """The whole report as one page; it shows what is published, and nothing that depends on a hidden value.
+
+    Which masks were chosen by which method, whether these are proved to be the fewest and what they cost, who is alone
+    in a cell: all this narrows what is hidden, and stays in the house.
+    """
     words = words_in(protected.plan.output.language)
     title = words["tabled.title"]
-    about = words["tabled.about"].format(method=report["method"], version=report["version"])
     body = [
         f"<h1>{escape(title)}</h1>",
-        paragraph(about, soft=True),
+        paragraph(f"Sfumato {report['version']}", soft=True),
         document(words, protected.plan, report),
-        verdict(words, protected.holds, report),
-        *([promise(words, protected)] if protected.holds and protected.plan.primary else []),
+        verdict(words, protected, report),
+        not_promised(words, limits(words, protected.plan, report["ranges"])),
         section(
             words["tabled.figures"],
-            table([words["measure.figure"], words["measure.value"]], _figure_rows(words, report), words),
+            table([words["measure.figure"], words["measure.value"]], _figure_rows(words, protected), words),
         ),
         *leaks(words, protected),
         *published(words, protected.external, protected.names(3)),
@@ -45,59 +48,64 @@ def document(words: Words, plan: TablePlan, report: Mapping[str, Any]) -> str:
     return table(["", ""], rows, words) if DAY in report or plan.release.stated() else ""
 
 
-def verdict(words: Words, holds: bool, report: Mapping[str, Any], more: str = "") -> str:
-    """Whether the promise holds, what the audit found, and who attacked."""
-    mark, key = ("verdict", "tabled.holds") if holds else ("verdict bad", "tabled.leaks")
-    unattacked = [words.sentence(warning) for warning in report["warnings"]] if holds else []
-    said = (_audit(words, report["audit"]), _attackers(words, report["attackers"]), *unattacked)
+def verdict(words: Words, protected: MaskedTable, report: Mapping[str, Any]) -> str:
+    """Whether the promise holds, against whom, and what it is; that there is none where nothing is masked."""
+    mark, key = _state(protected)
     head = f"<strong>{escape(words[key])}</strong>"
-    return f'<div class="{mark}">{head}{"".join(map(paragraph, said))}{more}</div>'
+    said = list(_said(words, protected, report))
+    return f'<div class="{mark}">{head}{"".join(map(paragraph, said))}</div>'
 
 
-def promise(words: Words, protected: MaskedTable) -> str:
-    """Which rules were kept, and what that promises.
+def _state(protected: MaskedTable) -> tuple[str, str]:
+    """How the verdict looks, and the key of its words."""
+    if not protected.holds:
+        return "verdict bad", "tabled.leaks"
+    return ("verdict", "tabled.holds") if masked_cells(protected) else ("verdict not", "tabled.nothing")
+
+
+def _said(words: Words, protected: MaskedTable, report: Mapping[str, Any]) -> Iterator[str]:
+    """What stands below the verdict.
 
     Limits of rules are not told: who knows them may tell of masked cells which are unsafe, and the audit attacks with
     that only where the plan says so (attacker.rule).
     """
     names = dict.fromkeys(rule.name for rule in protected.plan.primary)
-    told = "; ".join(words.get(f"rule.{name}", name) for name in names)
-    return paragraph(words["tabled.rules"].format(names=told)) + paragraph(words["tabled.promise"])
+    rules = words["tabled.rules"].format(names="; ".join(words.get(f"rule.{name}", name) for name in names))
+    if not protected.holds:
+        yield audit_words(words, report["audit"])
+    elif not masked_cells(protected):
+        yield from [rules] if names else []
+        return
+    yield attackers_considered(words, protected.plan)
+    if protected.holds:
+        yield from map(words.sentence, report["warnings"])
+        yield from [rules, words["tabled.promise"]] if names else []
 
 
-def _audit(words: Words, counts: Mapping[str, int]) -> str:
+def not_promised(words: Words, lines: Iterable[str]) -> str:
+    """What is not promised, in a box of its own."""
+    title = f"<strong>{escape(words['report.not_promised'])}</strong>"
+    return f'<div class="verdict not">{title}{listing(list(lines))}</div>'
+
+
+def masked_cells(protected: MaskedTable) -> int:
+    """How many cells of a table are masked: of this one, where it is one of several."""
+    return sum(int(part.mask.sum()) for part in protected.parts)
+
+
+def audit_words(words: Words, counts: Mapping[str, int]) -> str:
+    """What the attacks found, in a sentence or two."""
     told = {key: words.count(counts[key]) for key in ("checked", "exact", "too_narrow")}
     false = counts.get("contradictory", 0)
     more = words["tabled.contradictory"].format(count=words.count(false)) if false else ""
     return words["tabled.audit"].format(**told) + more
 
 
-def _attackers(words: Words, who: Mapping[str, Any]) -> str:
-    """Who attacked, and who did not; how many there are would tell how many cells have a single respondent."""
-    parts = [words["tabled.attackers"].format(names=named(words, who["attacked"]))]
-    if who["did_not_attack"]:
-        parts.append(words["tabled.switched_off"].format(names=named(words, who["did_not_attack"])))
-    if "rounding" in who:
-        parts.append(words["tabled.rounding"].format(amount=words.figure(f"{who['rounding']:g}")))
-    return " ".join(parts)
-
-
-def named(words: Words, names: Mapping[str, Any] | Sequence[str]) -> str:
-    """Attackers by their names."""
-    return ", ".join(words.get(f"tabled.attacker.{name}", str(name)) for name in names)
-
-
-def _figure_rows(words: Words, report: Mapping[str, Any]) -> list[tuple[str, object]]:
-    # The page is handed out. How many cells are unsafe by themselves narrows which they are, and the cost is often a
-    # sum of hidden values, which the digits of the gap would tell as well: these figures stay in report.json.
-    names = ("cells", "groups", "masked", "proved_optimal")
-    rows: list[tuple[str, object]] = [(words[f"tabled.{name}"], report[name]) for name in names]
-    return rows if report["gap"] is None else [*rows, (words["tabled.gap"], _rough(report["gap"]))]
-
-
-def _rough(gap: float) -> str:
-    """A gap in whole percents, rounded up."""
-    return f"{math.ceil(100 * gap - 1e-9)} %"
+def _figure_rows(words: Words, protected: MaskedTable) -> list[tuple[str, object]]:
+    """What anyone counts in the table that is handed out."""
+    groups = [(words["tabled.groups"], len(protected.parts))] if protected.plan.table.group_by else []
+    cells, masked = len(protected.source), masked_cells(protected)
+    return [(words["tabled.cells"], cells), *groups, (words["tabled.masked"], masked)]
 
 
 def leaks(words: Words, protected: MaskedTable) -> list[str]:

@@ -1,6 +1,6 @@
 """Reports on tables whose numbers were changed: figures, and a text summary."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -126,6 +126,15 @@ def method_words(report: Mapping[str, Any], words: Words) -> str:
     )
     steps = report.get("further_steps")
     return rounded + (words["noised.further_steps"].format(steps=words.count(steps)) if steps else "")
+
+
+def limits(words: Words, promised: bool) -> Iterator[str]:
+    """What is not promised of a table whose numbers were changed."""
+    yield words["noised.not.insiders"]
+    if promised:
+        yield words["noised.not.safe"]
+    yield words["noised.not.secret"]
+    yield words["tabled.not.more"]
 
 
 def additivity_line(sums: Mapping[str, Any], words: Words) -> str:

@@ -5,43 +5,41 @@ from html import escape
 from typing import Any
 
 from sfumato.report.page.html_parts import page, paragraph, section, table
-from sfumato.report.tables.page import document, published, sealed
-from sfumato.report.tables.perturbed import NO_PROMISE, UNCHANGED, additivity_line, method_words
+from sfumato.report.tables.page import document, not_promised, published, sealed
+from sfumato.report.tables.perturbed import NO_PROMISE, additivity_line, limits, method_words
 from sfumato.tables.perturbed.perturbed import ChangedTable
 from sfumato.texts.words import Words, words_in
 
 
 def html(changed: ChangedTable, report: Mapping[str, Any]) -> str:
-    """The whole report as one page; it shows what is published and what any reader computes, no true value."""
+    """The whole report as one page: what is published and what any reader computes, nothing that true values decide.
+
+    Whether a rule calls some cell unsafe, and whether any number was changed at all, is told in the house.
+    """
     words = words_in(changed.plan.output.language)
     title = words["noised.title"]
-    verdict = words["noised.holds"] if changed.promised else words.sentence(NO_PROMISE)
+    promised = bool(changed.plan.primary or changed.plan.table.cells)
+    verdict = words["noised.holds"] if promised else words.sentence(NO_PROMISE)
     body = [
         f"<h1>{escape(title)}</h1>",
         paragraph(f"Sfumato {report['version']}", soft=True),
         document(words, changed.plan, report),
         f'<div class="verdict">{paragraph(verdict)}</div>',
+        not_promised(words, limits(words, promised)),
         section(
             words["tabled.figures"],
             table([words["measure.figure"], words["measure.value"]], _figure_rows(words, report), words),
         ),
         *published(words, changed.external, changed.names(1)),
         *sealed(words, report),
-        *_warned(words, report),
     ]
     return page(title, body, words.language)
-
-
-def _warned(words: Words, report: Mapping[str, Any]) -> list[str]:
-    """That every number is the true one, where it is."""
-    unchanged = UNCHANGED in report["warnings"]
-    return [f'<div class="verdict">{paragraph(words.sentence(UNCHANGED))}</div>'] if unchanged else []
 
 
 def _figure_rows(words: Words, report: Mapping[str, Any]) -> list[tuple[str, object]]:
     # How far cells are off, and how many are unsafe, would tell about hidden values: that stays in report.json.
     return [
         (words["tabled.cells"], report["cells"]),
-        (words["noised.method"], method_words(report, words)),
+        (words["noised.method"], method_words({**report, "further_steps": None}, words)),
         (words["noised.totals"], additivity_line(report["additivity"], words)),
     ]

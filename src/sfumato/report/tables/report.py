@@ -22,6 +22,10 @@ BY_CASES = (
     "The attack made use of the column that tells which masked cells are unsafe by themselves, for all others are not. "
     "Hand out table-external.csv, which does not tell it, or protect with attacker: {rule: true}."
 )
+NOTHING_UNSAFE = (
+    "No rule of the plan calls a cell unsafe, so nothing is masked and nothing is promised. "
+    "Check that the rules fit the table."
+)
 WARNING = "The original's answer, faults included: the attacker gets through. Do not publish it."
 
 
@@ -50,7 +54,11 @@ def figures(protected: MaskedTable) -> dict[str, Any]:
         "ranges": not any(_without_ranges(part) for part in parts),
         "audit": {key: count for key, count in counts.items() if count or key != "contradictory"},
         "seconds": {stage: round(seconds, 4) for stage, seconds in protected.seconds.items()},
-        "warnings": [*([] if protected.holds else [WARNING]), *unattacked(part.part for part in protected.parts)],
+        "warnings": [
+            *([] if protected.holds else [WARNING]),
+            *([] if masked else [NOTHING_UNSAFE]),
+            *unattacked(part.part for part in protected.parts),
+        ],
         "input_sha256": _digest(protected.source),
     }
 
@@ -102,10 +110,15 @@ def summary(report: Mapping[str, Any]) -> str:
     """The figures in a few lines of text."""
     if "noise" in report:
         return perturbed.summary(report)
+    masked = (
+        f"{report['masked']:,} of {report['cells']:,} cells masked: {report['primary']:,} unsafe by themselves, "
+        f"{report['secondary']:,} to protect them."
+    )
+    if not report["masked"]:
+        return "\n".join([masked, *report["warnings"]])
     quality = "proved optimal" if report["proved_optimal"] else "not proved optimal"
     lines = [
-        f"{report['masked']:,} of {report['cells']:,} cells masked: {report['primary']:,} unsafe by themselves, "
-        f"{report['secondary']:,} to protect them.",
+        masked,
         f"Cost {report['cost']:,} ({quality}{_saving(report)}).",
         audit_line(report["audit"]),
         attackers_line(report),

@@ -7,7 +7,7 @@ import numpy as np
 
 from sfumato.errors import PlanError
 from sfumato.tables.build.build import lines_of
-from sfumato.tables.cells.cells import Mask, Places
+from sfumato.tables.cells.cells import Mask, Numbers, Places
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.parts import Part
 from sfumato.tables.cells.precision import step_of, tidied
@@ -96,7 +96,7 @@ def office_table(part: Part, plan: TablePlan, columns: Columns, mask: Mask) -> O
         lower=tidied(table.reach.down),
         upper=tidied(table.reach.up),
         costs=tidied(table.costs),
-        decimals=max(0, round(-float(np.log10(step_of(table.values))))),
+        decimals=_decimals(table.values),
     )
 
 
@@ -138,6 +138,12 @@ def _written(done: Protected, kind: str) -> dict[str, bytes]:
 
 
 def _alike(table: OfficeTable) -> OfficeTable:
-    """The table with one flag for all masked cells: which are unsafe by themselves is not handed out."""
+    """The table with one flag for all masked cells, and the decimals of the others: what is hidden tells neither which
+    are unsafe by themselves nor how many decimals these have."""
     hidden = masked_of(table.statuses)
-    return table.with_columns(statuses=np.where(hidden, int(CellStatus.UNSAFE_MANUAL), table.statuses))
+    alike = table.with_columns(statuses=np.where(hidden, int(CellStatus.UNSAFE_MANUAL), table.statuses))
+    return replace(alike, decimals=_decimals(table.values[~hidden]))
+
+
+def _decimals(values: Numbers) -> int:
+    return max(0, round(-float(np.log10(step_of(values)))))

@@ -35,6 +35,20 @@ class _Insider:
     alone: set[int] = field(default_factory=set)
 
 
+def kinds_considered(plan: TablePlan) -> tuple[Kind, ...]:
+    """Whom the plan lets attack a table of its kind, whether or not its cells tell of any.
+
+    >>> from sfumato.tables.plan.plan import TableSource
+    >>> [str(kind) for kind in kinds_considered(TablePlan(TableSource()))]
+    ['outsider', 'persons']
+    """
+    source = plan.table
+    kind = _kind(source.holdings is not None or bool(source.contributors), source.counts)
+    if not _let(plan, kind):
+        return (Kind.OUTSIDER,)
+    return (Kind.OUTSIDER, kind, *((Kind.COALITION,) if plan.attackers.coalition > 1 else ()))
+
+
 def attackers_of(plan: TablePlan, facts: Facts, table: Table, step: float) -> tuple[Attacker, ...]:
     """Everyone besides the outsider whom the plan lets attack.
 
@@ -42,11 +56,7 @@ def attackers_of(plan: TablePlan, facts: Facts, table: Table, step: float) -> tu
         PlanError: There are too many coalitions.
     """
     number, kind = _number(facts)
-    if not {
-        Kind.HOLDING: plan.attackers.holdings,
-        Kind.RESPONDENT: plan.attackers.respondents,
-        Kind.PERSON: plan.attackers.persons,
-    }[kind]:
+    if not _let(plan, kind):
         return ()
     if plan.table.contributors:
         insiders = _named(plan.table.contributors, facts, number)
@@ -57,11 +67,25 @@ def attackers_of(plan: TablePlan, facts: Facts, table: Table, step: float) -> tu
     return _resolved(plan, facts, table, step, insiders)
 
 
+def _let(plan: TablePlan, kind: Kind) -> bool:
+    """Whether the plan lets those of a kind attack."""
+    switches = {
+        Kind.HOLDING: plan.attackers.holdings,
+        Kind.RESPONDENT: plan.attackers.respondents,
+        Kind.PERSON: plan.attackers.persons,
+    }
+    return switches[kind]
+
+
 def _number(facts: Facts) -> tuple[Numbers | None, Kind]:
     """How many stand behind each cell, and what they are."""
-    if facts.holdings is not None:
-        return facts.holdings, Kind.HOLDING
-    return facts.frequency, Kind.PERSON if facts.counts else Kind.RESPONDENT
+    kind = _kind(facts.holdings is not None, facts.counts)
+    return (facts.holdings if kind == Kind.HOLDING else facts.frequency), kind
+
+
+def _kind(holdings: bool, counts: bool) -> Kind:
+    """What those are who stand behind the cells of a table."""
+    return Kind.HOLDING if holdings else Kind.PERSON if counts else Kind.RESPONDENT
 
 
 def _alone(facts: Facts, number: Numbers | None) -> Mask:

@@ -20,7 +20,9 @@ ENDINGS = ("published", "lower", "upper", "case", "reason")
 def show_outcome(folder: Path, words: Words) -> None:
     """The outcome of a job, with each of its tables."""
     report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    for text, good in outcome_sentences(report, words):
+    verdict, *further = outcome_sentences(report, words)
+    components.notice(*verdict)
+    for text, good in further:
         components.notice(text, good) if good is not None else ui.label(text)
     for own in table_folders(folder):
         if own != folder:
@@ -76,6 +78,9 @@ def outcome_sentences(report: dict[str, Any], words: Words) -> list[tuple[str, b
         "table_proved" if report["proved_optimal"] else "table_gap" if report["gap"] is not None else "table_unproved"
     )
     gap = words.figure(f"{100 * (report['gap'] or 0):.1f}")
+    if not report["masked"]:
+        said, *more = report["warnings"]
+        return [(words.sentence(text), None) for text in (said, words["masked"].format(**counts), *more)]
     return [
         (words["table_holds" if report["holds"] else "table_leaks"], bool(report["holds"])),
         (words["masked"].format(**counts), None),

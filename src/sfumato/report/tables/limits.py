@@ -1,0 +1,54 @@
+"""Against whom a masked table is protected and what is not promised: by its plan alone, whoever the cells tell of.
+
+Who happens to be alone in a cell depends on hidden values. What is handed out may not depend on these, so it names
+those whom the plan lets attack a table of its kind.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.promises.attackers import kinds_considered
+from sfumato.texts.words import Words
+
+INSIDERS = ("respondents", "holdings", "persons")
+
+
+def attackers_considered(words: Words, plan: TablePlan) -> str:
+    """Whom the plan lets attack, and whom it does not; how far they take totals to be rounded."""
+    parts = [words["tabled.attackers"].format(names=named(words, kinds_considered(plan)))]
+    if off := switched_off(plan):
+        parts.append(words["tabled.switched_off"].format(names=named(words, off)))
+    if plan.table.tolerance:
+        parts.append(words["tabled.rounding"].format(amount=words.figure(f"{plan.table.tolerance:g}")))
+    return " ".join(parts)
+
+
+def switched_off(plan: TablePlan) -> list[str]:
+    """Those whom the plan lets not attack."""
+    return [name for name in INSIDERS if not getattr(plan.attackers, name)]
+
+
+def named(words: Words, names: Mapping[str, Any] | Sequence[str]) -> str:
+    """Attackers by their names."""
+    return ", ".join(words.get(f"tabled.attacker.{name}", str(name)) for name in names)
+
+
+def limits(words: Words, plan: TablePlan, ranges: bool) -> Iterator[str]:
+    """What is not promised; first of all against whom.
+
+    Args:
+        ranges: Whether the ranges of all masked cells are published.
+    """
+    yield from (words[f"tabled.not.{name}"] for name in switched_off(plan))
+    key = "tabled.not.coalition" if plan.attackers.coalition == 1 else "tabled.not.larger_coalition"
+    yield words[key].format(count=words.count(plan.attackers.coalition))
+    if not plan.attacker.rule:
+        yield words["tabled.not.cases"]
+    yield words["tabled.not.rerun"]
+    yield words["tabled.not.safe"]
+    if plan.table.group_by:
+        yield words["tabled.not.groups"]
+    if not ranges:
+        yield words["tabled.not.ranges"]
+    yield words["tabled.not.more"]

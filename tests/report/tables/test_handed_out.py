@@ -1,0 +1,115 @@
+"""What goes out tells what is published and what the plan is, and nothing that depends on hidden values."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from sfumato.pipelines.tables.protect import run_plan
+from sfumato.tables.plan.plan import read_table_plan
+from sfumato.texts.words import words_in
+
+CODES = [(row, column) for row in ("r0", "r1") for column in ("c0", "c1", "c2")]
+PLAN = {
+    "version": 1,
+    "table": {"source": "cells.csv", "value": "n"},
+    "dimensions": {"r": {"column": "r"}, "c": {"column": "c"}},
+    "primary": [{"rule": "range", "min": 1, "max": 3}],
+    "output": {"files": ["px", "sdmx", "pivot"]},
+}
+# Tables that publish the same: in the first nobody is alone in a cell, in the others somebody is.
+ALIKE = ((5, 2, 2, 2, 3, 3), (3, 1, 2, 4, 4, 3), (1, 3, 2, 6, 2, 3))
+
+
+def cells(values: tuple[int, ...]) -> str:
+    sums: dict[tuple[str, str], int] = {}
+    for (row, column), value in zip(CODES, values, strict=True):
+        for key in ((row, column), (row, "Total"), ("Total", column), ("Total", "Total")):
+            sums[key] = sums.get(key, 0) + value
+    return "r,c,n\n" + "".join(f"{row},{column},{value}\n" for (row, column), value in sorted(sums.items()))
+
+
+def out_of(folder: Path, values: tuple[int, ...], **parts: object) -> Path:
+    folder.mkdir()
+    (folder / "cells.csv").write_text(cells(values), encoding="utf-8")
+    run_plan(read_table_plan({**PLAN, **parts}, folder)).save(folder / "out")
+    return folder / "out"
+
+
+def told(page: Path) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", page.read_text(encoding="utf-8").partition("<body>")[2]))
+
+
+def handed_out(out: Path) -> dict[str, str]:
+    names = ("report-external.html", "table-external.csv", "table.px", "table-sdmx.csv", "table-pivot.csv")
+    return {name: (out / name).read_text(encoding="utf-8") for name in names}
+
+
+def test_tables_that_publish_the_same_have_the_same_to_hand_out(tmp_path: Path) -> None:
+    """The page named single persons only where somebody was alone: by that line unsafe cells became exact."""
+    outs = [out_of(tmp_path / str(place), values) for place, values in enumerate(ALIKE)]
+    attacked = [json.loads((out / "report.json").read_text(encoding="utf-8"))["attackers"]["attacked"] for out in outs]
+    same: dict[str, list[dict[str, str]]] = {}
+    for out in outs:
+        same.setdefault((out / "table-external.csv").read_text(encoding="utf-8"), []).append(handed_out(out))
+    assert max(map(len, same.values())) > 1
+    assert len({tuple(one) for one in attacked}) > 1
+    assert all(files == alike[0] for alike in same.values() for files in alike)
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_the_page_names_whom_the_plan_thinks_of(tmp_path: Path, language: str) -> None:
+    words = words_in(language)
+    page = told(out_of(tmp_path / "a", ALIKE[0], language=language) / "report-external.html")
+    names = ", ".join(words[f"tabled.attacker.{name}"] for name in ("outsider", "persons"))
+    assert words["tabled.attackers"].format(names=names) in page
+
+
+def test_how_masks_were_chosen_and_whether_that_is_proved_stays_in_the_house(tmp_path: Path) -> None:
+    words, out = words_in(), out_of(tmp_path / "a", ALIKE[0])
+    page = told(out / "report-external.html")
+    assert not any(text in page for text in ("optimal", "cost", "too narrow"))
+    assert words["table_proved"] in told(out / "report.html")
+
+
+@pytest.mark.parametrize("method", [{}, {"method": {"name": "rounding", "base": 5}}])
+def test_both_editions_say_what_who_reruns_the_program_may_learn(tmp_path: Path, method: dict[str, object]) -> None:
+    words, out = words_in(), out_of(tmp_path / "a", ALIKE[0], output={}, **method)
+    for name in ("report.html", "report-external.html"):
+        page = told(out / name)
+        assert words["report.not_promised"] in page
+        assert words["tabled.not.rerun" if not method else "noised.not.secret"] in page
+
+
+def test_decimals_of_hidden_cells_are_not_told(tmp_path: Path) -> None:
+    (tmp_path / "cells.csv").write_text("area,n\nTotal,30\na,2.5\nb,2.5\nc,25\n", encoding="utf-8")
+    plan = {**PLAN, "dimensions": {"area": {"column": "area"}}, "primary": [{"rule": "range", "min": 1, "max": 9}]}
+    run_plan(read_table_plan(plan, tmp_path)).save(tmp_path / "out")
+    assert "DECIMALS=0;" in (tmp_path / "out" / "table.px").read_text(encoding="utf-8")
+
+
+def test_one_of_several_tables_tells_its_own_numbers(tmp_path: Path) -> None:
+    """Above a table of its own few cells stood the numbers of all tables together."""
+    (tmp_path / "one.csv").write_text("area,n\nTotal,24\na,2\nb,9\nc,13\n", encoding="utf-8")
+    (tmp_path / "two.csv").write_text("sex,n\nTotal,24\nm,11\nf,13\n", encoding="utf-8")
+    tables = [
+        {"name": name, "source": f"{name}.csv", "dimensions": {key: {"column": key}}}
+        for name, key in (("one", "area"), ("two", "sex"))
+    ]
+    plan = {"version": 1, "table": {"value": "n"}, "tables": tables, "primary": [{"rule": "frequency", "min": 4}]}
+    run_plan(read_table_plan(plan, tmp_path)).save(tmp_path / "out")
+    assert "cells 4 masked 2" in told(tmp_path / "out" / "one" / "report-external.html")
+    assert "cells 3 masked 0" in told(tmp_path / "out" / "two" / "report-external.html")
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_where_nothing_is_unsafe_nothing_is_promised(tmp_path: Path, language: str) -> None:
+    """A survey of enterprises, judged by a rule for small counts, was said to be proved."""
+    words, out = words_in(language), out_of(tmp_path / "a", (40, 50, 60, 70, 80, 90), language=language)
+    for name in ("report.html", "report-external.html"):
+        page = told(out / name)
+        assert words["tabled.nothing"] in page
+        assert not any(words[key] in page for key in ("tabled.holds", "tabled.promise", "table_proved"))
+        assert words["report.not_promised"] in page
+        assert 'class="verdict"' not in (out / name).read_text(encoding="utf-8")
