@@ -40,10 +40,10 @@ def _raise(floor: Numbers, cells: Mask, least: float) -> None:
 def shows_zeros(rules: Sequence[Rule], facts: Facts) -> bool:
     """Whether a cell of value 0 is always published, so that everyone knows that a masked one is none.
 
-    Where respondents, contributions or holdings stand beside the values, a masked sum may well be 0; so may a cell
-    that a rule masks for being 0, or that a column marks.
+    Where respondents, contributions or holdings stand beside sums, a masked one may well be 0; so may a cell that a
+    rule masks for being 0, or that a column marks.
     """
-    return facts.counts and facts.holdings is None and not any(_may_hide_zero(rule) for rule in rules)
+    return facts.counted and facts.holdings is None and not any(_may_hide_zero(rule) for rule in rules)
 
 
 def _may_hide_zero(rule: Rule) -> bool:
