@@ -10,6 +10,7 @@ from sfumato.errors import DataError
 from sfumato.texts.words import Words
 from sfumato.web.forms import is_number
 from sfumato.web.projects.loaded_data import MARKS
+from sfumato.web.tables.column_facts import counts_somebody, facts_in
 from sfumato.web.tables.crosstab import TOTALS
 
 
@@ -52,8 +53,12 @@ def decoded(content: bytes) -> str:
 def guessed(names: Sequence[str], lines: Sequence[Sequence[str]]) -> tuple[str | None, list[str]]:
     """Which column probably holds the values, and which the categories: columns of numbers hold values.
 
+    One that says who is behind the cells holds them only where no other does.
+
     >>> guessed(["area", "firms", "turnover"], [["Total", "5", "70"], ["a", "5", "70"]])
-    ('firms', ['area'])
+    ('turnover', ['area'])
+    >>> guessed(["area", "count", "persons"], [["Total", "5", "4"], ["a", "5", "4"]])
+    ('count', ['area'])
     >>> guessed(["district", "quarter", "count"], [["0", "0", "9"], ["1", "2", "9"]])
     ('count', ['district', 'quarter'])
     """
@@ -64,7 +69,9 @@ def guessed(names: Sequence[str], lines: Sequence[Sequence[str]]) -> tuple[str |
     ]
     if len(numeric) in (0, len(names)):
         return names[-1], list(names[:-1])
-    return numeric[0], [name for name in names if name not in numeric]
+    facts = facts_in(names, lines)
+    values = [name for name in numeric if name not in facts.named and not counts_somebody(name)] or numeric
+    return values[0], [name for name in names if name not in numeric]
 
 
 def writes_commas(lines: Sequence[Sequence[str]]) -> bool:

@@ -1,6 +1,7 @@
 """What a table's plan says, on the page: rules for unsafe cells, columns they need, method, protection, attacker."""
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import field
 from functools import partial
 from typing import Any
@@ -15,6 +16,7 @@ from sfumato.texts.words import Words
 from sfumato.web import components
 from sfumato.web.entry_list import EntryList
 from sfumato.web.forms import Form, Values
+from sfumato.web.tables.column_facts import ColumnFacts, fitting_rules
 
 # What a rule starts with when it is added.
 STARTS: dict[str, Values] = {
@@ -51,6 +53,7 @@ class MaskingRules:
     Attributes:
         columns: The columns of the table at hand, which fields offer.
         promised: Whether the rules hold for a method that changes numbers, which can do without.
+        proposed: The rules that the page itself put there.
     """
 
     words: Words
@@ -62,6 +65,7 @@ class MaskingRules:
     protection: Values = field(default_factory=dict)
     attacker: Values = field(default_factory=dict)
     promised: bool = True
+    proposed: list[Values] = field(default_factory=lambda: [{"rule": "range", **STARTS["range"]}])
 
     def __post_init__(self) -> None:
         offered: dict[str, Callable[[], Values]] = {name: partial(dict, STARTS[name]) for name in RULES}
@@ -106,6 +110,25 @@ class MaskingRules:
     def look_at(self, columns: Sequence[str]) -> None:
         """Offer the columns of the table of which the rules speak."""
         self.columns = columns
+        self.show()
+
+    def propose(self, facts: ColumnFacts, counts: bool, whole: bool) -> None:
+        """Have the rules look at the columns that fit them; rules that somebody chose stay.
+
+        Args:
+            facts: The columns that say who is behind the cells.
+            counts: Whether the values are counts of what those have.
+            whole: Whether they are whole numbers.
+        """
+        if self.rules != self.proposed:
+            needed = {NEEDS.get(rule["rule"]) for rule in self.rules}
+            self.facts.update({name: column for name, column in facts.plain().items() if name in needed})
+        else:
+            self.facts.update(facts.plain())
+            self.rules[:] = fitting_rules(ColumnFacts() if counts else facts, whole)
+            if counts and facts.frequency:
+                self.count_respondents(facts.frequency)
+            self.proposed = deepcopy(self.rules)
         self.show()
 
     def count_respondents(self, column: str) -> None:

@@ -14,6 +14,7 @@ from sfumato.web import components
 from sfumato.web.shared_room import SharedRoom
 from sfumato.web.shell import Shell
 from sfumato.web.sign_off import sign_off_fields
+from sfumato.web.tables.column_facts import counts_somebody, facts_in, has_fractions
 from sfumato.web.tables.crosstab import MOST_CATEGORIES, unfolded
 from sfumato.web.tables.first_look import (
     Doubt,
@@ -185,7 +186,15 @@ class TableArea:
             self._counted.clear()
         self._fill({})
         self._rules.offer(self._names)
+        self._propose()
         self._check()
+
+    def _propose(self) -> None:
+        """Propose rules that fit what the columns probably say of the cells."""
+        value = str(self._value.value or "")
+        facts = facts_in(self._names, self._lines[1:], value)
+        counts = counts_somebody(value) and not facts.contributions
+        self._rules.propose(facts, counts, whole=not has_fractions(self._texts(value)))
 
     def _restore(self) -> None:
         """Show what was entered before the page was opened again."""
@@ -310,6 +319,16 @@ class TableArea:
         with self._verdict:
             for fault in faults:
                 components.notice(fault, good=False)
+            if unused := self._unused():
+                components.notice(self.words["unused_columns"].format(names=", ".join(unused)), good=None)
+
+    def _unused(self) -> list[str]:
+        """The columns of the table that neither are categories or values nor are looked at by a rule."""
+        if self._linked.tables:
+            return []
+        entries = [field.value or [] for field in self._columns()]
+        named = {name for entry in entries for name in ([entry] if isinstance(entry, str) else entry)}
+        return [name for name in self._names if name not in named | self._rules.used()]
 
     def _tell_doubt(self) -> list[str]:
         """Say how numbers are read that may be thousands or fractions; a fault where nobody has decided it."""
