@@ -122,3 +122,21 @@ def test_the_plan_of_a_job_names_the_file_that_was_sent(folder: Path) -> None:
     WORK["protect"](folder / "input" / "plan.yaml", folder / "draft-1" / "result", {}, lambda *_: None)
     assert read_table_plan(folder / "draft-1" / "result" / "plan.yaml").table.source == "cells.csv"
     assert "source: cells.csv" in (folder / "draft-1" / "result" / "report.html").read_text(encoding="utf-8")
+
+
+SUMS = "area,v,n,top1,top2\nTotal,100.5,24,60.5,9\na,9,2,5,4\nb,65.5,9,60.5,3\nc,13,6,4,3\nd,13,7,4,3\n"
+
+
+def test_a_german_report_says_everything_in_german_and_which_rule_struck(folder: Path) -> None:
+    """It printed internal names and a limit that the plan had not, and one reason for all rules."""
+    (folder / "cells.csv").write_text(SUMS, encoding="utf-8")
+    table = {"source": "cells.csv", "value": "v", "frequency": "n", "contributions": ["top1", "top2"]}
+    rules = [{"rule": "frequency", "min": 3}, {"rule": "p-percent", "p": 10}]
+    out, words = saved(folder, table=table, primary=rules, language="de"), words_in("de")
+    told = words_of(out / "report.html").partition(words["report.plan"])[0]
+    assert not re.search(r"\b(holding|value|unit|q: 100|Anonymisiert|Befragte|Methode)\b", told)
+    cells = told.partition(words["tabled.masked_cells"])[2].partition(words["sign.decisions"])[0]
+    assert f"primär {words['rule.frequency']}" in cells
+    assert f"primär {words['rule.p-percent']}" in cells
+    assert words["masked.complement"] in cells or words["case.secondary"] not in cells
+    assert f"{words['rule.p-percent']} ({words['rule.p-percent.p']}: 10)" in told

@@ -49,7 +49,7 @@ def changed_house(changed: ChangedTable, report: Mapping[str, Any], papers: Pape
 def _decisions(words: Words, plan: TablePlan, report: Mapping[str, Any]) -> Iterator[Decision]:
     method = plan.perturbation
     assert method is not None
-    yield words["report.method"], method_words(report, words), words[f"masking.{method.name}.says"]
+    yield words["noised.method"], method_words(report, words), words[f"masking.{method.name}.says"]
     for key, value in asdict(method).items():
         told = {"deviation": "D", "variance": "V"}.get(key, key)
         title = words.get(f"masking.{method.name}.{told}")

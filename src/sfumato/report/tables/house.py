@@ -1,7 +1,7 @@
 """The report on a table that stays in the house, to be signed: what is told of masked and of changed tables alike."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, field
+from dataclasses import field, fields
 from datetime import date
 from html import escape
 from pathlib import Path
@@ -14,8 +14,11 @@ from sfumato.report.tables.page import not_promised
 from sfumato.shapes.files import written
 from sfumato.tables.plan.plain import table_plan_dict
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.plan.rules import Rule
+from sfumato.tables.plan.rules import PriorPosterior, Rule
 from sfumato.texts.words import Words
+
+# What is known within so many percent is not known at all: the rule is called p percent then.
+ALL_KNOWN = 100.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,20 +93,32 @@ def rule_decisions(words: Words, plan: TablePlan) -> list[signing.Decision]:
     return [
         (
             words["tabled.decide.rule"],
-            words.get(f"rule.{rule.name}", rule.name) + _limits(words, rule),
-            words.get(f"rule.{rule.name}.says", ""),
+            rule_words(words, rule) + _limits(words, rule),
+            words.get(f"rule.{_kind(rule)}.says", ""),
         )
         for rule in plan.primary
     ]
 
 
+def rule_words(words: Words, rule: Rule) -> str:
+    """What a rule is called."""
+    return words.get(f"rule.{_kind(rule)}", rule.name)
+
+
+def _kind(rule: Rule) -> str:
+    """The name of a rule among the texts: who knew others closely before has one of its own."""
+    before = isinstance(rule, PriorPosterior) and rule.q != ALL_KNOWN
+    return "pq" if before else rule.name
+
+
 def _limits(words: Words, rule: Rule) -> str:
-    """What a rule says, in parentheses."""
-    entries = asdict(rule)  # type: ignore[call-overload]
+    """What a plan says of a rule, in parentheses; not what holds by itself."""
+    entries = {entry.name: (getattr(rule, entry.name), entry.default) for entry in fields(rule)}  # type: ignore[arg-type]
     told = [
-        f"{words.get(f'rule.{rule.name}.{key}', key).partition(';')[0]}: {said_of(words, value)}"
-        for key, value in entries.items()
-        if value is not None
+        f"{words.get(f'rule.{_kind(rule)}.{key}', key).partition(';')[0]}: "
+        f"{words.get(f'level.{value}', said_of(words, value))}"
+        for key, (value, default) in entries.items()
+        if value is not None and value != default
     ]
     return f" ({', '.join(told)})" if told else ""
 
@@ -128,7 +143,7 @@ def _origin(words: Words, plan: TablePlan, report: Mapping[str, Any], papers: Pa
     """How it was made: figures, fingerprints, and the plan in full."""
     seconds = sum(report["seconds"].values())
     rows = [
-        (words["report.method"], report["method"]),
+        (words["noised.method"], report["method"]),
         (words["report.seconds"], words.figure(f"{seconds:.2f}")),
         *(((words["tabled.sha_columns"], report["input_sha256"]),) if "input_sha256" in report else ()),
         *((f"SHA-256: {name}", seal) for name, seal in papers.seals.items()),

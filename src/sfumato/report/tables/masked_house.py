@@ -8,11 +8,13 @@ import numpy as np
 
 from sfumato.report.page.html_parts import long_table, paragraph, section
 from sfumato.report.page.signing import Decision
-from sfumato.report.tables.house import Papers, Story, house_page, said_of
+from sfumato.report.tables.house import Papers, Story, house_page, rule_words, said_of
 from sfumato.report.tables.limits import INSIDERS, limits, named
 from sfumato.report.tables.page import MOST_ROWS, audit_words, leaks, verdict
+from sfumato.tables.build.build import lines_of
 from sfumato.tables.masking import Masked
 from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.promises.resolution import facts_of
 from sfumato.tables.protected import MaskedTable
 from sfumato.tables.words import lower_end, upper_end
 from sfumato.texts.words import Words, words_in
@@ -90,8 +92,12 @@ def _attackers(words: Words, who: Mapping[str, Any]) -> Iterator[str]:
 
 def _decisions(words: Words, plan: TablePlan, report: Mapping[str, Any]) -> Iterator[Decision]:
     method = plan.method
-    yield words["report.method"], method.name, words[f"masking.{method.name}.says"]
-    yield words["masking.cost"], method.cost, words["tabled.decide.cost.why"]
+    yield words["noised.method"], method.name, words[f"masking.{method.name}.says"]
+    yield (
+        words["masking.cost"],
+        words.get(f"tabled.decide.cost.{method.cost}", method.cost),
+        words["tabled.decide.cost.why"],
+    )
     protection = plan.protection
     if protection is not None:
         ends = {key: getattr(protection, key) for key in ("lower", "upper", "percent")}
@@ -108,17 +114,33 @@ def _decisions(words: Words, plan: TablePlan, report: Mapping[str, Any]) -> Iter
 
 def _masked_cells(words: Words, protected: MaskedTable) -> list[str]:
     """Every masked cell with its range, its case and its reason, the first of very many."""
-    rows = list(islice((row for part in protected.parts for row in _rows(words, part)), MOST_ROWS))
+    rows = list(islice((row for part in protected.parts for row in _rows(words, protected, part)), MOST_ROWS))
     head = [words[f"tabled.{key}"] for key in ("cell", "column.lower", "column.upper", "case", "reason")]
     left = protected.audit.checked - len(rows)
     more = [paragraph(words["tabled.more_masked"].format(count=words.count(left)), soft=True)] if left > 0 else []
     return [section(words["tabled.masked_cells"], long_table(head, rows, words), *more)] if rows else []
 
 
-def _rows(words: Words, part: Masked) -> Iterator[tuple[str, ...]]:
+def _rows(words: Words, protected: MaskedTable, part: Masked) -> Iterator[tuple[str, ...]]:
+    struck = _struck(words, protected, part)
     for cell in np.flatnonzero(part.mask):
         low, high = float(part.ends.low[cell]), float(part.ends.high[cell])
         ends = ("", "") if np.isnan(low) or np.isnan(high) else (lower_end(low), upper_end(high))
         case = words.get(f"case.{part.case[cell]}", str(part.case[cell]))
         name = ", ".join([*part.part.group, part.part.table.names[cell]])
-        yield name, *map(words.value, ends), case, part.reason[cell]
+        yield name, *map(words.value, ends), case, "; ".join(struck[cell]) or part.reason[cell]
+
+
+def _struck(words: Words, protected: MaskedTable, part: Masked) -> list[list[str]]:
+    """The rules that call each cell unsafe; none where a table is one of several, or of cells and relations."""
+    own, rules = part.part, protected.plan.primary
+    names: list[list[str]] = [[] for _ in part.mask]
+    if not own.trees or len(own.trees) != len(protected.plan.dimensions):
+        return names
+    lines = dict(zip(protected.plan.dimensions, lines_of(own.trees, own.keys), strict=True))
+    columns = protected.source.rows(own.rows)
+    facts = facts_of(protected.plan.table, columns, own.table.values, own.table.relations, lines)
+    for rule in rules:
+        for cell in np.flatnonzero(rule.apply(facts).unsafe & own.table.unsafe):
+            names[cell].append(rule_words(words, rule))
+    return names
