@@ -300,3 +300,61 @@ def test_names_of_other_files_are_not_guessed(tmp_path):
             dimensions=dimensions,
             primary=[{"rule": "frequency", "min": 2}],
         )
+
+
+SUMS = "T;T;100.5;10 T;a;60.5;6 T;b;40;4 x;T;30.5;3 x;a;20.5;2 x;b;10;1 y;T;70;7 y;a;40;4 y;b;30;3"
+FREQUENCY = {"rule": "frequency", "min": 3}
+
+
+def sums_plan(folder, rda="n\n<FREQUENCY>\n", **table):
+    (folder / "t.tab").write_text(SUMS.replace(" ", "\n") + "\n")
+    spanning = "".join(f'{name}\n<RECODEABLE>\n<TOTCODE> "T"\n' for name in "rs")
+    (folder / "t.rda").write_text(f'<SEPARATOR> ";"\n{spanning}v\n<NUMERIC>\n<DECIMALS> 1\n{rda}')
+    (folder / "t.csv").write_text("r,s,v,n\n" + SUMS.replace(";", ",").replace(" ", "\n") + "\n")
+    dimensions = {name: {"column": name, "total": "T"} for name in "rs"}
+    plan = {"version": 1, "table": {"source": "t.tab", "value": "v"} | table, "dimensions": dimensions}
+    return read_table_plan(plan | {"primary": [FREQUENCY]}, folder)
+
+
+def masked_in(done):
+    data = done.data
+    return {(r, s) for r, s, shown in zip(data["r"], data["s"], data["v_published"], strict=True) if shown == "*"}
+
+
+def test_the_respondents_of_a_tab_file_are_those_that_its_metadata_name(tmp_path):
+    silent, named = (sf.protect(plan=sums_plan(tmp_path, **more)) for more in ({}, {"frequency": "n"}))
+    assert {("x", "a"), ("x", "b")} <= masked_in(silent) == masked_in(named)
+    assert silent.plan.plain["table"]["frequency"] == "n"
+
+
+def test_the_value_of_a_tab_file_is_what_the_plan_names(tmp_path):
+    done = sf.protect(plan=sums_plan(tmp_path, value="n", rda="n\n<NUMERIC>\n"))
+    assert list(done.data["n"])[:2] == ["10", "6"]
+
+
+def test_respondents_of_sdmx_are_taken(tmp_path):
+    plan = sums_plan(tmp_path, source="s.csv", value="OBS_VALUE")
+    lines = SUMS.replace(";", ",").split(" ")
+    (tmp_path / "s.csv").write_text("r,s,OBS_VALUE,RESPONDENTS\n" + "\n".join(lines) + "\n")
+    assert sf.protect(plan=plan).plan.table.frequency == "RESPONDENTS"
+
+
+@pytest.mark.parametrize("rule", [FREQUENCY, {"rule": "group-disclosure", "dimension": "r"}])
+@pytest.mark.parametrize("negative", [False, True])
+def test_sums_are_not_taken_for_respondents(tmp_path, rule, negative):
+    plan = sums_plan(tmp_path, source="t.csv")
+    if negative:
+        text = "r,s,v\nT,T,2\nT,a,1\nT,b,1\nx,T,-1\nx,a,-1\nx,b,0\ny,T,3\ny,a,2\ny,b,1\n"
+        (tmp_path / "t.csv").write_text(text)
+    plain = {**plan.plain, "primary": [rule]}
+    with pytest.raises(PlanError) as caught:
+        sf.protect(plan=read_table_plan(plain, tmp_path))
+    assert caught.value.do and caught.value.code in ("plan.no-frequency", "plan.no-dimension")
+
+
+@pytest.mark.parametrize("key", ["frequency", "holdings"])
+def test_fewer_than_nobody_is_refused(tmp_path, key):
+    plan = sums_plan(tmp_path, source="t.csv", **{"frequency": "n", key: "n"})
+    (tmp_path / "t.csv").write_text((tmp_path / "t.csv").read_text().replace("10,1\n", "10,-1\n"))
+    with pytest.raises(DataError, match='"n" is negative in 1 rows, the first is row 6'):
+        sf.protect(plan=plan)

@@ -9,7 +9,7 @@ from sfumato.errors import PlanError
 from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTable
 from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
 from sfumato.pipelines.tables.several import chains_of, of_crossed
-from sfumato.pipelines.tables.table_source import columns_from, with_office_totals
+from sfumato.pipelines.tables.table_source import columns_from, with_metadata
 from sfumato.tables.attack.findings import Audit
 from sfumato.tables.build.joint import Sheet
 from sfumato.tables.cells.columns import Columns
@@ -59,7 +59,7 @@ def audit(
     if plan is None:
         raise PlanError("the audit needs the plan.", "Name it: it says which cells add up.", "no-plan")
     attacked = _attacked_by(_plan_for(table, read_table_plan(plan)), integer, own_contribution)  # type: ignore[arg-type]
-    attacked = with_office_totals(attacked, table)
+    attacked = with_metadata(attacked, table)
     with errors_in(Path(table) if isinstance(table, str | Path) else None, attacked):
         columns = table if isinstance(table, Columns) else columns_from(table, attacked, published=True)
         reading = read_published(columns, attacked)
@@ -92,7 +92,7 @@ def _several(
     if plan is None:
         raise PlanError("the audit needs the plan.", "Name it: it says which cells add up.", "no-plan")
     listed = plan if isinstance(plan, list | tuple) else [plan]
-    plans = [_attacked_by(with_office_totals(read_table_plan(one)), integer, own_contribution) for one in listed]
+    plans = [_attacked_by(with_metadata(read_table_plan(one)), integer, own_contribution) for one in listed]
     _check_masked(plans)
     chains, recorded = linked or _linked(plans)
     released = [

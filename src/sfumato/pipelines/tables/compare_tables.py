@@ -16,7 +16,7 @@ from sfumato.folders import staged, write_text
 from sfumato.pipelines.tables.perturbation.perturb import change
 from sfumato.pipelines.tables.protect import run
 from sfumato.pipelines.tables.several import plan_of, sheets_of
-from sfumato.pipelines.tables.table_source import columns_from, source_columns, with_office_totals
+from sfumato.pipelines.tables.table_source import columns_from, source_columns, with_metadata
 from sfumato.report.tables.comparison import html, text
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.comparison import TableRun, TableRuns
@@ -111,7 +111,7 @@ def _one_table(plan: TablePlan, table: Any) -> tuple[TablePlan, Columns]:
     if plan.previous or len(plan.tables) > 1:
         do = "Take one with its dimensions, and nothing that was published before."
         raise PlanError("a comparison is of one table.", do, "compare-tables")
-    plan = with_office_totals(plan, table)
+    plan = with_metadata(plan, table)
     if plan.alone:
         return plan, source_columns(plan) if table is None else columns_from(table, plan)
     crossed, sheets = sheets_of(plan, table)

@@ -18,7 +18,7 @@ from sfumato.pipelines.tables.table_parts import (
     SeveralMaskingParts,
     TableParts,
 )
-from sfumato.pipelines.tables.table_source import columns_from, source_columns, with_office_totals
+from sfumato.pipelines.tables.table_source import columns_from, source_columns, with_metadata
 from sfumato.tables.build.build import build
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.parts import Part
@@ -85,7 +85,7 @@ def protect(table: Any = None, plan: str | Path | Mapping[str, Any] | TablePlan 
     """
     chosen = _plan(plan, parts, table)
     source = None if _is_plan_file(table) else table
-    chosen = with_office_totals(chosen, source)
+    chosen = with_metadata(chosen, source)
     if not chosen.alone:
         one = not chosen.tables and chosen.table.microdata is None and source is not None
         together = protect_several if chosen.perturbation is None else perturb_several
@@ -103,7 +103,7 @@ def run_plan(plan: TablePlan, progress: Progress | None = None, asked: Callable[
         progress: Told how far the search is.
         asked: Whether somebody wants the best so far.
     """
-    plan = with_office_totals(plan)
+    plan = with_metadata(plan)
     if plan.alone:
         with errors_in(_file(plan), plan):
             columns = source_columns(plan)

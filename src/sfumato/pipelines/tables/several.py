@@ -19,7 +19,7 @@ from sfumato.tables.nesting.chain import Chain
 from sfumato.tables.nesting.odd_records import with_odd_records
 from sfumato.tables.nesting.record_codes import RecordCodes
 from sfumato.tables.plan.perturbation import CellKey
-from sfumato.tables.plan.plan import Crossing, Dimension, TablePlan, read_table_plan
+from sfumato.tables.plan.plan import COUNT, Crossing, Dimension, TablePlan, read_table_plan
 from sfumato.tables.plan.rules import Dominance, Frequency, Holdings, PriorPosterior, Request
 from sfumato.tables.published.previous import Release, read_releases
 from sfumato.tables.several import joint_part, section_of, shown_of
@@ -216,9 +216,6 @@ def _records(plan: TablePlan) -> Any:
             "record-key",
         )
     return RecordKeys(column, method.secret if method.record else None, method.digits)
-
-
-COUNT = "count"
 
 
 def of_crossed(plan: TablePlan) -> TablePlan:

@@ -13,7 +13,14 @@ from sfumato.tables.formats.crosstab_file import as_cells
 from sfumato.tables.formats.delimited_cells import read_delimited_cells
 from sfumato.tables.formats.headerless_file import cells_without_header, with_statuses
 from sfumato.tables.formats.metadata import Metadata, read_metadata
-from sfumato.tables.formats.office_columns import office_columns, refuse_others, with_masks, with_names
+from sfumato.tables.formats.office_columns import (
+    office_columns,
+    refuse_others,
+    respondents_in,
+    with_masks,
+    with_names,
+)
+from sfumato.tables.formats.sdmx import RESPONDENTS, VALUE
 from sfumato.tables.office.faults import likely_encoding
 from sfumato.tables.plan.plan import Dimension, TablePlan
 
@@ -24,8 +31,8 @@ TOTAL = Dimension(column="").total
 BY_ENGINE = (".xlsx", ".xlsm", ".xls", ".ods", ".parquet", ".json", ".jsonl")
 
 
-def with_office_totals(plan: TablePlan, table: Any = None) -> TablePlan:
-    """The plan with the codes of totals that the metadata of its `.tab` files name, where it names none itself.
+def with_metadata(plan: TablePlan, table: Any = None) -> TablePlan:
+    """The plan with what the files that it names tell and it does not: codes of totals and respondents.
 
     Args:
         plan: The plan.
@@ -33,6 +40,36 @@ def with_office_totals(plan: TablePlan, table: Any = None) -> TablePlan:
     """
     given = Path(table) if isinstance(table, str | Path) and Path(table).suffix.lower() == TAB else None
     source = plan.folder / plan.table.source if plan.table.source is not None else None
+    return _with_respondents(_with_office_totals(plan, given, source), given or source)
+
+
+def _with_respondents(plan: TablePlan, path: Path | None) -> TablePlan:
+    """The plan with the columns of respondents and largest contributions that a file tells, where it names neither:
+    sums must not be taken for respondents."""
+    own = _told_by_file(plan, path) if plan.table.counts and path is not None and plan.table.cells is None else {}
+    if not own:
+        return plan
+    plain = dict(plan.plain)
+    plain["table"] = plain.get("table", {}) | {
+        key: list(part) if isinstance(part, tuple) else part for key, part in own.items()
+    }
+    return replace(plan, table=replace(plan.table, **own), plain=plain)
+
+
+def _told_by_file(plan: TablePlan, path: Path) -> dict[str, Any]:
+    """What a `.tab` file's metadata, or the header of SDMX-CSV, say of respondents and largest contributions."""
+    described = _described(plan, path)
+    if described is not None:
+        return respondents_in(read_metadata(described, plan.table.encoding), plan.table.value)
+    if path.suffix.lower() != ".csv" or not path.is_file():
+        return {}
+    with open_text(path, plan.table.encoding or likely_encoding(path)) as stream:
+        names = {name.strip().strip('"') for name in first_record(stream).split(",")}
+    return {"frequency": RESPONDENTS} if {VALUE, RESPONDENTS} <= names else {}
+
+
+def _with_office_totals(plan: TablePlan, given: Path | None, source: Path | None) -> TablePlan:
+    """The plan with the codes of totals that the metadata of its `.tab` files name, where it names none itself."""
     crossings = tuple(
         replace(one, dimensions=_with_totals(plan, plan.folder / one.source, one.dimensions)) if one.source else one
         for one in plan.tables
@@ -61,13 +98,19 @@ def _plain_totals(plain: Mapping[str, Any], dimensions: Mapping[str, Dimension])
 
 
 def _with_totals(plan: TablePlan, path: Path | None, dimensions: Mapping[str, Dimension]) -> dict[str, Dimension]:
-    described = None
-    if path is not None and path.suffix.lower() == TAB:
-        described = _metadata_of(path, plan) or path.with_suffix(".rda")
-    if described is None or not described.is_file():
+    described = _described(plan, path)
+    if described is None:
         return dict(dimensions)
     metadata = read_metadata(described, plan.table.encoding)
     return {name: _with_total(own, metadata) for name, own in dimensions.items()}
+
+
+def _described(plan: TablePlan, path: Path | None) -> Path | None:
+    """The metadata file of a `.tab` file, where it is there."""
+    if path is None or path.suffix.lower() != TAB:
+        return None
+    described = _metadata_of(path, plan) or path.with_suffix(".rda")
+    return described if described.is_file() else None
 
 
 def _with_total(dimension: Dimension, metadata: Metadata) -> Dimension:

@@ -148,7 +148,7 @@ def resolved(plan: TablePlan, part: Part, facts: Facts, heights: Numbers) -> Par
         reach=attainable(values, judgment.unsafe, bounds, judgment.reach, knowledge.step),
     )
     shown = with_parts(reader_bounds(plan, judgment, public), relations, values)
-    resolved = replace(part, table=table, public=shown, knowledge=knowledge, terms=terms_of(plan))
+    resolved = replace(part, table=table, public=shown, knowledge=knowledge, terms=terms_of(plan, facts.counts))
     return with_attackers(plan, resolved, facts)
 
 

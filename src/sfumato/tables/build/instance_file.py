@@ -51,7 +51,7 @@ def instance_part(plan: TablePlan, columns: Columns) -> Part:
     except UnattainableError as error:
         raise in_part(error, rows, names) from None
     shown, knowledge = reader_bounds(plan, judgment, public), knowledge_of(plan, values)
-    part = Part(rows, table.with_columns(names=names), shown, knowledge=knowledge, terms=terms_of(plan))
+    part = Part(rows, table.with_columns(names=names), shown, knowledge=knowledge, terms=terms_of(plan, facts.counts))
     return with_attackers(plan, part, facts)
 
 

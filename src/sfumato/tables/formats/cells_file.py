@@ -249,7 +249,7 @@ def written_cells(table: OfficeTable, stem: str, separator: str = ";") -> dict[s
     for flag, name, numbers in _further(table):
         flags = {flag} if flag in ("FREQUENCY", "MAXSCORE") else {"NUMERIC", flag}
         digits = _decimals(numbers) if flag == "FREQUENCY" else 0
-        more = {"DECIMALS": (str(digits),)} if digits else {}
+        more: dict[str, tuple[str, ...]] = {"DECIMALS": (str(digits),)} if digits else {}
         variables.append(Variable(name, 0, flags=frozenset(flags), options=more))
         columns.append([plain(number) for number in numbers])
     variables.append(Variable("Status", 0, flags=frozenset({"STATUS"})))

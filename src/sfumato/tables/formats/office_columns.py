@@ -2,13 +2,14 @@
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from sfumato.errors import PlanError
 from sfumato.tables.cells.columns import Columns
-from sfumato.tables.formats.cells_file import check_totals, read_cells
-from sfumato.tables.formats.metadata import read_metadata
+from sfumato.tables.formats.cells_file import check_totals, read_cells, response_of
+from sfumato.tables.formats.metadata import Metadata, Variable, read_metadata
 from sfumato.tables.formats.px import read_px
 from sfumato.tables.formats.sdmx import (
     CONFIDENTIAL,
@@ -70,9 +71,28 @@ def office_columns(
     described = metadata or path.with_suffix(".rda")
     if not described.is_file():
         raise PlanError(f"{path.name} has no metadata.", "Name the .rda file in table.metadata.", "metadata")
-    table = read_cells(path, read_metadata(described, encoding), None)
+    columns = read_metadata(described, encoding)
+    table = read_cells(path, columns, _response(columns, value).name)
     check_totals(table, path.name, "", tolerance)
     return _by_codes(table, value, published)
+
+
+def _response(metadata: Metadata, value: str) -> Variable:
+    """What the cells of a `.tab` file hold: the number that a plan names, else the only one that says nothing else."""
+    one = metadata.find(value)
+    is_number = one is not None and not one.spanning and not one.has("STATUS")
+    return response_of(metadata, value if is_number else None)
+
+
+def respondents_in(metadata: Metadata, value: str) -> dict[str, Any]:
+    """The columns of a `.tab` file with respondents and largest contributions, by the keys that plans have for them."""
+    frequency = next(iter(metadata.flagged("FREQUENCY")), None)
+    # Contributions to a shadow are no parts of the value.
+    largest = () if metadata.flagged("SHADOW") else metadata.flagged("MAXSCORE")
+    if _response(metadata, value) in (frequency, *largest):
+        return {}
+    own = {} if frequency is None else {"frequency": frequency.name}
+    return {**own, "contributions": tuple(one.name for one in largest)} if largest else own
 
 
 def refuse_others(path: Path) -> None:

@@ -109,6 +109,8 @@ class Facts:
         """The number of respondents in each cell."""
         if self.frequency is None:
             raise PlanError(
-                f"rule {rule} needs the number of respondents.", "Name it in table.frequency.", "no-frequency"
+                f"rule {rule} needs the number of respondents, which these values are not.",
+                "Name the column with it in table.frequency.",
+                "no-frequency",
             )
         return self.frequency

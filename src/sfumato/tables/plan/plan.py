@@ -40,6 +40,8 @@ Positive = Annotated[float | None, Note(minimum=0)]
 
 # Names that lead out of no folder.
 _PLAIN = re.compile(r"(?!\.)[\w .()+×-]{1,100}(?<![ .])")
+# The column with how many records were counted, weighted where they have weights.
+COUNT = "count"
 _STEP = "smallest difference of two values; the last decimal by default"
 _DECIMAL = "the decimal mark of its files, a point unless given; to be given where counts may have it between thousands"
 _ENCODING = "of its files, hierarchies too; UTF-8 unless given, for office files and hierarchies else Windows-1252"

@@ -15,7 +15,7 @@ from sfumato.tables.cells.precision import step_of
 from sfumato.tables.cells.relations import finest_of
 from sfumato.tables.plan.facts import Facts
 from sfumato.tables.plan.group_disclosure import GroupDisclosure
-from sfumato.tables.plan.plan import MethodChoice, Protection, TablePlan, TableSource
+from sfumato.tables.plan.plan import COUNT, MethodChoice, Protection, TablePlan, TableSource
 from sfumato.tables.plan.rules import (
     DEFAULT_PERCENT,
     Dominance,
@@ -41,14 +41,14 @@ def facts_of(
     lines: Mapping[str, Places] | None = None,
 ) -> Facts:
     """What the rules may look at."""
-    unit = _unit(source, columns, values)
+    unit, counts = _unit(source, columns, values), as_counts(source, values)
     return Facts(
         values=values,
-        frequency=columns.numbers(source.frequency) if source.frequency else as_counts(source, values),
-        holdings=columns.numbers(source.holdings) if source.holdings else None,
+        frequency=_people(columns, source.frequency) if source.frequency else counts,
+        holdings=_people(columns, source.holdings) if source.holdings else None,
         contributions=tuple(columns.optional(name) * unit for name in source.contributions),
         finest=finest_of(relations, len(values)),
-        counts=source.counts,
+        counts=counts is not None,
         columns=columns,
         singles=tuple(columns.optional(name) * unit for name in source.respondents),
         lines=lines or {},
@@ -67,8 +67,28 @@ def _unit(source: TableSource, columns: Columns, values: Numbers) -> Numbers:
 
 
 def as_counts(source: TableSource, values: Numbers) -> Numbers | None:
-    """A table without contributions or respondents is one of counts: its values are the respondents."""
-    return values if source.counts and not (values < 0).any() else None
+    """A table without contributions or respondents is one of counts: its values are the respondents.
+
+    What is negative or a fraction counts nobody, save where weighted records were counted.
+    """
+    told = values[~np.isnan(values)]
+    whole = source.value == COUNT or np.array_equal(told, np.round(told))
+    return values if source.counts and whole and not (told < 0).any() else None
+
+
+def _people(columns: Columns, name: str) -> Numbers:
+    """How many respondents or holdings each cell has.
+
+    Raises:
+        DataError: It is a negative number.
+    """
+    numbers = columns.numbers(name)
+    negative = np.flatnonzero(numbers < 0)
+    if len(negative):
+        what = f'column "{name}" is negative in {len(negative):,} rows, the first is row {negative[0] + 1}.'
+        rows = [int(row) + 1 for row in negative]
+        raise DataError(what, "Correct it: nothing has fewer than none.", "range", column=name, rows=rows)
+    return numbers
 
 
 def judgment_of(plan: TablePlan, facts: Facts, *marks: Judgment) -> Judgment:
@@ -185,23 +205,28 @@ def costs_of(method: MethodChoice, facts: Facts) -> Numbers:
     return costs
 
 
-def terms_of(plan: TablePlan) -> Terms:
-    """What the rules of a plan make public of the cells that they call unsafe."""
+def terms_of(plan: TablePlan, counts: bool) -> Terms:
+    """What the rules of a plan make public of the cells that they call unsafe.
+
+    Args:
+        plan: The plan.
+        counts: Whether the values are counts of respondents.
+    """
     rules = plan.primary
     ranges = [rule for rule in rules if isinstance(rule, Range)]
     only = ranges[0] if len(rules) == len(ranges) == 1 and plan.protection is None else None
-    zone = (rule.min - 1 for rule in rules if plan.table.counts and isinstance(rule, Frequency))
+    zone = (rule.min - 1 for rule in rules if counts and isinstance(rule, Frequency))
     return Terms(
         span=(only.min, only.max) if only else None,
         small=bool(rules) and len(ranges) == len(rules),
-        margins=_margins(plan),
+        margins=_margins(plan, counts),
         zone=max(zone, default=0.0),
     )
 
 
-def _margins(plan: TablePlan) -> tuple[Margin, ...]:
+def _margins(plan: TablePlan, counts: bool) -> tuple[Margin, ...]:
     """One margin for each rule of a plan, and one for the cells that a table of cells and relations calls unsafe."""
-    margins = [_margin(rule, plan.table.counts) for rule in plan.primary]
+    margins = [_margin(rule, counts) for rule in plan.primary]
     if plan.table.cells is not None:
         # What the file asks for each cell is as hidden as the cell.
         margins.append(Margin(fixed=math.inf))

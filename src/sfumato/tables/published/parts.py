@@ -84,16 +84,17 @@ def part_of(
 def _facts(plan: TablePlan, columns: Columns, exact: Numbers, relations: Relations) -> Facts:
     """What the file itself says; not a number where a value is masked."""
     source = plan.table
+    counts = as_counts(source, exact)
     there = {name for name in (source.frequency, source.holdings, *source.contributions) if name in columns}
     return Facts(
         values=exact,
-        frequency=columns.optional(source.frequency or "") if source.frequency in there else as_counts(source, exact),
+        frequency=columns.optional(source.frequency or "") if source.frequency in there else counts,
         holdings=columns.optional(source.holdings or "") if source.holdings in there else None,
         contributions=tuple(
             columns.optional(name) for name in source.contributions if there.issuperset(source.contributions)
         ),
         finest=finest_of(relations, len(exact)),
-        counts=source.counts,
+        counts=counts is not None,
         columns=columns,
         singles=tuple(columns.optional(name) for name in source.respondents if name in columns),
     )
