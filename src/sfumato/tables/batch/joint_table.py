@@ -8,9 +8,10 @@ from sfumato.dataclass import dataclass
 from sfumato.tables.batch.coverage import Cover, Identity, coverage_of, variable_of
 from sfumato.tables.batch.linked_variables import View, cover_codes, linked_views
 from sfumato.tables.batch.presence import Presence
-from sfumato.tables.batch.shared_cells import Grain, shared_cells, tied_rows
+from sfumato.tables.batch.shared_cells import Grain, add_loose, shared_cells, tied_rows
 from sfumato.tables.batch.shared_cross import shared_cross
 from sfumato.tables.batch.unshown_cells import UNSHOWN, Row, Ties, possible_values
+from sfumato.tables.build.joint_ties import loose_ties
 from sfumato.tables.cells.cells import Mask, Numbers, Places, Relations, Status, make_relations
 from sfumato.tables.cells.precision import step_of
 from sfumato.tables.cells.relations import describe
@@ -74,6 +75,10 @@ def joined(tables: Sequence[OfficeTable], tolerance: float = 0.0, presences: Seq
     ties = Ties(coverage, [view.table for view in own], shared.numbers)
     ties.tie(range(len(tables)))
     tied = tied_rows(shared, ties.rows)
+    sections = [
+        view.section(number, cells) for number, (view, cells) in enumerate(zip(own, shared.places, strict=True))
+    ]
+    add_loose(tied, shared, loose_ties([one for one in sections if one is not None]))
     off = np.arange(len(tied.off)) + len(shared.numbers)
     present = [one.by(view) for one, view in zip(presences, others, strict=True)]
     cross = shared_cross(coverage, shared, own, len(shared.numbers) + len(off), present)
@@ -81,14 +86,16 @@ def joined(tables: Sequence[OfficeTable], tolerance: float = 0.0, presences: Seq
     shown, crossed = cells < size, cells >= len(cells) - cross.size
     columns = _Columns(tables, shared.places, len(shown), shared.grains if shared.mixed else None)
     relations = _relations(tables, shared.places, [*tied.rows, *cross.rows])
+    odd = _odd_places(own, shared.numbers)
     values, counted = columns.values(), sorted(ties.judged)
     values[counted] = [table.values[cell] for table, cell in map(ties.judged.__getitem__, counted)]
     values[off] = tied.off
     known = shown | np.isin(cells, [*counted, *off.tolist()])
     values = possible_values(values, known, relations, step_of(values[shown]), tolerance)
-    whole = _judged(columns.table(values, shown, relations), ties.judged)
+    judged = {place: cell for place, cell in ties.judged.items() if place not in odd}
+    whole = _judged(columns.table(values, shown, relations), judged)
     names = _names(tables, shared.origins, _parts(own, coverage.everything, shared.numbers, size), len(cells))
-    whole = _within(whole, off, tied.most).with_columns(cell_names=names)
+    whole = _within(whole, off, tied.ranges).with_columns(cell_names=names)
     return JointTable(whole, tuple(shared.places), shown, shared.differing, crossed, cross.broken, cross.left_out)
 
 
@@ -115,12 +122,22 @@ def _parts(
     return parts
 
 
-def _within(whole: OfficeTable, off: Places, most: Sequence[float]) -> OfficeTable:
-    """The table where what relations are off is known to be no more than rounding makes it."""
+def _odd_places(views: Sequence[View], numbers: Mapping[Identity, int]) -> set[int]:
+    """The cells of nothing but records whose codes do not fit the others: readers do not know that there are any."""
+    odd = {axis.variable.lower(): axis.odd for view in views for axis in view.axes if axis.odd}
+    return {
+        place
+        for identity, place in (numbers.items() if odd else ())
+        if any(name in odd and cover <= odd[name] for name, cover in identity)
+    }
+
+
+def _within(whole: OfficeTable, off: Places, ranges: Sequence[tuple[float, float]]) -> OfficeTable:
+    """The table where what relations are off is known to be no more than rounding, or few records, make it."""
     if whole.low is None or whole.high is None:
         return whole
     low, high = whole.low.copy(), whole.high.copy()
-    low[off], high[off] = -np.array(most), most
+    low[off], high[off] = np.array(ranges).reshape(-1, 2).T
     return whole.with_columns(low=low, high=high)
 
 

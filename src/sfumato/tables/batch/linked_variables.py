@@ -30,12 +30,30 @@ class View:
         table: The same by linked variables; where it crosses some of them, of the finest of their codes and totals.
         cells: Which cells of the whole table these are.
         axes: What the codes of each dimension of the whole table stand for; none where nothing is linked.
+        named: The whole table with names of variables that are the same in all tables; None where nothing is linked.
     """
 
     whole: OfficeTable
     table: OfficeTable
     cells: Places
     axes: tuple[Axis, ...] = ()
+    named: OfficeTable | None = None
+
+    def section(self, number: int, cells: Places) -> Section | None:
+        """The whole table as one of several, with the joint cells of its own; None where nothing is linked.
+
+        Codes that this table has recoded are of a variable of its own: others may have the same for something else.
+        """
+        if self.named is None:
+            return None
+        recoded = self.named.origins
+        axes = [
+            replace(axis, tree=replace(axis.tree, name=_new_name(axis.tree.name, number)))
+            if not axis.variable and axis.tree.name in recoded
+            else axis
+            for axis in self.axes
+        ]
+        return Section("", Columns({}), self.named.trees, self.named.keys, cells, tuple(axes))
 
     @property
     def linked(self) -> frozenset[str]:
@@ -136,7 +154,7 @@ def _view(whole: OfficeTable, named: OfficeTable, axes: tuple[Axis, ...]) -> Vie
         origins={**named.origins, **coded.origins},
         finer=None if named.finer is None else _finer(named.finer, {own.variable.lower(): own.columns for own in axes}),
     )
-    return View(whole, table, one.cells, axes)
+    return View(whole, table, one.cells, axes, named)
 
 
 def _finer(finer: Finer, linked: Mapping[str, Sequence[str]]) -> Finer:

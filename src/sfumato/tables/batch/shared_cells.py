@@ -4,7 +4,7 @@ A cell in whole numbers and the same cell with decimals are two numbers of one q
 coarser table apart; where totals were added up from rounded cells, half a step for each of them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field
 from math import prod
 
@@ -228,14 +228,21 @@ class TiedRows:
     """Relations between tables, as far as they hold.
 
     Attributes:
-        rows: The relations; those that hold but for rounding have a cell more, which holds what they are off.
+        rows: The relations; those that hold but for rounding, or for records whose codes do not fit the others, have a
+            cell more, which holds what they are off.
         off: What each of these cells holds.
-        most: How far each may go, up and down.
+        ranges: What is known of each.
     """
 
     rows: list[Row]
     off: list[float]
-    most: list[float]
+    ranges: list[tuple[float, float]]
+
+    def add(self, row: Row, place: int, off: float, low: float, high: float) -> None:
+        """Add a relation that is off, with the number of the first cell for what such are off."""
+        self.rows.append(([*row[0], place + len(self.off)], [*row[1], -1.0]))
+        self.off.append(off)
+        self.ranges.append((low, high))
 
 
 def tied_rows(shared: SharedCells, rows: Sequence[Row]) -> TiedRows:
@@ -252,13 +259,30 @@ def tied_rows(shared: SharedCells, rows: Sequence[Row]) -> TiedRows:
             continue
         off, most = shared.slack((cells, coefs))
         if most and abs(off) <= most:
-            place = len(shared.numbers) + len(tied.off)
-            tied.rows.append(([*cells, place], [*coefs, -1.0]))
-            tied.off.append(off)
-            tied.most.append(most)
-        elif abs(off) <= shared.tolerance + noise_of(max(abs(shared.value(cell)) for cell in cells)):
+            tied.add((cells, coefs), len(shared.numbers), off, -most, most)
+        elif abs(off) <= shared.tolerance + _noise(shared, cells):
             tied.rows.append((cells, coefs))
     return tied
+
+
+def add_loose(tied: TiedRows, shared: SharedCells, rows: Iterable[Row]) -> None:
+    """Add relations that hold but for a few records: nobody knows how many, and somebody that they are not twice that.
+
+    Args:
+        tied: The relations that hold.
+        shared: The cells.
+        rows: Those that would hold without these records.
+    """
+    for cells, coefs in rows:
+        off = sum(coef * shared.value(cell) for cell, coef in zip(cells, coefs, strict=True))
+        if abs(off) <= shared.tolerance + _noise(shared, cells):
+            tied.rows.append((cells, coefs))
+        else:
+            tied.add((cells, coefs), len(shared.numbers), off, min(0.0, 2 * off), max(0.0, 2 * off))
+
+
+def _noise(shared: SharedCells, cells: Sequence[int]) -> float:
+    return noise_of(max(abs(shared.value(cell)) for cell in cells))
 
 
 def shared_cells(

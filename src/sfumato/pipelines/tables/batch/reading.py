@@ -74,7 +74,7 @@ def _cross(state: BatchState, job: TableJob, metadata: Metadata, scratch: Path, 
 
 
 def _chains(state: BatchState) -> tuple[Chain, ...]:
-    """The variables of tables that hang together in the records; with a warning where some records do not fit."""
+    """The variables of tables that hang together in the records; the log tells where some records do not fit."""
     if state.records is None:
         return ()
     spanned = [one for one in (*map(state.spanned, state.jobs), *_written(state)) if one is not None]
@@ -86,12 +86,10 @@ def _chains(state: BatchState) -> tuple[Chain, ...]:
         if not any(own.issuperset(map(str.lower, (*fine, coarse))) for own in tables):
             determine = f"determines {coarse}" if len(fine) == 1 else f"determine {coarse} together"
             named = " and ".join(fine)
-            state.warn(
-                f"{state.records.name}: {named} {determine} in all but {count} of the records, so that readers take "
-                "tables of each to tell of the other, but they are not protected together where they do not; nothing "
-                f"is promised of them. Correct these records, or publish tables of {named} or of {coarse} alone."
+            state.log.append(
+                f"{state.records.name}: {named} {determine} in all but {count} of the records. Tables are protected as "
+                "if readers knew so; correct these records if they are wrong."
             )
-            state.holds = False
     return linked.chains
 
 
