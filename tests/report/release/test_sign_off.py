@@ -362,3 +362,16 @@ def test_columns_that_differ_in_their_limits_alone_are_told_together(tmp_path) -
         assert page.count("each column with its own steps and limits: lab_0 (above 30 as &gt;30, steps of 5)") == 1
     told = json.loads((folder / "report-external.json").read_text())["columns"]["lab_3"]["what"]
     assert told == "Published changed: values above 60 are told as >60, rounded to multiples of 5."
+
+
+@pytest.mark.parametrize(("method", "levels"), [("optimal", True), ("k-optimize", False)])
+def test_a_column_is_said_to_have_one_level_only_where_the_method_gives_it_one(
+    method: str, levels: bool, patient_plan, tmp_path
+) -> None:
+    with closing(
+        anonymize(None, patient_plan | {"method": {"name": method}, "privacy": [{"model": "k-anonymity", "k": 5}]})
+    ) as made:
+        page = (made.save(tmp_path / "out") / "report.html").read_text(encoding="utf-8")
+    assert made.report.proved_optimal
+    assert ("Each column has one level for all rows" in page) == levels
+    assert ("Of all releases of its kind this one loses least" in page) != levels

@@ -101,7 +101,8 @@ def _why_method(dossier: Dossier) -> str:
     if report.levels_chosen:
         return words["sign.method.why.chosen"]
     if report.proved_optimal or mean is None:
-        return optimality.proved(words, report, "sign.method.why.optimal") or words["sign.method.why.unmeasured"]
+        key = "sign.method.why.optimal" if report.levels else "sign.method.why.best"
+        return optimality.proved(words, report, key) or words["sign.method.why.unmeasured"]
     return words["sign.method.why.other"].format(loss=words.percent(mean))
 
 
