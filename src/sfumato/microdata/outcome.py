@@ -144,6 +144,11 @@ class Report:
         return bool(self.details.get("counts_persons"))
 
     @property
+    def uncounted(self) -> tuple[str, ...]:
+        """Withheld columns that name persons whose rows were counted each as another one's."""
+        return tuple(entry["column"] for entry in self.details.get("persons_uncounted", ()))
+
+    @property
     def limits_levels(self) -> bool:
         """Whether the plan forbids some levels: what is proved least is so of the others alone."""
         return "levels_allowed" in self.details

@@ -31,6 +31,7 @@ DETAILS = (
     "lost_columns",
     "levels_allowed",
     "counts_persons",
+    "persons_uncounted",
     "few_values_left",
     "coded_columns",
     "households",

@@ -24,6 +24,7 @@ from sfumato.hierarchies.suggest.words.codebooks import labels_of
 from sfumato.microdata.plan.building import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.suggesting.column_profiles import missing_words, profile_of
+from sfumato.pipelines.suggesting.constant_attributes import with_constant_persons
 from sfumato.pipelines.suggesting.counted_rows import CountedRows, CountsRows
 from sfumato.pipelines.suggesting.draft import Draft, K, SuggestedPlan, member_count, publications, publishable
 from sfumato.pipelines.suggesting.first_look import (
@@ -71,7 +72,8 @@ def suggest_plan(
     alone = {name: suggest_labeled(profile, labels) for name, profile in profiles.items()}
     told = with_told_columns(engine, with_context(alone, profiles), profiles)
     first = with_survey_weights(engine, told, profiles)
-    persons = one_person(engine, first, profiles)
+    repeated = with_constant_persons(engine, first, profiles) if rows <= FEW_ROWS else first
+    persons = one_person(engine, repeated, profiles)
     are_twins = twins_among(engine, persons) if rows <= FEW_ROWS else no_twins
     selection = select(persons, profiles, min(K, rows), are_twins)
     answered = without_fingerprints(engine, one_of_each(selection.suggestions), rows)

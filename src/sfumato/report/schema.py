@@ -199,6 +199,10 @@ MORE: dict[str, Schema] = {
     "columns": _map(COLUMN, "what happened to each quasi-identifier"),
     "lost_columns": _list({"type": "object"}, "columns lost by more than half, each with what would keep it"),
     "counts_persons": {"type": "boolean", "description": "whether promises and risks count persons, not rows"},
+    "persons_uncounted": _list(
+        _object({"column": TEXT, "rows_each": NUMBER}),
+        "withheld columns that name persons though promises count their rows, each as another person",
+    ),
     "levels_allowed": _object(
         {"columns": _map(_list(COUNT), "the finest and the coarsest level"), "combinations": COUNT},
         about="where the plan limits levels (min_level, max_level): what proved_optimal and alternatives are about",

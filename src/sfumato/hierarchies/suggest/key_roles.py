@@ -10,6 +10,7 @@ from sfumato.hierarchies.suggest.key_columns import (
     are_long_numbers,
     are_weights,
     counts_rows,
+    has_digit,
     numbers_all_rows,
     repeats_as_persons_do,
     rows_each,
@@ -39,7 +40,10 @@ def judge_key_words(evidence: Evidence) -> Suggestion | None:
     if not named or (dated and named[0].key not in ("name", "processing")):
         return None
     concept, word = named
-    return _key(evidence, concept.key, reasons.by_name(spoken_word(evidence.profile.name, word), concept.key))
+    # A column of patients or customers holds their keys where nearly all values have digits.
+    coded = concept.key == "name" and evidence.profile.share(has_digit) >= UNIQUE_SHARE
+    key = "key" if coded else concept.key
+    return _key(evidence, key, reasons.by_name(spoken_word(evidence.profile.name, word), key))
 
 
 def _key(evidence: Evidence, key: str, why: str) -> Suggestion:

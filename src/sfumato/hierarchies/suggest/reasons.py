@@ -79,6 +79,11 @@ OWN_NUMBER = "Nearly every row has a number of its own, and nothing tells what i
 FREE_TEXT = "It is free text, which can name anyone."
 REPEAT = " They repeat, "
 PERSON = "{why}" + REPEAT + "{count} rows each on average, so they name persons, and promises count persons."
+CONSTANT = (
+    "{why}" + REPEAT + "{count} rows each on average, with the same {names} in all rows of one, so they name persons, "
+    "and promises count persons."
+)
+NO_WORD = "Its name does not tell what its values are."
 PERSON_KEYS = "Its codes repeat as keys of persons do, {count} rows each on average, so promises count persons."
 ADVICE = " If they name persons, give it role: person."
 CODES = "Its codes repeat, {count} rows each on average." + ADVICE

@@ -14,6 +14,7 @@ from sfumato.microdata.publishing.perturbation import SwapHouseholds
 from sfumato.pipelines.stages.counting import reading_of
 from sfumato.pipelines.stages.handling import changed_texts, missing_spellings
 from sfumato.pipelines.stages.shared_counts import other_columns
+from sfumato.pipelines.stages.uncounted_persons import first_profile
 
 RISKS_OF_PERSONS = (
     "The risks count persons: that of a row is 1 / persons of its class. Keys of persons are compared without case, "
@@ -43,7 +44,7 @@ def repeating_identifiers(plan: Plan, source: Engine) -> tuple[str, ...]:
         return ()
     from sfumato.hierarchies.suggest.roles import may_name_persons
 
-    profiles = {name: _first_profile(plan, source, name) for name in names}
+    profiles = {name: first_profile(plan, source, name) for name in names}
     warnings = tuple(
         f'The identifier "{name}" repeats: if it names a person, promises count rows where they should count '
         "persons. Give it role: person."
@@ -61,18 +62,11 @@ def _repeated_names(plan: Plan, source: Engine, profiles: Mapping[str, Profile])
     suggestions = {name: suggest(profile) for name, profile in profiles.items()}
     if not any(suggestion.concept == "name" for suggestion in suggestions.values()):
         return ()
-    known = {name: _first_profile(plan, source, name) for name in plan.quasi_identifiers}
+    known = {name: first_profile(plan, source, name) for name in plan.quasi_identifiers}
     suggestions |= {name: suggest(profile) for name, profile in known.items()}
     k = next((int(model.asked) for model in plan.privacy if model.name == "k-anonymity"), 2)
     note = repeated_names(source, suggestions, {**profiles, **known}, k)
     return (note,) if note else ()
-
-
-def _first_profile(plan: Plan, source: Engine, name: str) -> Profile:
-    """The profile of a column in the first rows."""
-    texts = source.first_texts(name)
-    present = {text: rows for text, rows in texts.items() if text not in plan.data.missing}
-    return Profile(name, present, sum(present.values()))
 
 
 def merged_spellings(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:

@@ -32,6 +32,7 @@ from sfumato.pipelines.stages.remarks import (
     tied_households,
     undone_swaps,
 )
+from sfumato.pipelines.stages.uncounted_persons import uncounted_persons
 from sfumato.version import __version__
 
 if TYPE_CHECKING:
@@ -115,6 +116,8 @@ def _further_figures(plan: Plan, source: Engine, outcome: Outcome) -> Iterator[t
     """What only some releases tell: columns that operations change, limited levels, persons, households."""
     if plan.person is not None:
         yield "counts_persons", True
+    if uncounted := uncounted_persons(plan, source, outcome.table.rows):
+        yield "persons_uncounted", [*uncounted]
     if allowed := levels_allowed(plan, outcome.table):
         yield "levels_allowed", allowed
     if coded := [*coded_columns(plan, source, outcome.table.rows)]:

@@ -27,7 +27,7 @@ from sfumato.report.page.html_parts import (
     sentence_html,
     table,
 )
-from sfumato.report.release import optimality, sentences
+from sfumato.report.release import findings, optimality, sentences
 from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.findings import columns_alike
 from sfumato.report.release.labels import Meaning
@@ -87,7 +87,10 @@ def figures(dossier: Dossier) -> dict[str, Any]:
         "columns": {name: _column(dossier, name) for name in plan.columns},
         "suppressed_at_most": _bound(dossier),
         **({DATA_SEAL: dossier.seals[DATA_SEAL]} if DATA_SEAL in dossier.seals else {}),
-        "limits": sentences.limits(words, tuple(promise.model for promise in report.models), plan),
+        "limits": [
+            *findings.persons_uncounted(words, report),
+            *sentences.limits(words, tuple(promise.model for promise in report.models), plan),
+        ],
         **({"attack": attack.summary(report.details["attack"])} if "attack" in report.details else {}),
     }
 

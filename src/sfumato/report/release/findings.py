@@ -42,6 +42,18 @@ def columns_alike(words: Words, told: Iterable[tuple[str, Said]]) -> list[tuple[
     return [(names_told(words, group), said) for said, groups in rows for group in groups]
 
 
+def persons_uncounted(words: Words, report: Report) -> list[str]:
+    """The withheld columns that name persons whose rows were counted each as another one's, and what to do."""
+    entries: Sequence[Mapping[str, Any]] = report.details.get("persons_uncounted", ())
+    k = next((f"{one.asked:g}" for one in report.models if one.model == "k-anonymity"), "k")
+    return [
+        words["disclosure.uncounted"].format(
+            column=entry["column"], rows=words.figure(f"{entry['rows_each']:.1f}"), k=words.figure(k)
+        )
+        for entry in entries
+    ]
+
+
 def lost_columns(words: Words, report: Report) -> list[str]:
     """The columns of which little is left, with the cheapest way to keep them where one is known."""
     entries: Sequence[Mapping[str, Any]] = report.details.get("lost_columns", ())

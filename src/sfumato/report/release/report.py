@@ -34,6 +34,7 @@ def text(report: Report) -> str:
         f"  classes       {report.classes.count:,}, of {report.classes.smallest:,} to {report.classes.largest:,} rows",
         f"  risk          highest {_percent(report.risk['before']['highest'])} before, "
         f"{_percent(report.risk['after']['highest'])} after",
+        *_lines("PERSONS", findings.persons_uncounted(words_in(), report)),
         *_lines("TELLS", findings.tells(words_in(), report)),
         *_lines("discloses", findings.disclosure(words_in(), report)),
         *_nodes(report),
@@ -60,7 +61,8 @@ def _lines(head: str, sentences: Iterable[str]) -> list[str]:
 def line(report: Report) -> str:
     """A release in one line."""
     suppressed = f", {report.suppressed_rows:,} suppressed" if report.suppressed_rows else ""
-    holds = "holds" if report.holds else "DOES NOT HOLD"
+    kept = "holds for rows, NOT FOR PERSONS" if report.uncounted else "holds"
+    holds = kept if report.holds else "DOES NOT HOLD"
     rows = f"{report.published_rows:,} rows{suppressed}, {report.classes.count:,} classes"
     mean = report.mean_loss
     lost = f"mean loss {mean:.3g}" if mean is not None else f"{report.loss.name} {report.loss.value:.3g}"
@@ -100,6 +102,10 @@ def _policy(report: Report) -> list[str]:
 
 def promise_text(report: Report) -> str:
     """All promises, and whether they hold, in a line."""
+    if report.holds and report.uncounted:
+        return (
+            f'{_promises(report)}: holds for rows, NOT FOR PERSONS: rows of one "{report.uncounted[0]}" were counted.'
+        )
     return f"{_promises(report)}: {'holds' if report.holds else 'DOES NOT HOLD'} for the rows published."
 
 
@@ -165,7 +171,7 @@ def attack(dossier: Dossier) -> str:
 
 def fragment(report: Report) -> str:
     """A few lines for a notebook: no page of its own, no style that leaks into others."""
-    color = "#1f7a4d" if report.holds else "#b3261e"
+    color = "#1f7a4d" if report.holds and not report.uncounted else "#b3261e"
     rows = "".join(
         f'<tr><th style="text-align:left;padding-right:1.5em">{escape(words)}</th>'
         f'<td style="text-align:left">{escape(value)}</td></tr>'

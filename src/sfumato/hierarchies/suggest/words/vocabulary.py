@@ -61,6 +61,8 @@ _QUESTION = 5
 # What stands between a thing and whose or which it is.
 _OF = frozenset(("of", "for", "at", "der", "des", "bei", "de", "du", "del", "di", "della", "do", "da"))
 _AND = frozenset(("y", "e", "i", "o"))
+# What says whose or of what, between two words.
+_OF = frozenset(("of", "de", "del", "di", "du", "der", "des", "von", "van"))
 # Words for somebody that are those of courts.
 _WHOSE = frozenset(("suspect", "victim", "offender", "defendant", "accused", "beschuldigter", "opfer", "tater"))
 # Concepts that a name's last word decides, and those of things that have names, too.
@@ -173,8 +175,13 @@ def _without_ands(words: list[str]) -> list[str]:
 
 
 def _joint(words: Sequence[str]) -> set[str]:
-    """Neighboring words as one."""
-    return {first + second for first, second in pairwise(words)}
+    """Neighboring words as one, and those between which one says whose or of what.
+
+    >>> sorted(_joint(["length", "of", "stay"]))
+    ['lengthof', 'lengthofstay', 'ofstay']
+    """
+    linked = (words[place - 1 : place + 2] for place in range(1, len(words) - 1) if words[place] in _OF)
+    return {first + second for first, second in pairwise(words)} | {"".join(three) for three in linked}
 
 
 def _matches(words: Sequence[str], joint: Collection[str], compound: bool) -> Iterator[tuple[Concept, str]]:

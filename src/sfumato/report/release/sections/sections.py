@@ -51,7 +51,17 @@ def verdict(dossier: Dossier, outside: bool = False) -> str:
     broken = words["report.broken_outside" if outside else "report.broken"]
     bad = f'<div class="verdict bad"><strong>{escape(broken)}</strong>'
     succeeded = bool((report.details.get("attack") or {}).get("found"))
+    if report.holds and report.uncounted:
+        return _uncounted_verdict(dossier, lines) + f"{checks}</div>"
     return f"{verdict_head(words, succeeded, outside) if report.holds else bad}{listing(lines)}{checks}</div>"
+
+
+def _uncounted_verdict(dossier: Dossier, promised: list[str]) -> str:
+    """How a verdict begins where promises hold for rows alone, though a column names the persons."""
+    words, report = dossier.words, dossier.report
+    head = words["report.uncounted"].format(column=report.uncounted[0])
+    lines = listing([*findings.persons_uncounted(words, report), *promised])
+    return f'<div class="verdict bad"><strong>{escape(head)}</strong>{lines}'
 
 
 def tells(dossier: Dossier) -> str:
@@ -71,7 +81,8 @@ def _warning(head: str, lines: list[str]) -> str:
 def limits(dossier: Dossier, outside: bool = False) -> str:
     """What is not promised, as loud as what is; in the house also what these rows tell besides."""
     words = dossier.words
-    told = [] if outside else findings.disclosure(words, dossier.report)
+    told = findings.persons_uncounted(words, dossier.report)
+    told += [] if outside else findings.disclosure(words, dossier.report)
     general = sentences.general_limits(words)
     models = tuple(promise.model for promise in dossier.report.models)
     own = sentences.limits(words, models, dossier.plan)[: -len(general)]

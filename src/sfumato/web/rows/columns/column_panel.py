@@ -56,7 +56,7 @@ class ColumnPanel:
             ui.html(f"<h3>{escape(self.name)}</h3>", sanitize=False).classes("sf-title")
             chip = f'<span class="chip {role}">{escape(short_role(words, role))}</span>'
             ui.html(chip, sanitize=False)
-        self._says = ui.label(role_says(words, self.plan)).classes("sf-soft sf-small")
+        self._says = ui.label(role_says(words, self.plan, self._reason)).classes("sf-soft sf-small")
         if self._reason:
             ui.label(f"{words['proposed']}: {words.sentence(self._reason)}").classes("sf-soft sf-small")
         if role == "quasi-identifier":
@@ -84,7 +84,7 @@ class ColumnPanel:
         return canonical(list(self.column.counts), kind)[1] == []
 
     def _published_otherwise(self) -> None:
-        self._says.set_text(role_says(self.words, self.plan))
+        self._says.set_text(role_says(self.words, self.plan, self._reason))
         self._touched()
 
     def _touched(self) -> None:

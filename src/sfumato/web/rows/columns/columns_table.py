@@ -4,6 +4,7 @@ from html import escape
 from typing import Any
 
 from sfumato.errors import SfumatoError
+from sfumato.hierarchies.suggest.reasons import UNDECIDED
 from sfumato.microdata.plan.model import ROLES
 from sfumato.texts.words import Words
 from sfumato.web.components import help_of
@@ -128,9 +129,15 @@ class ColumnsTable:
         return column_figures.rungs(column, ladder, lambda label: loaded.shown(column.name, label, self.words))
 
 
-def role_says(words: Words, plan: dict[str, Any]) -> str:
-    """What the role of a column means, and what becomes of the column by what it is published as."""
+def role_says(words: Words, plan: dict[str, Any], reason: str = "") -> str:
+    """What the role of a column means, and what becomes of the column by what it is published as.
+
+    Args:
+        reason: Why the column was proposed as what it is: who is to decide is told nothing that is not known.
+    """
     operation, _ = said(plan.get("publish"))
+    if plan["role"] == "identifier" and operation == ITSELF and reason.startswith(UNDECIDED):
+        return words["columns.says.identifier.undecided"]
     usual = words[f"columns.says.{plan['role']}"]
     return usual if operation == ITSELF else words.get(f"columns.says.{plan['role']}.changed", usual)
 
