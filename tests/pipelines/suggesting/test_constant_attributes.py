@@ -1,4 +1,4 @@
-"""Whatever the column of persons is called: where their attributes stay the same in all rows of one, promises count them."""
+"""Whatever the column of persons is called: where attributes stay the same in all rows of one, promises count these."""
 
 import random
 
