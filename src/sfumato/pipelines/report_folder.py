@@ -132,7 +132,8 @@ def _disclosure(content: Mapping[str, Any]) -> Disclosure:
         JointTell(entry["column"], (entry["quasi_identifiers"][0], entry["quasi_identifiers"][1]), entry["share"])
         for entry in content.get("joint_tells", ())
     )
-    return Disclosure(sensitive, unique, unmeasured, content.get("unique_in_classes", {}), tells, joint)
+    share = content.get("largest_share")
+    return Disclosure(sensitive, unique, unmeasured, content.get("unique_in_classes", {}), tells, joint, share)
 
 
 def _promise(entry: Mapping[str, Any]) -> Promise:

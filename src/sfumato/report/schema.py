@@ -187,6 +187,7 @@ MORE: dict[str, Schema] = {
                 _object({"column": TEXT, "quasi_identifiers": _list(TEXT), "share": NUMBER}),
                 "columns that are nearly computed from two quasi-identifiers",
             ),
+            "largest_share": NUMBER | {"description": "the largest share of a class's rows that are one person's"},
         },
         about="what the rows tell besides what was promised",
     ),

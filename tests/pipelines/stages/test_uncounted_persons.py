@@ -64,3 +64,19 @@ def test_withheld_codes_of_doctors_are_no_persons():
         .with_columns(pl.Series("who", [f"D{chance.randint(0, 30)}" for _ in range(stays().height)]))
     )
     assert anonymize(rows, plan(who="identifier")).report.uncounted == ()
+
+
+def test_what_somebody_learns_who_knows_how_often_a_person_came():
+    often = {"a": 12, "b": 1, "c": 1, "d": 1, "e": 1}
+    rows = [
+        {"who": f"{town}{who}", "born": town, "ill": "xy"[one % 2]}
+        for town in "12"
+        for who, times in often.items()
+        for one in range(times)
+    ]
+    known = {"born": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}}
+    columns = {**known, "who": {"role": "person"}, "ill": {"role": "insensitive"}}
+    asked = {"version": 1, "columns": columns, "privacy": [{"model": "k-anonymity", "k": 5}]}
+    report = anonymize(pl.DataFrame(rows), asked).report
+    assert report.disclosure.largest_share == pytest.approx(12 / 16)
+    assert "75.0 % of the rows are one person's" in reports.text(report).replace("75.0%", "75.0 %")

@@ -81,6 +81,7 @@ class Disclosure:
         unique_in_classes: For each column the rows that are unique by it and the quasi-identifiers together.
         tells: Columns that give a quasi-identifier away.
         joint_tells: Columns that are nearly computed from two quasi-identifiers.
+        largest_share: Where persons are counted, the largest share of a class's rows that are one person's.
         unmeasured: What was left out because there are too many rows, in sentences.
     """
 
@@ -90,6 +91,7 @@ class Disclosure:
     unique_in_classes: Mapping[str, int] = field(default_factory=dict)
     tells: tuple[Tell, ...] = ()
     joint_tells: tuple[JointTell, ...] = ()
+    largest_share: float | None = None
 
     @property
     def most_telling(self) -> UniqueRows | None:
@@ -105,7 +107,25 @@ class Disclosure:
             "tells": [asdict(tell) for tell in self.tells],
             "joint_tells": [asdict(tell) for tell in self.joint_tells],
             "unmeasured": list(self.unmeasured),
+            **({} if self.largest_share is None else {"largest_share": self.largest_share}),
         }
+
+
+def largest_share(text_counts: TextCounts, star_rows: bool) -> float:
+    """The largest share of a class's rows that are one person's, from rows counted with the persons last.
+
+    Args:
+        star_rows: Whether rows with * throughout are suppressed ones, which make no class.
+    """
+    if not len(text_counts.counts):
+        return 0.0
+    codes, sizes = text_counts.codes, text_counts.counts.astype(np.float64)
+    stars = [[text == STAR for text in texts] for texts in text_counts.values[:-1]]
+    hidden = np.all([np.array(one)[codes[:, place]] for place, one in enumerate(stars)], axis=0) & star_rows
+    classes = np.unique(codes[:, :-1], axis=0, return_inverse=True)[1].reshape(-1)
+    pairs, owners = np.unique(np.column_stack([classes, codes[:, -1]]), axis=0, return_inverse=True)
+    rows = np.bincount(owners.reshape(-1), weights=np.where(hidden, 0.0, sizes))
+    return float((rows / np.bincount(classes, weights=sizes)[pairs[:, 0]]).max())
 
 
 def attribute_figures(

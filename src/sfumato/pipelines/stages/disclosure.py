@@ -8,13 +8,16 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, Reading
+from sfumato.engines.order import PERSON
 from sfumato.microdata.counts.frequencies import FrequencyTable, TextCounts, typed, with_codings
 from sfumato.microdata.counts.parts import one_row_each
+from sfumato.microdata.counts.persons import by_plain_keys
 from sfumato.microdata.measures.disclosure import (
     AttributeFigures,
     Disclosure,
     UniqueRows,
     attribute_figures,
+    largest_share,
     unique_rows,
 )
 from sfumato.microdata.measures.joint_telling import JointTell, joint_tells
@@ -110,7 +113,19 @@ def disclosure(
     holdings = dict(_holdings(budget, plan, source, table, kept, unmeasured))
     telling = tuple(_tells(holdings, recoding))
     joint = tuple(_joint_tells(budget, plan, source, table, holdings))
-    return Disclosure(figures, unique, tuple(unmeasured.sentences()), in_classes, telling, joint)
+    share = _largest_share(budget, published, plan)
+    return Disclosure(figures, unique, tuple(unmeasured.sentences()), in_classes, telling, joint, share)
+
+
+def _largest_share(budget: _Budget, published: Engine, plan: Plan) -> float | None:
+    """The largest share of a class's rows that are one person's; None where rows are counted, or are too many."""
+    if plan.person is None:
+        return None
+    person = plan.person if plan.publishes_keys else PERSON
+    text_counts = budget.count(published, (*plan.quasi_identifiers, person), Reading())
+    if text_counts is None:
+        return None
+    return largest_share(by_plain_keys(text_counts), plan.output.suppressed == "star")
 
 
 def _holdings(

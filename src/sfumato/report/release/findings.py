@@ -144,7 +144,7 @@ def disclosure(words: Words, report: Report) -> list[str]:
         if one.spellings
     )
     lines += told_of_columns(words, "disclosure.spellings", spelled)
-    lines += [*_in_classes(words, report), *_households(words, report)]
+    lines += [*_in_classes(words, report), *_households(words, report), *_one_persons_rows(words, report)]
     worst = report.disclosure.most_telling
     if worst is not None:
         lines.append(unique_rows(words, worst.columns, worst.rows, report.published_rows))
@@ -173,6 +173,14 @@ def _households(words: Words, report: Report) -> list[str]:
     key = "some" if figures.get("classes") else "enough" if figures else "uncounted"
     counts = {name: words.count(count) for name, count in figures.items()}
     return [words[f"disclosure.households_{key}"].format(**counts)]
+
+
+def _one_persons_rows(words: Words, report: Report) -> list[str]:
+    """That one person has a larger share of a class's rows than the risks say, which count persons."""
+    share, highest = report.disclosure.largest_share, report.risk["after"]["highest"]
+    if share is None or share <= highest:
+        return []
+    return [words["disclosure.one_persons_rows"].format(share=words.percent(share), highest=words.percent(highest))]
 
 
 def unique_rows(words: Words, columns: Sequence[str], rows: int, published: int) -> str:
