@@ -37,13 +37,9 @@ ONE_MERGED = (
 )
 
 
-def repeating_identifiers(plan: Plan, source: Engine, uncounted: bool) -> tuple[str, ...]:
-    """Warnings on identifiers that repeat as keys do: they may name persons, whom promises then do not count.
-
-    Args:
-        uncounted: Whether the verdict says already which of them does.
-    """
-    names = () if plan.person is not None or uncounted else plan.named("identifier")
+def repeating_identifiers(plan: Plan, source: Engine) -> tuple[str, ...]:
+    """Warnings on identifiers that repeat as keys do: they may name persons, whom promises then do not count."""
+    names = () if plan.person is not None else plan.named("identifier")
     if not names:
         return ()
     from sfumato.hierarchies.suggest.roles import may_name_persons

@@ -61,7 +61,6 @@ def report_of(plan: Plan, source: Engine, outcome: Outcome, seconds: Mapping[str
     """
     table, result = outcome.table, outcome.result
     withheld_rows = int(result.recoding.sizes[result.recoding.suppressed].sum())
-    further = dict(_further_figures(plan, source, outcome))
     return ReleaseReport(
         version=__version__,
         method=plan.method.name,
@@ -81,12 +80,12 @@ def report_of(plan: Plan, source: Engine, outcome: Outcome, seconds: Mapping[str
         seed=plan.seed,
         input_sha256=source.fingerprint(),
         candidates=result.nodes,
-        remarks=_remarks(plan, source, outcome, withheld_rows, "persons_uncounted" in further),
+        remarks=_remarks(plan, source, outcome, withheld_rows),
         details={
             "column_count": len(plan.columns),
             "column_fates": _fates(plan, outcome),
             **result.details,
-            **further,
+            **dict(_further_figures(plan, source, outcome)),
             **({} if outcome.perturbation is None else {"perturbation": outcome.perturbation.figures}),
         },
         disclosure=outcome.disclosed,
@@ -131,11 +130,11 @@ def _further_figures(plan: Plan, source: Engine, outcome: Outcome) -> Iterator[t
         yield "households", {} if figures_of_households is None else figures_of_households.to_dict()
 
 
-def _remarks(plan: Plan, source: Engine, outcome: Outcome, withheld_rows: int, uncounted: bool) -> tuple[str, ...]:
+def _remarks(plan: Plan, source: Engine, outcome: Outcome, withheld_rows: int) -> tuple[str, ...]:
     """What the stages have to say beside their figures."""
     table, result = outcome.table, outcome.result
     return (
-        *repeating_identifiers(plan, source, uncounted),
+        *repeating_identifiers(plan, source),
         *tied_households(plan, source, table.rows),
         *undone_swaps(plan, source, table.rows),
         *telling_columns(outcome.disclosed, table.rows - withheld_rows),
