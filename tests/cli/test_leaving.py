@@ -8,12 +8,15 @@ import pytest
 
 LAST_THINGS = """
 import atexit, sys, threading, time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from sfumato.cli.leaving import leave
 folder = Path(sys.argv[1])
 atexit.register(lambda: (folder / "handler").write_text("done"))
 threading.Thread(target=lambda: (time.sleep(0.3), (folder / "thread").write_text("done"))).start()
 threading.Thread(target=lambda: time.sleep(600), daemon=True).start()
+idle = ThreadPoolExecutor(1)  # its thread waits for more to do, until it is told that there will be none
+idle.submit(int).result()
 sys.stdout.write("said")
 leave(int(sys.argv[2]))
 """

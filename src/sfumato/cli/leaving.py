@@ -11,10 +11,11 @@ UNWRITTEN = 120
 
 
 def leave(code: int) -> NoReturn:
-    """End the process as Python would, save that its memory is left to the system, which saves a tenth of a second."""
-    for thread in threading.enumerate():
-        if thread is not threading.current_thread() and not thread.daemon:
-            thread.join()
+    """End the process as Python would, save that its memory is left to the system, which saves a tenth of a second.
+
+    Pools of threads are told to end before they are waited for, as Python does.
+    """
+    threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     os._exit(code if _flushed() else code or UNWRITTEN)
 
