@@ -76,12 +76,13 @@ def test_what_the_folder_tells_of_an_attack_counts(release, raw, tmp_path):
     outcome = attack(folder, raw, control=census(2), attempts=100)
     add_to_folder(folder, outcome)
     assert statuses(check(folder, "gdpr-wp216")) == dict.fromkeys(CLAUSES, "satisfied")
-    holds, attacked = (words_in()[key] for key in ("report.holds", "report.attacked"))
-    for figures, told, hidden in ((outcome, holds, attacked), (Succeeded(outcome), attacked, holds)):
+    holds = words_in()["report.holds"]
+    for figures, succeeded in ((outcome, False), (Succeeded(outcome), True)):
         add_to_folder(folder, figures)  # a verdict is never plainly good beside an attack that succeeded
-        for name in ("report.html", "report-external.html"):
+        for name, key in (("report.html", "report.attacked"), ("report-external.html", "report.attacked_outside")):
             page = (folder / name).read_text(encoding="utf-8")
-            assert told in page and hidden not in page
+            assert (words_in()[key] in page) == succeeded
+            assert (holds in page) != succeeded
 
 
 class Succeeded:

@@ -149,7 +149,7 @@ def test_a_table_that_nothing_changed_in_is_not_to_be_handed_out(people):
     )
     assert any("not one of them was changed" in warning for warning in done.report["warnings"])
     page = done.page(done.report)
-    assert "not one of them was changed" in page and "Hand out table-external.csv" not in page
+    assert "Hand out table-external.csv" not in page
 
 
 def test_a_perturbation_table_excludes_what_another_is_made_by(people, tmp_path):

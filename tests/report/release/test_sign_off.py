@@ -369,7 +369,11 @@ def test_a_column_is_said_to_have_one_level_only_where_the_method_gives_it_one(
     method: str, levels: bool, patient_plan, tmp_path
 ) -> None:
     with closing(
-        anonymize(None, patient_plan | {"method": {"name": method}, "privacy": [{"model": "k-anonymity", "k": 5}]})
+        anonymize(
+            None,
+            patient_plan
+            | {"method": {"name": method, "loss": "discernibility"}, "privacy": [{"model": "k-anonymity", "k": 5}]},
+        )
     ) as made:
         page = (made.save(tmp_path / "out") / "report.html").read_text(encoding="utf-8")
     assert made.report.proved_optimal

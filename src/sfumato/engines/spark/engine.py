@@ -1,10 +1,10 @@
 """The cluster engine: rows in Spark frames or files, counted and recoded by Spark jobs where they lie."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
@@ -23,6 +23,9 @@ from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.counts.persons import PersonCount, added_persons
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.recoding.recoding import Handling, Recoding
+
+if TYPE_CHECKING:
+    from sfumato.engines.duckdb.engine import DuckDBEngine
 
 # Types whose values stay numbers when others stand in their place, the first of them whole ones.
 WHOLE = ("byte", "short", "integer", "long")
@@ -71,6 +74,9 @@ class SparkEngine(CountsPersons):
         return self.source.notes
 
     def count(self, columns: Sequence[str], reading: Reading) -> TextCounts:
+        if self._persons_file is not None and PERSON in columns:
+            with self._beside_keys() as engine:
+                return engine.count(columns, reading)
         with faults(self.plan.encoding):
             rows = present(self.source.frame, self.source, reading, self.plan.strip)
             keys = [self._key(column).alias(f"k{place}") for place, column in enumerate(columns)]
@@ -82,7 +88,8 @@ class SparkEngine(CountsPersons):
     def count_persons(self, columns: Sequence[str], person: str, value: str | None, reading: Reading) -> PersonCount:
         """Persons are added up by Spark: only who has rows in several combinations comes to the driver."""
         if self._persons_file is not None and person == PERSON:
-            return self._read_back(columns, value, reading)
+            with self._beside_keys() as engine:
+                return engine.count_persons(columns, PERSON, value, reading)
         names = [f"k{place}" for place in range(len(columns))]
         pair = ["p"] if value is None else ["p", "v"]
         with faults(self.plan.encoding):
@@ -109,13 +116,14 @@ class SparkEngine(CountsPersons):
         text = text_of(F.col(f"s{place}"), self.source.kind(place), self.plan.strip)
         return F.when(~text.isin("", *reading.missing), text)
 
-    def _read_back(self, columns: Sequence[str], value: str | None, reading: Reading) -> PersonCount:
-        """The persons of rows that were written, counted where rows and keys can be read side by side."""
+    @contextmanager
+    def _beside_keys(self) -> Iterator["DuckDBEngine"]:
+        """The rows that were written, where they and the keys of their persons can be read side by side."""
         from sfumato.engines.duckdb.engine import DuckDBEngine
 
         with closing(DuckDBEngine.of_published(Path(self.path or ""), self.columns, self.source.separator)) as engine:
             engine.attach_persons(self._persons_file or Path())
-            return engine.count_persons(columns, PERSON, value, reading)
+            yield engine
 
     def first_texts(self, column: str) -> dict[str, int]:
         place = self.columns.index(column)
@@ -154,7 +162,8 @@ class SparkEngine(CountsPersons):
 
     def texts(self, column: str) -> Sequence[str | None]:
         if column == PERSON and self._persons_file is not None:
-            return self._keys_of_file()
+            with self._beside_keys() as engine:
+                return engine.texts(PERSON)
         place = (*self.columns, *self.source.hidden).index(column)
         with faults(self.plan.encoding):
             text = text_of(F.col(f"s{place}"), self.source.kind(place), False)
@@ -172,16 +181,6 @@ class SparkEngine(CountsPersons):
             in_turn = self.source.frame.select("*", F.monotonically_increasing_id().alias(ROW))
             self._placed = (in_turn if self.source.number is None else self.source.numbered()).persist()
         return self._placed
-
-    def _keys_of_file(self) -> Sequence[str | None]:
-        from sfumato.engines.duckdb.engine import DuckDBEngine
-
-        engine = DuckDBEngine.of_published(Path(self.path or ""), self.columns, self.source.separator)
-        try:
-            engine.attach_persons(self._persons_file or Path())
-            return engine.texts(PERSON)
-        finally:
-            engine.close()
 
     def replaced(self, columns: Mapping[str, Sequence[str | None]], target: Path | None) -> "SparkEngine":
         pa = arrow()

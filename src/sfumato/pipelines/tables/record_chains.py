@@ -7,7 +7,6 @@ from sfumato.tables.cells.dimensions import Tree
 from sfumato.tables.nesting.chain import Chain
 from sfumato.tables.nesting.determined_columns import determined_chains
 from sfumato.tables.nesting.record_codes import Names, RecordCodes
-from sfumato.tables.nesting.shown_columns import upper_levels
 from sfumato.tables.plan.plan import Dimension
 
 
@@ -25,15 +24,7 @@ def record_chains(tables: Sequence[Mapping[str, Dimension]], records: RecordCode
     """
     own = [one for dimensions in tables for one in dimensions.values() if records.codes.keys() >= set(_names(one))]
     crossed = [frozenset(columns_in([dimensions])) for dimensions in tables]
-    shown = [
-        [
-            more
-            for name, tree in _hierarchies(dimensions.values(), records)
-            for more in upper_levels(name, tree, records.codes[name])
-        ]
-        for dimensions in tables
-    ]
-    return determined_chains(records, map(_names, own), _hierarchies(own, records), crossed, shown)
+    return determined_chains(records, map(_names, own), _hierarchies(own, records), crossed)
 
 
 def _names(dimension: Dimension) -> Names:
@@ -42,6 +33,6 @@ def _names(dimension: Dimension) -> Names:
 
 def _hierarchies(dimensions: Iterable[Dimension], records: RecordCodes) -> Iterator[tuple[str, Tree]]:
     for one in dimensions:
-        if one.column is not None and one.column in records.codes and one.hierarchy is not None:
+        if one.column is not None and one.hierarchy is not None:
             codes = sorted(set(records.codes[one.column]))
             yield one.column, tree_of(one.column, one, [(code,) for code in codes])

@@ -15,6 +15,8 @@ from sfumato.tables.nesting.record_codes import Names, RecordCodes, names_in
 # By so many bits it must be less likely that a code lies within another by chance: of combinations of codes there are
 # many, and columns of the same people are never quite unrelated.
 INCLUDED_BITS = 20.0
+# Records that no further column divides may be there for one reason together, so that each proves less.
+UNDIVIDED_BITS = 60.0
 
 
 def included(fine: Places, coarse: Places, counts: Numbers, bits: float, news: Mask | None = None) -> bool:
@@ -68,4 +70,7 @@ def have_crossed_inclusions(records: RecordCodes, one: Sequence[Names], two: Nam
     fewer = [names_in(own) for own in combinations(one, len(one) - 1)]
     news = np.logical_and.reduce([mixed(records.numbers(own), coarse) for own in fewer])
     fine = records.numbers(names_in(one))
-    return included(fine, coarse, records.counts, INCLUDED_BITS, news)
+    divided = mixed(fine, records.numbers(tuple(sorted(records.codes))))
+    return included(fine, coarse, records.counts, INCLUDED_BITS, news & divided) or included(
+        fine, coarse, records.counts, UNDIVIDED_BITS, news
+    )

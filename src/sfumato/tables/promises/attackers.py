@@ -38,8 +38,10 @@ class _Insider:
 def kinds_considered(plan: TablePlan) -> tuple[Kind, ...]:
     """Whom the plan lets attack a table of its kind, whether or not its cells tell of any.
 
-    >>> from sfumato.tables.plan.plan import TableSource
-    >>> [str(kind) for kind in kinds_considered(TablePlan(TableSource()))]
+    >>> from sfumato.tables.plan.plan import read_table_plan
+    >>> plan = {"version": 1, "table": {"value": "n"}, "dimensions": {"sex": {"column": "sex"}}}
+    >>> plan["primary"] = [{"rule": "frequency", "min": 3}]
+    >>> [str(kind) for kind in kinds_considered(read_table_plan(plan))]
     ['outsider', 'persons']
     """
     source = plan.table
