@@ -34,6 +34,8 @@ PER_COMBINATION = 2
 PAIRS_SHOWN = 10
 # Of more combinations a column whose values hardly repeat is not looked at for what it tells.
 MOST_OWN = 100_000
+# Of more rows it is not told how large a share of a class is one person's: hardly a combination with persons repeats.
+MOST_OF_PERSONS = 1_000_000
 
 
 class _Budget:
@@ -41,12 +43,12 @@ class _Budget:
 
     def __init__(self, rows: int, shared: SharedCounts) -> None:
         self.work = MOST_WORK
-        self._rows = rows
+        self.rows = rows
         self._shared = shared
 
     def count(self, rows: Engine, columns: tuple[str, ...], reading: Reading) -> TextCounts | None:
         """The rows counted by some columns; None where that would be too much work."""
-        self.work -= self._rows
+        self.work -= self.rows
         if self.work < 0:
             return None
         text_counts = self._shared.count(rows, columns, reading)
@@ -119,7 +121,7 @@ def disclosure(
 
 def _largest_share(budget: _Budget, published: Engine, plan: Plan) -> float | None:
     """The largest share of a class's rows that are one person's; None where rows are counted, or are too many."""
-    if plan.person is None:
+    if plan.person is None or budget.rows > MOST_OF_PERSONS:
         return None
     person = plan.person if plan.publishes_keys else PERSON
     text_counts = budget.count(published, (*plan.quasi_identifiers, person), Reading())
