@@ -141,3 +141,24 @@ def test_a_table_of_which_all_rules_are_switched_off_is_warned_of(folder):
     assert off.holds and "No rule says which of its cells are unsafe" in off.warnings[0]
     linked = run(folder, tables("P(0,0)", "P(20,1)"), "<SUPPRESS> MOD(0)", *WRITES)
     assert not linked.warnings and margins(folder, 1)["a"][0] == "x"
+
+
+SIX = "N2b;N;A1;A;v;40 S2a;S;A2;A;v;7 S2b;S;A1;A;v;7 N2b;N;A2;A;v;2 S2b;S;A2;A;u;15 N1a;N;A2;A;v;40"
+
+
+@pytest.mark.parametrize("way", ["MOD(0)", "GH(0)"])
+def test_nobody_is_protected_from_what_is_his_own(tmp_path, way):
+    """The only part of a total is the total: who is in Gem N2b is in its risk v, the only one that it has."""
+    (tmp_path / "m.asc").write_text(SIX.replace(" ", "\n") + "\n")
+    names = "".join(f'{name}\n<RECODEABLE>\n<TOTCODE> "T"\n' for name in ("gem", "land", "nace", "sect", "risk"))
+    names = names.replace("nace\n", "nace 2\n<HIERARCHICAL>\n<HIERLEVELS> 1 1\n")
+    (tmp_path / "m.rda").write_text(f'<SEPARATOR> ";"\n{names}v 5\n<NUMERIC>\n')
+    tables = "".join(
+        f'<SPECIFYTABLE> {names}|"v"||\n<SAFETYRULE> P(10,1)|FREQ(3,10)\n'
+        for names in ('"land""nace"', '"gem""sect""risk"')
+    )
+    (tmp_path / "b.arb").write_text(
+        f'<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n{tables}<READMICRODATA>\n<SUPPRESS> {way}\n'
+        '<WRITETABLE> (1, 3, , "1.csv")\n<WRITETABLE> (2, 3, , "2.csv")\n'
+    )
+    assert run_batch(tmp_path / "b.arb", tmp_path / "out").holds

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sfumato.errors import DataError, PromiseError
+from sfumato.errors import DataError, PromiseError, UnattainableError
 from sfumato.tables.batch.joint_table import joined
 from sfumato.tables.batch.presence import Presence, presence_of, same_respondents
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Reach, Table
@@ -29,6 +29,8 @@ COMPUTED = (
     "safe cells that were to be masked (m, ml or status 11, 12) are computed from the others: "
     "make them unsafe (u) where they must stay hidden."
 )
+
+JOIN = "Join it with another category by <RECODE>, or free cells that an a priori file lets nobody mask (p)."
 
 
 def office_part(
@@ -117,12 +119,17 @@ def mask_office(table: OfficeTable, method: str, deadline: Deadline, tolerance: 
         UnattainableError: An unsafe cell cannot be protected.
         PromiseError: The attacker still gets through.
     """
-    masked = mask_part(office_part(table, tolerance), _choice(method), "en", deadline)
-    return _protected(table, masked)
+    return _protected(table, _masked(office_part(table, tolerance), method, deadline))
 
 
-def _choice(method: str) -> MethodChoice:
-    return MethodChoice(name="fast" if method == "fast" else "optimal")
+def _masked(part: Part, method: str, deadline: Deadline) -> Masked:
+    """The part with masks; where a cell cannot be protected, batch files have remedies of their own."""
+    try:
+        return mask_part(part, MethodChoice(name="fast" if method == "fast" else "optimal"), "en", deadline)
+    except UnattainableError as error:
+        if error.code == f"{error.kind}.unprotectable":
+            error.do = JOIN
+        raise
 
 
 def _protected(table: OfficeTable, masked: Masked, shown: Mask | None = None) -> Protected:
@@ -164,9 +171,7 @@ def mask_linked(
             "Give all tables the same values and decimals, or publish one of them alone.",
             "tables-differ",
         )
-    masked = mask_part(
-        office_part(joint.whole, unshown=joint.crossed, step=joint.step), _choice(method), "en", deadline
-    )
+    masked = _masked(office_part(joint.whole, unshown=joint.crossed, step=joint.step), method, deadline)
     done = _protected(joint.whole, masked, joint.shown)
     said = tuple(f"Not attacked, so that nothing is promised: {what}" for what in joint.left_out)
     done = replace(done, remarks=(*done.remarks, *said), warnings=(*done.warnings, *said))

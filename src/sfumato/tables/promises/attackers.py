@@ -5,7 +5,7 @@ a holding is one attacker, wherever it is. From each only what is not his is pro
 without his part, and nothing is promised of a cell in which he is alone.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from itertools import combinations
 from math import comb
@@ -14,7 +14,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Reach, Relations, Table
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Reach, Relations, Status, Table
 from sfumato.tables.cells.knowledge import Attacker, Kind
 from sfumato.tables.plan.facts import Facts
 from sfumato.tables.plan.plan import TablePlan
@@ -117,7 +117,7 @@ def _unnamed(table: Table, alone: Mask, kind: Kind) -> list[_Insider]:
 
     Of two tables he may be in a finest cell of each; where he is alone in a total of both, he is the same.
     """
-    above = _totals(table.relations)
+    above = _around(table)
     insiders: list[_Insider] = []
     who = {Kind.PERSON: "the one person of", Kind.HOLDING: "the holding of"}.get(kind, "the respondent of")
     starts = np.flatnonzero(alone).tolist()
@@ -157,7 +157,7 @@ def _dominant(table: Table, facts: Facts, alone: Mask, kind: Kind) -> list[_Insi
         return []
     stack = np.nan_to_num(np.stack(facts.contributions))
     largest = np.take_along_axis(stack, np.abs(stack).argmax(axis=0)[None], 0)[0]
-    above, insiders = _totals(table.relations), []
+    above, insiders = _around(table), []
     for cell in np.flatnonzero(table.unsafe & facts.finest & ~alone & (largest > 0)).tolist():
         insider = _Insider(f"the largest contributor of {table.names[cell]}", kind)
         _climb(insider, cell, float(largest[cell]), above)
@@ -166,7 +166,7 @@ def _dominant(table: Table, facts: Facts, alone: Mask, kind: Kind) -> list[_Insi
 
 
 def _climb(insider: _Insider, cell: int, part: float, above: Mapping[int, tuple[int, ...]]) -> None:
-    """His part of a cell is one of every total that it is a part of."""
+    """His part of a cell is one of every total that it is a part of, and of the only part of a total that is his."""
     waiting = [cell]
     while waiting:
         place = waiting.pop()
@@ -175,16 +175,27 @@ def _climb(insider: _Insider, cell: int, part: float, above: Mapping[int, tuple[
             waiting += above.get(place, ())
 
 
-def _totals(relations: Relations) -> Mapping[int, tuple[int, ...]]:
-    """The totals that each cell is a part of."""
+def _around(table: Table) -> Mapping[int, tuple[int, ...]]:
+    """The totals that each cell is a part of; and of a total, all other parts of which are seen to be empty, the part
+    that is left: whoever is in the total is in it."""
+    empty = (table.values == 0) & (table.status == Status.PUBLISH)
     above: dict[int, tuple[int, ...]] = {}
+    for total, parts in _sums(table.relations):
+        for cell in parts.tolist():
+            above[cell] = (*above.get(cell, ()), total)
+        left = parts[~empty[parts]]
+        if len(left) == 1:
+            above[total] = (*above.get(total, ()), int(left[0]))
+    return above
+
+
+def _sums(relations: Relations) -> Iterator[tuple[int, Places]]:
+    """The relations that are a total of parts."""
     for relation in range(len(relations)):
         cells, coefs = relations.row(relation)
         total = cells[coefs < 0]
         if len(total) == 1 and (coefs[coefs > 0] == 1).all() and coefs.min() == -1:
-            for cell in cells[coefs > 0].tolist():
-                above[cell] = (*above.get(cell, ()), int(total[0]))
-    return above
+            yield int(total[0]), cells[coefs > 0]
 
 
 def _coalitions(insiders: Sequence[_Insider], size: int, number: Numbers | None) -> list[_Insider]:
@@ -225,14 +236,50 @@ def _resolved(
     alone = np.concatenate([[cell in insider.alone for cell in sorted(insider.parts)] for insider in active])
     values, public = table.values[cells], table.bounds.rows(cells)
     least = np.where(public.low >= 0, np.clip(parts, public.low, np.maximum(values, public.low)), public.low)
+    ends = np.cumsum([len(insider.parts) for insider in active])
+    owns = np.split(np.arange(len(cells)), ends[:-1])
+    least = _with_floors(table, cells, np.where(alone, values, least), owns)
     knowledge = Bounds(np.where(alone, values, least), np.where(alone, values, public.high))
     reach, unsafe = _not_his(plan, facts, table, cells, parts)
     reach = thickened(values, unsafe & ~alone, knowledge, reach.at(unsafe & ~alone), step)
-    ends = np.cumsum([len(insider.parts) for insider in active])
     return tuple(
         Attacker(insider.name, insider.kind, cells[own], knowledge.rows(own), Reach(reach.down[own], reach.up[own]))
-        for insider, own in zip(active, np.split(np.arange(len(cells)), ends[:-1]), strict=True)
+        for insider, own in zip(active, owns, strict=True)
     )
+
+
+def _with_floors(table: Table, cells: Places, least: Numbers, owns: Sequence[Places]) -> Numbers:
+    """What insiders know cells to be at least: a total is no less than his own part and what everyone knows of others.
+
+    Args:
+        table: The table.
+        cells: The cells of all insiders.
+        least: What each knows of his cells by his part of them.
+        owns: The places of each insider among these.
+    """
+    low, above = table.bounds.low, _floors_above(table)
+    least = least.copy()
+    for own in owns if (low >= 0).all() else ():
+        places = dict(zip(cells[own].tolist(), own.tolist(), strict=True))
+        waiting = list(places)
+        while waiting:
+            cell = waiting.pop()
+            for total, floor in above.get(cell, ()):
+                place = places.get(total, -1)
+                known = min(floor + least[places[cell]] - low[cell], table.values[total])
+                if place >= 0 and known > least[place] + 1e-9 * max(1.0, known):
+                    least[place] = known
+                    waiting.append(total)
+    return least
+
+
+def _floors_above(table: Table) -> Mapping[int, tuple[tuple[int, float], ...]]:
+    """The totals that each cell is a part of, with what everyone knows all their parts to be at least."""
+    above: dict[int, tuple[tuple[int, float], ...]] = {}
+    for total, parts in _sums(table.relations):
+        for cell in parts.tolist():
+            above[cell] = (*above.get(cell, ()), (total, float(table.bounds.low[parts].sum())))
+    return above
 
 
 def _not_his(plan: TablePlan, facts: Facts, table: Table, cells: Places, parts: Numbers) -> tuple[Reach, Mask]:

@@ -68,10 +68,11 @@ def run_batch(path: Path, out: Path | None = None, encoding: str | None = None) 
     try:
         _run_all(commands, state, path.name)
     except SfumatoError as error:
+        before = "Written before" if state.written else "Said before"
         _end(state, f"Error: {error.what}")
         # Files that stand there already must not be overlooked for what went wrong later.
         if said := [*state.warnings, *state.notices]:
-            error.do = f"{error.do} Written before: {' '.join(said)}".strip()
+            error.do = f"{error.do} {before}: {' '.join(said)}".strip()
         raise
     _end(state)
     return BatchRun(tuple(state.log), tuple(state.written), tuple(state.warnings), state.holds)
