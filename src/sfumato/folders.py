@@ -1,6 +1,7 @@
 """Folders: one appears under its name when it is whole and on the disk; scratch folders are gone with their owner."""
 
 import os
+import secrets
 import shutil
 import tempfile
 import time
@@ -31,34 +32,37 @@ def staged(folder: Path) -> Iterator[Path]:
     check_free(folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        stage = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        stage = Scratch(folder.parent, f".{folder.name}-")
     except OSError as error:
         raise unwritable(folder, error) from None
     try:
-        yield stage
-        stage.chmod(0o755)
-        os.rename(stage, folder)  # noqa: PTH104  (Path.rename would overwrite an empty folder just the same)
+        yield stage.path
+        stage.path.chmod(0o755)
+        os.rename(stage.path, folder)  # noqa: PTH104  (Path.rename would overwrite an empty folder just the same)
     except OSError as error:
         raise unwritable(folder, error) from None
     finally:
-        shutil.rmtree(stage, ignore_errors=True)
+        stage.cleanup()
 
 
 @contextmanager
 def workspace_for(folder: Path) -> Iterator[Path]:
     """The place where a release for a folder is prepared: beside it, so that large files need not be moved."""
-    made = not folder.parent.exists()
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise unwritable(folder, error) from None
     # What an interrupted run still holds goes when the program ends; finalizers run in reverse, so this one after it.
-    later = weakref.finalize(Scratch, _remove_empty, folder.parent) if made else None
+    later = None if folder.parent.exists() else weakref.finalize(Scratch, _remove_empty, folder.parent)
     try:
+        _make_parents(folder)
         yield folder.parent
     finally:
         if later is not None and _remove_empty(folder.parent):
             later.detach()
+
+
+def _make_parents(folder: Path) -> None:
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(folder, error) from None
 
 
 def _remove_empty(folder: Path) -> bool:
@@ -115,12 +119,21 @@ def link(source: Path, target: Path) -> None:
 
 
 class Scratch:
-    """A private folder for files that live as long as their owner."""
+    """A private folder for files that live as long as their owner.
 
-    def __init__(self, beside: Path | None = None) -> None:
-        self.path = Path(tempfile.mkdtemp(prefix=".sfumato-", dir=beside))
+    A program is interrupted at any moment: that the folder is to go is known before it is made, and until it is gone.
+    """
+
+    def __init__(self, beside: Path | None = None, prefix: str = ".sfumato-") -> None:
+        self.path = Path(beside or tempfile.gettempdir()).absolute() / f"{prefix}{secrets.token_hex(8)}"
         self._remove = weakref.finalize(self, _remove_all, self.path)
+        try:
+            self.path.mkdir(0o700)
+        except OSError:
+            self._remove.detach()
+            raise
 
     def cleanup(self) -> None:
         """Remove the folder now."""
-        self._remove()
+        _remove_all(self.path)
+        self._remove.detach()
