@@ -68,6 +68,28 @@ def test_the_back_button_leads_to_the_step_before(base, open_page) -> None:
     page.locator(".sf-step[aria-current=step]", has_text="Goal").wait_for()
 
 
+def test_an_address_that_names_a_step_opens_it_and_one_that_names_none_changes_nothing(base, open_page) -> None:
+    page = open_page(f"{base}/app#result")
+    at_hand = page.locator(".sf-step[aria-current=step]")
+    at_hand.filter(has_text="Result").wait_for()
+    page.get_by_text("Load some data first.").wait_for()
+    page.reload()
+    at_hand.filter(has_text="Result").wait_for()
+    page.evaluate("location.hash = 'nothing'")
+    page.wait_for_url(re.compile("#result$"))
+    page.goto(f"{base}/app/help#risk")
+    page.locator(".sf-document h1").wait_for()
+    page.locator(".sf-index button").first.click()
+    page.wait_for_url(re.compile("#(?!risk)"))
+    page.go_back()
+    page.locator(".sf-index button[aria-current=true]", has_text="Risk").wait_for()
+    page.goto(f"{base}/app")  # the work stands where it was left
+    page.wait_for_url(re.compile("#result$"))
+    step(page, "Data")
+    page.go_back()
+    at_hand.filter(has_text="Result").wait_for()
+
+
 def test_next_and_back_are_places_of_the_browser_and_raise_no_alarm(base, open_page) -> None:
     page = open_page(f"{base}/app")
     load_example(page)
@@ -132,8 +154,10 @@ def test_choices_are_undone_and_done_again(base, open_page) -> None:
     page.get_by_text("are in groups smaller than 5 now").wait_for()
     step(page, "Columns")
     column(page, "zip")
+    page.locator(".sf-columns").evaluate("table => { table.stays = true; }")
     button(page, "Undo").click()
     page.locator("tr[data-column=sex][data-role=quasi-identifier]").wait_for()
+    assert page.locator(".sf-columns").evaluate("table => table.stays")  # only what changed is drawn anew
     button(page, "Redo").click()
     page.locator("tr[data-column=sex][data-role=sensitive]").wait_for()
     page.locator(".sf-panel h3", has_text="zip").wait_for()  # the column at hand stays

@@ -18,6 +18,12 @@
     if (location.hash.slice(1) !== step) history.pushState(null, '', '#' + step);
     document.querySelector('.q-drawer__backdrop:not(.hidden)')?.click();  // on a phone the steps lie above the page
   };
+  // A page is opened at the place that its address names; where it names none, the address is told where the work stands.
+  window.sfArrive = (step) => {
+    const asked = decodeURIComponent(location.hash.slice(1));
+    asked && asked !== step ? emitEvent('sf_back', asked) : sfStand(step);
+  };
+  window.sfStand = (step) => history.replaceState(null, '', step ? '#' + step : location.pathname + location.search);
   window.addEventListener('popstate', () => emitEvent('sf_back', location.hash.slice(1)));
 
   // What can wait until a step was seen is asked for then.
@@ -55,18 +61,20 @@
     select.dataset.help ||= select.selectedOptions[0].dataset.help;
   };
   ['pointerover', 'focusin', 'touchstart'].forEach((name) => document.addEventListener(name, offer, {passive: true}));
-  window.sfRows = (fresh) => { fresh.forEach(([name, html]) => redraw(name, html)); find(); };
-  const redraw = (name, html) => {
-    const row = rows().find((row) => row.dataset.column === name);
-    if (!row) return;
+  window.sfRows = (fresh) => {
+    const drawn = new Map(rows().map((row) => [row.dataset.column, row]));
+    fresh.forEach(([name, html]) => drawn.has(name) && redraw(drawn.get(name), html));
+    find();
+  };
+  const redraw = (row, html) => {
     const focused = row.contains(document.activeElement) ? document.activeElement.tagName : null;
     const selected = row.getAttribute('aria-selected'), checked = row.querySelector('input').checked;
     const made = document.createElement('tbody');
     made.innerHTML = html;
-    row.replaceWith(made.firstElementChild);
-    const fresh = rows().find((row) => row.dataset.column === name);
+    const fresh = made.firstElementChild;
     fresh.setAttribute('aria-selected', selected);
     fresh.querySelector('input').checked = checked;
+    row.replaceWith(fresh);
     if (focused) fresh.querySelector(focused.toLowerCase() === 'select' ? 'select' : '.open').focus();
   };
   window.sfMoreRows = (html) => {

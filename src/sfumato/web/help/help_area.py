@@ -1,5 +1,6 @@
 """Help inside the server: how the pages are used, the words of the field, the documentation; no network is needed."""
 
+import json
 import re
 from collections.abc import Iterable
 from html import escape
@@ -56,11 +57,26 @@ class Documentation:
                     for name in names:
                         self._entry(name, title(pages()[name]))
         self._room = ui.column().classes("w-full gap-4")
+        components.listen("sf_back", lambda event: self._read(str(event.args)))
+        ui.run_javascript("sfArrive('')")
 
     def _entry(self, name: str, called: str) -> None:
-        self._buttons[name] = ui.element("button").on("click", lambda: self._open(name))
+        self._buttons[name] = ui.element("button").on("click", lambda: self._choose(name))
         with self._buttons[name]:
             ui.html(escape(called), sanitize=False, tag="span")
+
+    def _choose(self, name: str) -> None:
+        """Open a page, as a place in the browser's history."""
+        self._read(name)
+        ui.run_javascript(f"sfStep({json.dumps(name)})")
+
+    def _read(self, name: str) -> None:
+        """Set the page out that an address names, or none."""
+        if name in self._buttons:
+            self._open(name)
+        else:
+            self._room.clear()
+            ui.run_javascript("sfStand('')")
 
     def _open(self, name: str) -> None:
         """Set a page out and bring it into sight."""

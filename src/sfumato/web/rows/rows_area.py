@@ -45,6 +45,7 @@ class RowsArea:
         self._build_steps()
         step = self.workspace.step if self.workspace.step in STEPS else "data"
         self._enter(step)
+        ui.run_javascript(f"sfArrive('{step}')")
         self.workspace.tabs.join(self._shared.change_elsewhere)
 
     def go(self, step: str) -> None:
@@ -116,8 +117,9 @@ class RowsArea:
         self._estimate_ahead()
         self._shared.renew()
         with self._room:
-            if step == "data" or not self._lacks_data():
-                STEPS[step](self).build()
+            self._shown = None if step != "data" and self._lacks_data() else STEPS[step](self)
+            if self._shown is not None:
+                self._shown.build()
         self.tell_steps()
 
     def _estimate_ahead(self) -> None:
@@ -127,8 +129,11 @@ class RowsArea:
             background_tasks.create(asyncio.to_thread(Estimates(self.workspace).prepare, plan))
 
     def _back(self, event: events.GenericEventArguments) -> None:
-        """The browser's back button."""
-        self._enter(str(event.args) if str(event.args) in STEPS else "data")
+        """The browser's back button, or an address that names a step; one that names none of them changes nothing."""
+        if event.args in STEPS:
+            self._enter(event.args)
+        else:
+            self._room.client.run_javascript(f"sfStand('{self._step}')")
 
     def _lacks_data(self) -> bool:
         """Whether there are no data yet; then the step says so."""
@@ -158,7 +163,15 @@ class RowsArea:
     def _redo(self) -> None:
         self._take(None if self.stale else self.workspace.undo.forth(self.workspace.plan))
 
-    def _take(self, plan: dict[str, object] | None) -> None:
-        if plan is not None:
-            self.workspace.bring_back(plan)
+    def _take(self, plan: dict[str, Any] | None) -> None:
+        """Bring a plan back; the table of columns stays, but for the rows of those that changed."""
+        if plan is None:
+            return
+        before = self.workspace.plan
+        self.workspace.bring_back(plan)
+        if isinstance(self._shown, ColumnsStep) and self._shown.follow(before):
+            self.workspace.touch()
+            self._estimate_ahead()
+            self.tell_steps()
+        else:
             self.refresh()

@@ -46,6 +46,14 @@ class ColumnsStep:
         components.listen("sf_filter", lambda event: self._choose_role(str(event.args)))
         components.when_seen(self._room, self._complete)
 
+    def follow(self, before: dict[str, Any]) -> bool:
+        """Draw the columns anew of which the plan at hand says otherwise than the one before; False for other data."""
+        columns, earlier = self.workspace.plan["columns"], before["columns"]
+        if columns.keys() != earlier.keys():
+            return False
+        self._draw_changed([name for name in columns if columns[name] != earlier[name]])
+        return True
+
     def _complete(self) -> None:
         """The rows that were not seen at first, and the panel of a column where nobody has opened one since."""
         more = self._table.more()
@@ -94,6 +102,12 @@ class ColumnsStep:
         rows = [(name, self._table.row(self.workspace.loaded.column(name))) for name in names]
         ui.run_javascript(f"sfRows({json.dumps(rows)})")
 
+    def _draw_changed(self, names: Sequence[str]) -> None:
+        """Draw the rows of some columns anew, and the panel where it is of one of them."""
+        self._redraw(names)
+        if self._open in names:
+            self._show(str(self._open))
+
     async def _change_many(self, event: events.ValueChangeEventArguments[Any]) -> None:
         if event.value is None:
             return
@@ -115,9 +129,7 @@ class ColumnsStep:
         if gone:
             ui.notify(self.words["promises_gone"].format(column=", ".join(gone)))
         self.workspace.touch()
-        self._redraw(changed)
-        if self._open in changed:
-            self._show(str(self._open))
+        self._draw_changed(changed)
 
     def _suggested(self, name: str) -> dict[str, Any]:
         suggested: dict[str, Any] = self.workspace.loaded.suggested["columns"][name] if self.workspace.loaded else {}
