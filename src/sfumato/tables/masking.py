@@ -11,6 +11,7 @@ from sfumato.tables import words
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.certificates import Evidence
 from sfumato.tables.attack.findings import Audit, Verdict
+from sfumato.tables.attack.known_anyway import without_known_anyway
 from sfumato.tables.attack.original_ranges import attack
 from sfumato.tables.attack.publication import Publication, false_cells
 from sfumato.tables.cells.cells import Bounds, Mask, Table, no_bounds
@@ -94,6 +95,21 @@ def mask_part(
         UnattainableError: An unsafe cell cannot be protected.
         PlanError: The method does not fit the table.
     """
+    try:
+        return _mask(part, method, language, deadline, progress)
+    except UnattainableError as error:
+        if error.code != f"{error.kind}.unprotectable":
+            raise
+        known = without_known_anyway(part, deadline.share(SEARCH))
+        if known is part:
+            raise
+        return _mask(known, method, language, deadline, progress)
+
+
+def _mask(
+    part: Part, method: MethodChoice, language: words.Language, deadline: Deadline, progress: Progress | None
+) -> Masked:
+    """Mask one table as it is promised, and attack the answer."""
     if (masked := _without_cross(part, method, language, deadline.share(FIRST), progress)) is not None:
         return masked
     where = coordinates_of(part.trees, part.keys)
@@ -277,7 +293,7 @@ def _needless(audit: Audit, table: Table) -> list[int]:
 def _attack(part: Part, draft: _Draft, mask: Mask, evidence: Evidence | None = None) -> Audit:
     """The strongest attacker tries the draft."""
     publication = _publication(part, draft, mask, part.table.bounds)
-    audit = attack(publication, part.table.promise, part, draft.case, evidence)
+    audit = attack(publication, part, draft.case, evidence=evidence)
     return audit.with_contradictions(false_cells(publication, part.table.values, part.knowledge.step))
 
 

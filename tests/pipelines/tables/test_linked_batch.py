@@ -162,3 +162,28 @@ def test_nobody_is_protected_from_what_is_his_own(tmp_path, way):
         '<WRITETABLE> (1, 3, , "1.csv")\n<WRITETABLE> (2, 3, , "2.csv")\n'
     )
     assert run_batch(tmp_path / "b.arb", tmp_path / "out").holds
+
+
+# Gem, its Kreis, type, nace, its section, size and risk. What is open at both ends of every range would be refused.
+KNOWN_ANYWAY = {
+    "one person": "S1a z A2 p u|N1a x A2 q u|N1a x A1 p u|S1a z B1 q v|S1a z B1 q v|W1a z A1 q v",
+    "everyone": "S1a z A2 p u|N1a x A2 q u|N1a x A1 p u|S1a z B1 q v|S1a z B1 q v|W1a z B1 q v",
+}
+
+
+@pytest.mark.parametrize("who", KNOWN_ANYWAY)
+def test_what_is_known_whatever_is_masked_does_not_refuse_tables(tmp_path, who):
+    """Empty cells and one's own part tell the least that a cell can be: it is hidden by what it can be at most."""
+    records = KNOWN_ANYWAY[who].replace(" ", "").split("|")
+    (tmp_path / "m.asc").write_text("".join(record + "\n" for record in records))
+    places = {"gem": "1 3", "kreis": "1 2", "typ": "4 1", "nace": "5 2", "sect": "5 1", "size": "7 1", "risk": "8 1"}
+    (tmp_path / "m.rda").write_text(
+        "".join(f'{name} {place}\n<RECODEABLE>\n<TOTCODE> "T"\n' for name, place in places.items())
+    )
+    crossings = ('"sect""gem""kreis"', '"kreis""risk"', '"kreis""typ""size"', '"typ""sect""nace"')
+    tables = "".join(f'<SPECIFYTABLE> {names}|"<freq>"||\n<SAFETYRULE> FREQ(3,10)\n' for names in crossings)
+    writes = "".join(f'<WRITETABLE> ({number}, 3, , "{number}.csv")\n' for number in range(1, 5))
+    (tmp_path / "b.arb").write_text(
+        f'<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n{tables}<READMICRODATA>\n<SUPPRESS> GH(0)\n{writes}'
+    )
+    assert run_batch(tmp_path / "b.arb", tmp_path / "out").holds

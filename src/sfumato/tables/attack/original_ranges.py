@@ -14,6 +14,7 @@ import numpy as np
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.certificates import Evidence
 from sfumato.tables.attack.findings import Audit
+from sfumato.tables.attack.known_anyway import audit_promises
 from sfumato.tables.attack.publication import Equation, Publication
 from sfumato.tables.cells.cells import Bounds, Mask
 from sfumato.tables.cells.parts import Part
@@ -25,11 +26,27 @@ _ORIGINAL = re.compile(r"^([AB]\d+[12]|C\d+)$")
 
 
 def attack(
-    publication: Publication, promise: Bounds, part: Part, case: Sequence[str], evidence: Evidence | None = None
+    publication: Publication,
+    part: Part,
+    case: Sequence[str],
+    promise: Bounds | None = None,
+    evidence: Evidence | None = None,
 ) -> Audit:
-    """The audit of a publication, by an attacker who also knows the original's method where its cases are shown."""
+    """The audit of a publication, by an attacker who also knows the original's method where its cases are shown.
+
+    Args:
+        publication: What is published.
+        part: The table.
+        case: The case of each cell.
+        promise: What the attacker's range of each cell must contain; by default what the table promises.
+        evidence: What the audit need not look for itself.
+    """
     values = part.table.values
-    plain = audit_publication(publication, promise, part.knowledge, values, evidence)
+    if promise is None:
+        plain, part = audit_promises(publication, part, evidence)
+        promise = part.table.promise
+    else:
+        plain = audit_publication(publication, promise, part.knowledge, values, evidence)
     original = np.array([bool(_ORIGINAL.match(text)) for text in case], bool)
     if not original.any() or not _tells_more(publication, promise, part, original):
         return plain

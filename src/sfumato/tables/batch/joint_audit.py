@@ -6,8 +6,8 @@ from itertools import combinations
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.certificates import Evidence
+from sfumato.tables.attack.known_anyway import audit_promises
 from sfumato.tables.attack.publication import Publication
 from sfumato.tables.batch.joint_table import JointTable, joined
 from sfumato.tables.batch.office_protection import office_part
@@ -84,7 +84,7 @@ def audit_together(
         exact, ranges.only(masked), table.bounds, table.relations, table.names, unshown=part.unshown
     )
     evidence = Evidence(deadline=deadline, limit=deadline, promised=True)
-    audit = audit_publication(publication, table.promise, part.knowledge, joint.whole.values, evidence)
+    audit, part = audit_promises(publication, part, evidence)
     # Whoever has a part in cells is kept off by masks; nothing is promised of him where numbers are changed.
     inside = _unsafe(published, joint, "masks")
     computed = {one.cell for one in audit.leaks if not one.attacker or inside[one.cell]}

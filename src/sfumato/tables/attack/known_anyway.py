@@ -1,0 +1,143 @@
+"""What is known of unsafe cells whatever else is masked: by the empty cells that all see, and insiders by their parts.
+
+No mask keeps an end of a range from who knows it anyway, so none is promised to him; the other end still hides the
+value. Of whom both ends are known the cell cannot be protected.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.tables.attack.audit import audit_publication
+from sfumato.tables.attack.certificates import Evidence
+from sfumato.tables.attack.findings import Audit, Finding
+from sfumato.tables.attack.publication import Publication
+from sfumato.tables.cells.cells import Bounds, Places, Reach, Status, no_bounds
+from sfumato.tables.cells.knowledge import Attacker
+from sfumato.tables.cells.parts import Part
+from sfumato.tables.deadline import Deadline
+from sfumato.tables.promises.widths import thickened
+
+
+def audit_promises(publication: Publication, part: Part, evidence: Evidence | None = None) -> tuple[Audit, Part]:
+    """The audit of a publication, and its table where nothing is promised that is known anyway.
+
+    Args:
+        publication: What is published.
+        part: The table, with its promises and its insiders.
+        evidence: What the audit need not look for, and when it must have ended.
+
+    Raises:
+        UnattainableError: The time was over.
+    """
+    evidence = evidence or Evidence()
+    audit = _audit(publication, part, evidence)
+    while leaks := [leak for leak in audit.leaks if part.table.unsafe[leak.cell] and not leak.published]:
+        known = _without_known(part, leaks, evidence.limit)
+        if known is part:
+            break
+        part = known
+        audit = _audit(publication, part, evidence)
+    return audit, part
+
+
+def without_known_anyway(part: Part, limit: Deadline) -> Part:
+    """The table where nothing is promised that is known whatever is masked; itself where that is nothing.
+
+    Raises:
+        UnattainableError: The time was over.
+    """
+    return audit_promises(_all_masked(part), part, Evidence(limit=limit, promised=True))[1]
+
+
+def _audit(publication: Publication, part: Part, evidence: Evidence) -> Audit:
+    return audit_publication(publication, part.table.promise, part.knowledge, part.table.values, evidence)
+
+
+def _all_masked(part: Part) -> Publication:
+    """As little as can be published of a table: its empty cells."""
+    table = part.table
+    empty = (table.status == Status.PUBLISH) & (table.values == 0)
+    if part.masked_before is not None:
+        empty &= ~part.masked_before
+    exact = np.where(empty, table.values, np.nan)
+    return Publication(exact, no_bounds(len(table)), table.bounds, table.relations, table.names, unshown=part.unshown)
+
+
+def _without_known(part: Part, leaks: Sequence[Finding], limit: Deadline) -> Part:
+    """The table where those who found cells are promised nothing of what they would find in any publication."""
+    outside = [leak.cell for leak in leaks if not leak.attacker]
+    table, attackers = part.table, list(part.knowledge.attackers)
+    for leak in _found(part, (), outside, limit):
+        reach = _open(part, leak, table.reach)
+        if reach is not None:
+            table = table.with_columns(reach=reach)
+    for place, attacker in enumerate(attackers):
+        cells = [leak.cell for leak in leaks if leak.attacker == attacker.name]
+        for leak in _found(part, (attacker,), cells, limit):
+            attackers[place] = _with_open(part, attackers[place], leak)
+    if table is part.table and all(one is two for one, two in zip(attackers, part.knowledge.attackers, strict=True)):
+        return part
+    return replace(part, table=table, knowledge=replace(part.knowledge, attackers=tuple(attackers)))
+
+
+def _found(part: Part, attackers: tuple[Attacker, ...], cells: Iterable[int], limit: Deadline) -> list[Finding]:
+    """What is found of some cells though all is masked: by anyone, or by an insider."""
+    there = np.isin(np.arange(len(part.table)), list(cells))
+    if not there.any():
+        return []
+    audit = audit_publication(
+        _all_masked(part),
+        part.table.promise.only(there),
+        replace(part.knowledge, attackers=attackers),
+        part.table.values,
+        Evidence(limit=limit, promised=True),
+    )
+    return [leak for leak in audit.leaks if there[leak.cell] and bool(leak.attacker) is bool(attackers)]
+
+
+def _open(part: Part, leak: Finding, asked: Reach, place: int | None = None) -> Reach | None:
+    """What must stay open, of one cell no more than does; None where that hides nothing, or nothing is less.
+
+    Args:
+        part: The table.
+        leak: What is found of the cell.
+        asked: What was to stay open.
+        place: Where the cell is in it, if not at its own place.
+    """
+    step, here = part.knowledge.step, np.array([leak.cell if place is None else place])
+    value = part.table.values[[leak.cell]]
+    wished = Reach(asked.down[here], asked.up[here])
+    ends = Bounds(np.array([leak.lower]), np.array([leak.upper]))
+    reach = thickened(value, np.ones(1, bool), ends, wished, step)
+    most = part.table.reach
+    down, up = np.minimum(reach.down, most.down[leak.cell]), np.minimum(reach.up, most.up[leak.cell])
+    unchanged = down[0] == wished.down[0] and up[0] == wished.up[0]
+    if unchanged or max(down[0], up[0]) < step * (1 - 1e-9):
+        return None
+    changed = Reach(asked.down.copy(), asked.up.copy())
+    changed.down[here], changed.up[here] = down, up
+    return changed
+
+
+def _with_open(part: Part, attacker: Attacker, leak: Finding) -> Attacker:
+    """An insider to whom no more of a cell must stay open than does; himself where that hides nothing."""
+    known = _knowing(part, attacker, leak.cell)
+    reach = _open(part, leak, known.reach, int(np.searchsorted(known.cells, leak.cell)))
+    return attacker if reach is None else replace(known, reach=reach)
+
+
+def _knowing(part: Part, attacker: Attacker, cell: int) -> Attacker:
+    """An insider with a cell among his own, by what everyone knows of it, in the order of cells."""
+    table, more = part.table, [] if cell in attacker.cells else [cell]
+    cells: Places = np.append(attacker.cells, np.array(more, np.int64))
+    order, public = np.argsort(cells), table.bounds.rows(np.array(more, np.int64))
+    low, high = np.append(attacker.bounds.low, public.low), np.append(attacker.bounds.high, public.high)
+    down, up = (
+        np.append(attacker.reach.down, table.reach.down[more]),
+        np.append(attacker.reach.up, table.reach.up[more]),
+    )
+    return replace(
+        attacker, cells=cells[order], bounds=Bounds(low, high).rows(order), reach=Reach(down[order], up[order])
+    )
