@@ -19,7 +19,7 @@ from sfumato.tables.cells.coordinates import coordinates_of
 from sfumato.tables.cells.parts import Part, in_part
 from sfumato.tables.cells.witness import Witness
 from sfumato.tables.deadline import Deadline
-from sfumato.tables.plan.plan import MethodChoice
+from sfumato.tables.plan.method import MethodChoice
 from sfumato.tables.ranges import intervals
 from sfumato.tables.ranges.classes import class_ranges
 from sfumato.tables.ranges.grid import clusters

@@ -13,7 +13,7 @@ from sfumato.tables.build.trees import tree_of
 from sfumato.tables.cells.cells import Mask, Numbers, Places
 from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.cells.precision import Scale, step_of
-from sfumato.tables.plan.plan import DIMENSION, Dimension
+from sfumato.tables.plan.crossing import DIMENSION, Dimension
 from sfumato.tables.plan.rules import YES
 
 # Keys of records are added modulo this, unless they are decimal ones.

@@ -16,8 +16,10 @@ from sfumato.tables.cells.columns import Columns
 from sfumato.tables.formats.cell_places import errors_in
 from sfumato.tables.nesting.chain import Chain
 from sfumato.tables.perturbed.review import review_perturbed
+from sfumato.tables.plan.attackers import Attackers
+from sfumato.tables.plan.crossing import Crossing
 from sfumato.tables.plan.group_disclosure import GroupDisclosure
-from sfumato.tables.plan.plan import Attackers, Crossing, TablePlan, read_table_plan
+from sfumato.tables.plan.plan import TablePlan, read_table_plan
 from sfumato.tables.published.reading import read_published
 from sfumato.tables.published.review import review
 from sfumato.tables.published.review_responses import ReleasedTable, review_responses

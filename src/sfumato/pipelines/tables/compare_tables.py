@@ -23,8 +23,9 @@ from sfumato.tables.comparison import TableRun, TableRuns
 from sfumato.tables.deadline import within
 from sfumato.tables.perturbed.chances import keys_by_codes
 from sfumato.tables.perturbed.parts import perturbed_parts
+from sfumato.tables.plan.method import MethodChoice
 from sfumato.tables.plan.perturbation import Adjustment, CellKey, Rounding
-from sfumato.tables.plan.plan import MethodChoice, TablePlan, read_table_plan
+from sfumato.tables.plan.plan import TablePlan, read_table_plan
 from sfumato.tables.protected import MaskedTable
 from sfumato.tables.redesign.proposals import redesign, sentence
 from sfumato.tables.suppression.installed import check_installed

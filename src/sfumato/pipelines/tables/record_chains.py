@@ -7,7 +7,7 @@ from sfumato.tables.cells.dimensions import Tree
 from sfumato.tables.nesting.chain import Chain
 from sfumato.tables.nesting.determined_columns import determined_chains
 from sfumato.tables.nesting.record_codes import Names, RecordCodes
-from sfumato.tables.plan.plan import Dimension
+from sfumato.tables.plan.crossing import Dimension
 
 
 def columns_in(dimensions: Iterable[Mapping[str, Dimension]]) -> list[str]:

@@ -18,9 +18,11 @@ from sfumato.tables.masking import mask_part
 from sfumato.tables.nesting.chain import Chain
 from sfumato.tables.nesting.odd_records import with_odd_records
 from sfumato.tables.nesting.record_codes import RecordCodes
+from sfumato.tables.plan.crossing import Crossing, Dimension
 from sfumato.tables.plan.perturbation import CellKey
-from sfumato.tables.plan.plan import COUNT, Crossing, Dimension, TablePlan, read_table_plan
+from sfumato.tables.plan.plan import TablePlan, read_table_plan
 from sfumato.tables.plan.rules import Dominance, Frequency, Holdings, PriorPosterior, Request
+from sfumato.tables.plan.source import COUNT
 from sfumato.tables.published.previous import Release, read_releases
 from sfumato.tables.several import joint_part, section_of, shown_of
 from sfumato.tables.suppression.installed import check_installed

@@ -7,8 +7,8 @@ those that change numbers.
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Required, TypedDict
 
+from sfumato.tables.plan.method import Method
 from sfumato.tables.plan.perturbation import RoundingKind
-from sfumato.tables.plan.plan import Method
 
 
 class MaskingMethod(TypedDict, total=False):

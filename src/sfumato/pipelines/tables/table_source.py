@@ -22,7 +22,8 @@ from sfumato.tables.formats.office_columns import (
 )
 from sfumato.tables.formats.sdmx import RESPONDENTS, VALUE
 from sfumato.tables.office.faults import likely_encoding
-from sfumato.tables.plan.plan import Dimension, TablePlan
+from sfumato.tables.plan.crossing import Dimension
+from sfumato.tables.plan.plan import TablePlan
 
 TAB = ".tab"
 # The code of a total where nothing is said.

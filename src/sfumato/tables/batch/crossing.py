@@ -22,7 +22,7 @@ from sfumato.tables.formats.record_trees import record_tree
 from sfumato.tables.formats.records_file import Records
 from sfumato.tables.office.office_table import OfficeTable
 from sfumato.tables.office.statuses import CellStatus
-from sfumato.tables.plan.plan import Dimension
+from sfumato.tables.plan.crossing import Dimension
 from sfumato.tables.tabulate import WORD, Base, by_weight, table_of
 
 # How many of the largest contributions are kept.

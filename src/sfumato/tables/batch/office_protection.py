@@ -20,7 +20,9 @@ from sfumato.tables.masking import Masked, mask_part
 from sfumato.tables.office.office_table import OfficeTable, floor_of
 from sfumato.tables.office.statuses import CellStatus, choices_of, masked_of, secondary_of, unsafe_of
 from sfumato.tables.plan.facts import Facts
-from sfumato.tables.plan.plan import MethodChoice, TablePlan, TableSource
+from sfumato.tables.plan.method import MethodChoice
+from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.source import TableSource
 from sfumato.tables.promises.own_cells import with_own_cells
 from sfumato.tables.promises.resolution import with_attackers, with_parts
 from sfumato.tables.promises.widths import attainable
@@ -174,7 +176,8 @@ def mask_linked(
     masked = _masked(office_part(joint.whole, unshown=joint.crossed, step=joint.step), method, deadline)
     done = _protected(joint.whole, masked, joint.shown)
     said = tuple(f"Not attacked, so that nothing is promised: {what}" for what in joint.left_out)
-    done = replace(done, remarks=(*done.remarks, *said), warnings=(*done.warnings, *said))
+    warned = (*done.warnings, *said)
+    done = replace(done, remarks=(*done.remarks, *said), warnings=warned, attacked=not said)
     return [_share(table, done, own) for table, own in zip(tables, joint.places, strict=True)]
 
 
@@ -207,4 +210,4 @@ def _share(table: OfficeTable, done: Protected, own: Places) -> Protected:
         upper=None if whole.upper is None else whole.upper[own],
     )
     ranges = None if done.ranges is None else (done.ranges[0][own], done.ranges[1][own])
-    return Protected(changed, "masks", ranges=ranges, remarks=done.remarks, warnings=done.warnings)
+    return replace(done, table=changed, ranges=ranges)

@@ -17,8 +17,9 @@ from sfumato.tables.cells.parts import Part, in_group, in_part
 from sfumato.tables.cells.relations import Key, check, derive, describe
 from sfumato.tables.formats.delimited_cells import read_delimited_cells
 from sfumato.tables.formats.office_columns import office_columns
+from sfumato.tables.plan.crossing import Dimension
 from sfumato.tables.plan.facts import Facts
-from sfumato.tables.plan.plan import Dimension, TablePlan
+from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.rules import Judgment, check_marks
 from sfumato.tables.promises.resolution import (
     costs_of,

@@ -10,8 +10,9 @@ from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.cells.parts import Part, in_part
 from sfumato.tables.cells.relations import check
 from sfumato.tables.formats.solver_file import read_jj
+from sfumato.tables.plan.attackers import AttackerModel
 from sfumato.tables.plan.facts import Facts
-from sfumato.tables.plan.plan import AttackerModel, TablePlan
+from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.rules import Judgment, nothing
 from sfumato.tables.promises.resolution import (
     costs_of,

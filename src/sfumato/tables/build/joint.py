@@ -24,7 +24,7 @@ from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.dimensions import Tree
 from sfumato.tables.cells.relations import Key, derive, describe
 from sfumato.tables.nesting.chain import Chain
-from sfumato.tables.plan.plan import Dimension
+from sfumato.tables.plan.crossing import Dimension
 
 Identity = frozenset[tuple[str, tuple[str, ...]]]
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sfumato.tables.cells.dimensions import Code, Tree, file_tree, flat_tree, level_tree
-from sfumato.tables.plan.plan import Dimension
+from sfumato.tables.plan.crossing import Dimension
 
 
 def tree_of(name: str, dimension: Dimension, codes: Sequence[Code]) -> Tree:

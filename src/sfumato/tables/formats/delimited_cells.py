@@ -5,7 +5,7 @@ from pathlib import Path
 from sfumato.delimited.decimal_marks import thousands_mark
 from sfumato.errors import DataError
 from sfumato.tables.cells.columns import Columns, read_columns
-from sfumato.tables.plan.plan import TableSource
+from sfumato.tables.plan.source import TableSource
 
 
 def read_delimited_cells(path: Path, table: TableSource) -> Columns:

@@ -24,7 +24,7 @@ from sfumato.tables.formats.sdmx import (
 from sfumato.tables.formats.solver_file import plain, read_jj
 from sfumato.tables.office.office_table import OfficeTable
 from sfumato.tables.office.statuses import choices_of, masked_of
-from sfumato.tables.plan.plan import TableSource
+from sfumato.tables.plan.source import TableSource
 
 SUFFIXES = (".px", ".jj", ".tab")
 # Files that belong to tables, and are none.

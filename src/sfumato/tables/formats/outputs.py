@@ -37,6 +37,7 @@ class Protected:
         warnings: What must not be overlooked.
         reader: Between which values a reader knows each cell to lie by changed numbers.
         linked: Which time tables were masked together it was masked in; 0 where it was protected alone.
+        attacked: Whether all that it tells with other tables was attacked: else nothing is promised.
     """
 
     table: OfficeTable
@@ -47,6 +48,7 @@ class Protected:
     warnings: tuple[str, ...] = field(default=())
     reader: Bounds | None = None
     linked: int = 0
+    attacked: bool = True
 
     @property
     def counts(self) -> bool:

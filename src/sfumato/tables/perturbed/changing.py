@@ -16,7 +16,7 @@ from sfumato.tables.deadline import Deadline
 from sfumato.tables.perturbed.chances import cell_keys, chances_of, keys_by_codes
 from sfumato.tables.perturbed.perturbed import Perturbed
 from sfumato.tables.plan.perturbation import Adjustment, CellKey, Perturbation, Rounding
-from sfumato.tables.plan.plan import TableSource
+from sfumato.tables.plan.source import TableSource
 from sfumato.tables.rounding.rounding import bases_of, round_part
 from sfumato.tables.tabulate import WORD
 

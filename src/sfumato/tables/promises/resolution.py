@@ -15,7 +15,8 @@ from sfumato.tables.cells.precision import step_of
 from sfumato.tables.cells.relations import finest_of
 from sfumato.tables.plan.facts import Facts
 from sfumato.tables.plan.group_disclosure import GroupDisclosure
-from sfumato.tables.plan.plan import COUNT, MethodChoice, Protection, TablePlan, TableSource
+from sfumato.tables.plan.method import MethodChoice, Protection
+from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.rules import (
     DEFAULT_PERCENT,
     Dominance,
@@ -29,6 +30,7 @@ from sfumato.tables.plan.rules import (
     ZeroUnsafe,
     combine,
 )
+from sfumato.tables.plan.source import COUNT, TableSource
 from sfumato.tables.promises.attackers import attackers_of
 from sfumato.tables.promises.shown_cases import case_bounds, shows_zeros
 

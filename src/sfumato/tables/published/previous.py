@@ -13,7 +13,8 @@ from sfumato.tables.build.build import build
 from sfumato.tables.build.joint import Joint, Sheet, merged
 from sfumato.tables.cells.cells import Bounds, Mask, Reach, no_bounds
 from sfumato.tables.cells.columns import Columns, read_columns
-from sfumato.tables.plan.plan import Dimension, TablePlan, read_table_plan
+from sfumato.tables.plan.crossing import Dimension
+from sfumato.tables.plan.plan import TablePlan, read_table_plan
 from sfumato.tables.published.reading import Reading, read_published
 from sfumato.tables.words import Case
 

@@ -10,7 +10,8 @@ from sfumato.tables.cells.cells import Bounds, Numbers
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.finite_numbers import finite
 from sfumato.tables.cells.precision import step_of
-from sfumato.tables.plan.plan import TablePlan, TableSource
+from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.source import TableSource
 from sfumato.tables.words import NAMES, PRIMARY_DASH, Case
 
 # The marks that stand for a masked cell; anything else must be a number or a range.

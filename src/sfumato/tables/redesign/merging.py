@@ -11,7 +11,9 @@ from sfumato.dataclass import dataclass
 from sfumato.tables.build.build import dimensions_of
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.dimensions import Code, Tree
-from sfumato.tables.plan.plan import Dimension, TablePlan, TableSource
+from sfumato.tables.plan.crossing import Dimension
+from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.source import TableSource
 
 Kind = str
 MERGE, CLOSE = "merge", "close"

@@ -10,7 +10,8 @@ from sfumato.tables.build.build import build
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.masking import mask_part
-from sfumato.tables.plan.plan import MethodChoice, TablePlan
+from sfumato.tables.plan.method import MethodChoice
+from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.redesign.merging import Change, changes, coarser
 
 # The method that proposals are judged by: quick, and the same for all.

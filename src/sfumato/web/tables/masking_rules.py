@@ -10,8 +10,9 @@ from nicegui import ui
 
 from sfumato.dataclass import dataclass
 from sfumato.shapes.shapes import read
+from sfumato.tables.plan.method import MethodChoice
 from sfumato.tables.plan.perturbation import PERTURBATIONS, UNRULED
-from sfumato.tables.plan.plan import ATTACKER, METHOD, PROTECTION, RULES, TABLE, MethodChoice
+from sfumato.tables.plan.plan import ATTACKER, METHOD, PROTECTION, RULES, TABLE
 from sfumato.texts.words import Words
 from sfumato.web import components
 from sfumato.web.entry_list import EntryList

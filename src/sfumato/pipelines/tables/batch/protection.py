@@ -123,6 +123,7 @@ def protect_linked(state: BatchState, call: Call) -> None:
     linked = 1 + max((one.done.linked for one in state.tables), default=0)
     for job, done in zip(state.jobs, mask_by_response(there, MASKS[call.name], _deadline(call)), strict=True):
         job.done = replace(done, linked=linked)
+        state.holds &= done.attacked
         for warning in done.warnings:
             state.warn(warning)
 

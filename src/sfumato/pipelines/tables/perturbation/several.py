@@ -21,8 +21,9 @@ from sfumato.tables.perturbed.changing import Setting, change_part
 from sfumato.tables.perturbed.cross_ranges import with_cross_ranges
 from sfumato.tables.perturbed.parts import joint_perturbed
 from sfumato.tables.perturbed.perturbed import Perturbed
+from sfumato.tables.plan.crossing import Crossing
 from sfumato.tables.plan.perturbation import Adjustment, Rounding
-from sfumato.tables.plan.plan import Crossing, TablePlan
+from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.rounding.rounding import bases_of
 from sfumato.tables.suppression.installed import check_installed
 

@@ -1,0 +1,59 @@
+"""Where the cells of a table are, and what its columns mean."""
+
+from typing import Annotated
+
+from sfumato.dataclass import dataclass
+from sfumato.delimited.dialect import DecimalMark, Dialect
+from sfumato.shapes.records import Note
+
+Texts = tuple[str, ...]
+# The column with how many records were counted, weighted where they have weights.
+COUNT = "count"
+_STEP = "smallest difference of two values; the last decimal by default"
+_DECIMAL = "the decimal mark of its files, a point unless given; to be given where counts may have it between thousands"
+_ENCODING = "of its files, hierarchies too; UTF-8 unless given, for office files and hierarchies else Windows-1252"
+_HOLDING = "column of the microdata: which holding, or whoever attacks as one, a record belongs to"
+
+
+@dataclass(frozen=True, slots=True)
+class TableSource:
+    """Where the cells are and what their columns mean."""
+
+    source: Annotated[str | None, Note("file with one row for each cell")] = None
+    value: Annotated[str, Note("column with the values")] = "value"
+    group_by: Annotated[Texts, Note("columns whose values each make a table of their own")] = ()
+    separator: Annotated[str | None, Note("of its files; found out unless given")] = None
+    decimal: Annotated[DecimalMark | None, Note(_DECIMAL)] = None
+    encoding: Annotated[str | None, Note(_ENCODING)] = None
+    frequency: Annotated[str | None, Note("column with the number of respondents")] = None
+    contributions: Annotated[Texts, Note("columns with the largest contributions, largest first")] = ()
+    respondents: Annotated[Texts, Note("the same of single respondents, where contributions are of holdings")] = ()
+    shadow: Annotated[str | None, Note("column with what the contributions add up to, where not to the value")] = None
+    contributors: Annotated[Texts, Note("columns with who they are of: the same holding everywhere")] = ()
+    holdings: Annotated[str | None, Note("column with the number of holdings")] = None
+    tolerance: Annotated[float, Note("largest difference of a total that is rounding", minimum=0)] = 0.0
+    step: Annotated[float | None, Note(_STEP, minimum=1e-9)] = None
+    microdata: Annotated[str | None, Note("file with one row for each record, instead of source")] = None
+    weight: Annotated[str | None, Note("column of the microdata: how many respondents a record stands for")] = None
+    holding: Annotated[str | None, Note(_HOLDING)] = None
+    metadata: Annotated[str | None, Note("metadata (.rda) of a .tab file; those of its name by default")] = None
+    cells: Annotated[str | None, Note("file: id, value, status, cost, lb, ub, lpl, upl")] = None
+    relations: Annotated[str | None, Note("file: relation, cell_id, coef")] = None
+
+    def __post_init__(self) -> None:
+        if (self.cells is None) != (self.relations is None):
+            raise ValueError("cells and relations go together.")
+        if self.contributors and len(self.contributors) != len(self.contributions):
+            raise ValueError("contributors are who the contributions are of: give one column for each.")
+        if self.cells is not None and (self.source is not None or self.group_by):
+            raise ValueError("a table given by cells and relations has no source and no group_by.")
+
+    @property
+    def dialect(self) -> Dialect:
+        """How its files are written."""
+        return Dialect(self.separator, decimal=self.decimal or ".", encoding=self.encoding or Dialect().encoding)
+
+    @property
+    def counts(self) -> bool:
+        """Whether the values are counts of respondents: nothing else says how many there are."""
+        return self.frequency is None and not self.contributions
