@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
+from sfumato.tables.attack import attacked_table
 from sfumato.tables.attack import audit as audits
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.findings import Verdict
@@ -137,8 +138,10 @@ def test_contradiction_takes_knowledge_from_its_own_table_only():
 
 def test_few_cells_are_attacked_together_up_to_the_limit(monkeypatch):
     sizes = []
-    make = audits.Program
-    monkeypatch.setattr(audits, "Program", lambda matrix, *more: sizes.append(matrix.shape[1]) or make(matrix, *more))
+    make = attacked_table.Program
+    monkeypatch.setattr(
+        attacked_table, "Program", lambda matrix, *more: sizes.append(matrix.shape[1]) or make(matrix, *more)
+    )
     shown = publication([10, NONE, NONE, 9, NONE, NONE], relations=PAIRS)
     for limit, programs in ((4, [4]), (3, [2, 2])):
         sizes.clear()

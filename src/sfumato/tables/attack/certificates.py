@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
+from sfumato.errors import UnattainableError
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places
 from sfumato.tables.cells.precision import NOISE, Scale
 from sfumato.tables.cells.witness import Witness
@@ -33,6 +34,19 @@ class Evidence:
     deadline: Deadline = field(default_factory=Deadline)
     limit: Deadline = field(default_factory=Deadline)
     promised: bool = False
+
+    def check_limit(self) -> None:
+        """Refuse to go on past the end.
+
+        Raises:
+            UnattainableError: It is past.
+        """
+        if self.limit.over:
+            raise UnattainableError(
+                "the time was over before every attack was tried.",
+                "Allow more time, or publish fewer or smaller tables together.",
+                "time-limit",
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,171 @@
+"""A table under attack: in steps of its own, and in deviations from its values, where these are known.
+
+Components of masked cells become programs, and what the programs answer becomes ranges and verdicts; an answer near a
+border is proved again in exact arithmetic, in whole steps of the table.
+"""
+
+from collections.abc import Sequence
+from dataclasses import field
+from typing import Any
+
+import numpy as np
+
+from sfumato.dataclass import dataclass
+from sfumato.tables.attack.certificates import Evidence, certified, inside_of
+from sfumato.tables.attack.components import Component, End, Range, divided, proved_end, unit_of
+from sfumato.tables.attack.findings import Finding, Verdict
+from sfumato.tables.attack.publication import Publication
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places
+from sfumato.tables.cells.knowledge import Attacker, Knowledge
+from sfumato.tables.cells.precision import NOISE, Scale
+from sfumato.tables.programs import Extreme, Program
+
+# An answer so many steps from a border is proved again in exact arithmetic.
+NEAR = 3.0
+
+
+@dataclass
+class AttackedTable:
+    """What is published of a table and known of it, as programs take it.
+
+    Attributes:
+        publication: What is published.
+        promise: What the attacker's range of each cell must contain; not a number where nothing is promised.
+        knowledge: What is known besides, and who else attacks.
+        values: The true values, where they are known.
+        evidence: Witnesses that are brought along.
+        scale: The table's steps.
+        matrix: Relations and equations by cells.
+        masked: Which cells are masked.
+        center: What deviations are from, in steps.
+        sides: What relations leave open there.
+        rounding: How far totals are taken to be off their parts, in steps.
+        whole: Whether all cells that are shown are whole steps.
+        certain: The cells that witnesses show to be safe from everybody.
+    """
+
+    publication: Publication
+    promise: Bounds
+    knowledge: Knowledge
+    values: Numbers | None
+    evidence: Evidence
+    scale: Scale = field(init=False)
+    matrix: Any = field(init=False)
+    masked: Mask = field(init=False)
+    center: Numbers = field(init=False)
+    sides: Numbers = field(init=False)
+    rounding: float = field(init=False)
+    whole: bool = field(init=False)
+    certain: Mask = field(init=False)
+
+    def __post_init__(self) -> None:
+        shown = self.publication.exact
+        self.scale = Scale(self.knowledge.step)
+        self.matrix = self.publication.matrix()
+        self.masked = np.isnan(shown)
+        start = np.zeros(len(shown)) if self.values is None else self.values
+        self.center = self.scale.steps(np.where(self.masked, start, shown))
+        self.sides = self.scale.steps(self.publication.sides()) - self.matrix @ self.center
+        shown_cells = self.center if self.publication.unshown is None else self.center[~self.publication.unshown]
+        self.whole = bool((shown_cells == np.round(shown_cells)).all())
+        self.rounding = self._rounding_shown()
+        self.certain = self._certain()
+
+    def _certain(self) -> Mask:
+        """The cells that witnesses show to be safe from everybody."""
+        agree = np.abs(self.sides).max(initial=0.0) <= max(self.knowledge.rounding / self.knowledge.step, NOISE)
+        if not self.evidence.witnesses or self.values is None or self.knowledge.integer or not agree:
+            return np.zeros(len(self.masked), bool)
+        known = self.scale.bounds(self.publication.bounds.within(self.publication.ranges))
+        bounds = Bounds(known.low - self.center, known.high - self.center)
+        low, high = self.promise.low / self.scale.step, self.promise.high / self.scale.step
+        needs = Bounds(self.center - low, high - self.center)
+        attackers = self.knowledge.attackers
+        inside = inside_of(
+            [attacker.cells for attacker in attackers],
+            [self.known_to(attacker, np.ones(len(attacker.cells), bool)) for attacker in attackers],
+            [(attacker.reach.down / self.scale.step, attacker.reach.up / self.scale.step) for attacker in attackers],
+            len(self.masked),
+        )
+        return certified(self.evidence.witnesses, self.matrix, self.masked, bounds, needs, inside, self.scale)
+
+    def known_to(self, attacker: Attacker, here: Mask) -> Bounds:
+        """Between which deviations, in steps, an attacker knows some of his cells to lie."""
+        known, cells = self.scale.bounds(attacker.bounds.rows(here)), attacker.cells[here]
+        return Bounds(known.low - self.center[cells], known.high - self.center[cells])
+
+    def _rounding_shown(self) -> float:
+        """How far published totals are off their published parts, as far as the plan calls that rounding."""
+        allowed = self.knowledge.rounding / self.knowledge.step
+        if allowed <= 0:
+            return 0.0
+        visible = abs(self.matrix) @ self.masked.astype(np.float64) == 0
+        return float(min(allowed, np.abs(self.sides[visible]).max(initial=0.0)))
+
+    def component(self, cells: Places, rows: Places, trusted: Mask | None) -> Component:
+        """Some masked cells with their relations and a program; published ranges count of the trusted ones alone."""
+        ranges = self.publication.ranges if trusted is None else self.publication.ranges.only(trusted)
+        known = self.scale.bounds(self.publication.bounds.within(ranges).rows(cells))
+        bounds = Bounds(known.low - self.center[cells], known.high - self.center[cells])
+        sides = Bounds(self.sides[rows] - self.rounding, self.sides[rows] + self.rounding)
+        if self.values is not None:
+            # A total that is rounded is taken for what it is: the true values are always possible.
+            own = np.where(
+                np.abs(self.sides[rows]) <= self.knowledge.rounding / self.knowledge.step, 0.0, self.sides[rows]
+            )
+            sides = Bounds(np.minimum(sides.low, own), np.maximum(sides.high, own))
+        matrix = self.matrix[rows][:, cells]
+        unit = 1.0 if self.knowledge.integer else unit_of(bounds, sides)
+        program = Program(matrix, divided(bounds, unit), divided(sides, unit), self.knowledge.integer)
+        return Component(cells, rows, matrix, bounds, sides, program, unit)
+
+    def range_of(self, component: Component, place: int, promise: Bounds) -> Range:
+        """What a cell may be; exact where that decides."""
+        program, unit, cell = component.program, component.unit, component.cells[place]
+        least, most = program.extreme(place, 1.0), program.extreme(place, -1.0)
+        low: End = least.value * unit
+        high: End = most.value * unit
+        borders = self.scale.bounds(promise.rows(np.array([cell])))
+        near = (
+            high - low < NEAR
+            or abs(low + self.center[cell] - borders.low[0]) < NEAR
+            or abs(high + self.center[cell] - borders.high[0]) < NEAR
+        )
+        if near and not self.knowledge.integer:
+            low, high = proved_end(component, place, 1.0, least), proved_end(component, place, -1.0, most)
+        return Range(low, high, least, most)
+
+    def finding(self, component: Component, place: int, range_: Range, promise: Bounds) -> Finding:
+        """What a range of a cell means, by what is promised of it."""
+        cell = int(component.cells[place])
+        verdict = self._verdict(cell, range_, promise)
+        proofs = () if verdict is Verdict.SAFE else (range_.least, range_.most)
+        lower, upper = (self.scale.value(float(self.center[cell]) + float(end)) for end in (range_.low, range_.high))
+        used = self._certificate(cell, component, proofs)
+        return Finding(cell, self.publication.names[cell], lower, upper, verdict, used)
+
+    def _verdict(self, cell: int, range_: Range, promise: Bounds) -> Verdict:
+        """A range that holds one value of the table's precision tells it, whatever was promised.
+
+        Of a cell that nothing is promised of, and that is known to be safe, only a range of no width does.
+        """
+        low, high = promise.low[cell] / self.scale.step, promise.high[cell] / self.scale.step
+        if np.isnan(low):
+            least = 1.0 if self.values is None else NOISE
+            return Verdict.EXACT if float(range_.high) - float(range_.low) < least - 1e-6 else Verdict.SAFE
+        if range_.is_one_value(float(self.center[cell]), self.whole):
+            return Verdict.EXACT
+        slack = NOISE + 1e-12 * abs(self.center[cell])
+        lower, upper = float(range_.low) + self.center[cell], float(range_.high) + self.center[cell]
+        return Verdict.TOO_NARROW if lower > low + slack or upper < high - slack else Verdict.SAFE
+
+    def _certificate(self, cell: int, component: Component, proofs: Sequence[Extreme]) -> tuple[str, ...]:
+        """The published cells, and the masked ones with their ranges, in the combination that bounds a cell."""
+        named = np.zeros(len(self.masked), bool)
+        for proof in proofs:
+            named |= (np.abs(self.matrix[component.rows].T @ proof.relations) > 1e-9) & ~self.masked
+            named[component.cells[np.abs(proof.bounds) > 1e-9]] = True
+        named[cell] = False
+        if self.publication.unshown is not None:
+            named &= ~self.publication.unshown
+        return tuple(self.publication.names[other] for other in np.flatnonzero(named))

@@ -1,0 +1,77 @@
+"""Attackers from within: everybody who has a part in cells tries with what he knows of them."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.tables.attack.attacked_table import AttackedTable
+from sfumato.tables.attack.components import Component, with_own
+from sfumato.tables.attack.findings import Finding, Verdict
+from sfumato.tables.attack.witnesses import Witnesses
+from sfumato.tables.cells.cells import Bounds, Places
+from sfumato.tables.cells.knowledge import Attacker
+
+
+def attack_from_within(table: AttackedTable, component: Component, findings: list[Finding]) -> None:
+    """Put, in place of what an outsider finds, what those find more who have a part in cells.
+
+    Raises:
+        UnattainableError: The time was over.
+    """
+    places = np.flatnonzero(~np.isnan(table.promise.low[component.cells]) & ~table.certain[component.cells])
+    if not len(places):
+        return
+    witnesses = Witnesses(component.matrix, component.sides, component.bounds, component.unit)
+    for attacker in table.knowledge.attackers:
+        table.evidence.check_limit()
+        _by_insider(table, attacker, component, witnesses, findings, places)
+
+
+def _by_insider(
+    table: AttackedTable,
+    attacker: Attacker,
+    component: Component,
+    witnesses: Witnesses,
+    findings: list[Finding],
+    targets: Places,
+) -> None:
+    """Put, in place of what an outsider finds, what one who has a part in cells finds more."""
+    promise = _promise_to(table, attacker)
+    here = np.isin(attacker.cells, component.cells)
+    places = np.searchsorted(component.cells, attacker.cells[here])
+    own = table.known_to(attacker, here).within(component.bounds.rows(places))
+    tried = [
+        (place, needs)
+        for place in targets[~np.isnan(promise.low[component.cells[targets]])].tolist()
+        if findings[place].verdict is Verdict.SAFE
+        and not witnesses.agree(place, needs := _needs(table, component, place, promise), places, own)
+    ]
+    lost = [place for place, needs in tried if not witnesses.find(place, needs, places, own)]
+    if not lost:
+        return
+    inside = replace(component, bounds=with_own(component.bounds, places, own))
+    for place in places.tolist():
+        inside.bind(place)
+    for place in lost:
+        finding = table.finding(inside, place, table.range_of(inside, place, promise), promise)
+        if finding.verdict is not Verdict.SAFE:
+            findings[place] = replace(finding, attacker=attacker.name)
+    for place in places.tolist():
+        component.bind(place)
+
+
+def _needs(table: AttackedTable, component: Component, place: int, promise: Bounds) -> tuple[float, float]:
+    """How many steps below and above its value the range of a cell must reach."""
+    cell = component.cells[place]
+    low, high = promise.low[cell] / table.scale.step, promise.high[cell] / table.scale.step
+    return float(table.center[cell] - low), float(high - table.center[cell])
+
+
+def _promise_to(table: AttackedTable, attacker: Attacker) -> Bounds:
+    """What must stay open to an attacker: of the cells in which he has a part, only what is not his."""
+    assert table.values is not None
+    low, high, values = table.promise.low.copy(), table.promise.high.copy(), table.values[attacker.cells]
+    open_ = (attacker.reach.down > 0) | (attacker.reach.up > 0)
+    low[attacker.cells] = np.where(open_, values - attacker.reach.down, np.nan)
+    high[attacker.cells] = np.where(open_, values + attacker.reach.up, np.nan)
+    return Bounds(low, high)
