@@ -15,7 +15,7 @@ from sfumato.web.forms import Values
 
 # Up to so many entries all are open; of a list of values so many are named; more entries of a kind are folded.
 MOST_OPEN, MOST_NAMED, MOST_ALIKE = 2, 3, 4
-SIGNS = {"alpha": "α", "beta": "β", "delta": "δ", "epsilon": "ε"}
+SIGNS = {"alpha": "α", "beta": "β", "delta": "δ", "epsilon": "ε", "min": "≥", "max": "≤"}
 
 
 @dataclass
@@ -135,6 +135,8 @@ def summary(kind: str, entry: Values, words: Words) -> str:
     'illness · α 0,8 · k 5 · flu'
     >>> summary("model", {"model": "l-diversity", "l": 3, "variant": "distinct", "column": "pay"}, words_in("de"))
     'pay · l 3 · l verschiedene Werte'
+    >>> summary("rule", {"rule": "range", "min": 1, "max": 3}, words_in("de"))
+    '≥ 1 · ≤ 3'
     """
     parts = [str(entry["column"])] if "column" in entry else []
     for key, value in entry.items():

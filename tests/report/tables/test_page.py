@@ -1,9 +1,13 @@
 """The page on a table: its figures are written as the language does, its codes as the file does."""
 
+from dataclasses import replace
+
 import pytest
 
 import sfumato as sf
 from sfumato.report.tables.page import published
+from sfumato.report.tables.report import figures
+from sfumato.tables.batch.cross_cells import LEFT_OUT
 from sfumato.tables.cells.columns import Columns
 from sfumato.texts.words import words_in
 
@@ -32,3 +36,18 @@ def test_the_page_names_the_rules_and_what_they_promise_without_their_limits() -
         assert rule in page
         assert promise in page
         assert "min" not in page.partition("<h1>")[2].partition("<section")[0]
+
+
+@pytest.mark.parametrize("least", [2, 9])
+def test_what_nobody_attacked_is_told_of_a_linked_table_with_masks_and_of_one_without(least) -> None:
+    frame = pytest.importorskip("polars").DataFrame({"area": ["Total", "a", "b", "c"], "n": [24, 3, 9, 12]})
+    primary = [{"rule": "frequency", "min": least}]
+    done = sf.protect(
+        frame, value="n", dimensions={"area": {"column": "area"}}, primary=primary, output={"language": "de"}
+    )
+    parts = tuple(
+        replace(own, part=replace(own.part, unattacked=(LEFT_OUT.format("a by b by c"),))) for own in done.parts
+    )
+    linked = replace(done, parts=parts)
+    assert bool(sum(part.mask.sum() for part in parts)) == (least > 2)
+    assert linked.page(figures(linked)).count("Nicht angegriffen") == 1

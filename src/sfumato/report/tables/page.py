@@ -7,6 +7,7 @@ from typing import Any
 from sfumato.report.page.html_parts import listing, page, paragraph, section, table
 from sfumato.report.page.signing import rows_outside
 from sfumato.report.tables.limits import attackers_considered, limits
+from sfumato.report.tables.unattacked import unattacked
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.protected import MaskedTable
@@ -75,6 +76,7 @@ def _said(words: Words, protected: MaskedTable, report: Mapping[str, Any]) -> It
         yield audit_words(words, report["audit"])
     elif not masked_cells(protected):
         yield from [rules] if names else []
+        yield from map(words.sentence, unattacked(part.part for part in protected.parts))
         return
     yield attackers_considered(words, protected.plan)
     if protected.holds:
