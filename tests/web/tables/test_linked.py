@@ -86,3 +86,19 @@ def test_files_sleep_with_the_draft(base, open_page, tmp_path) -> None:
     page.get_by_text("ages.csv: ").wait_for()
     button(page, "Protect").click()
     page.get_by_text("Nobody can compute a masked cell back.").first.wait_for()
+
+
+def test_rules_are_proposed_for_what_the_columns_of_all_tables_say(base, open_page, tmp_path) -> None:
+    """A single table of sums was given rules about who is behind them; several were given one for small counts."""
+    for name, text in (("areas.csv", BY_AREA), ("ages.csv", BY_AGE)):
+        head, *lines = text.replace(";n\n", ";turnover;firms;top1;top2\n").splitlines()
+        sums = [f"{line}.5;4;9;8" for line in lines]
+        (tmp_path / name).write_text("\n".join([head, *sums]) + "\n", encoding="utf-8")
+    page = open_page(f"{base}/app/tables")
+    page.get_by_text("Several tables that belong together").click()
+    for name in ("areas.csv", "ages.csv"):
+        page.locator(".q-expansion-item input[type=file]").first.set_input_files(tmp_path / name)
+        page.get_by_text(f"{name}: ").wait_for()
+    page.locator(".sf-entry", has_text="too few respondents").wait_for()
+    page.locator(".sf-entry", has_text="p percent").wait_for()
+    assert page.locator(".sf-entry", has_text="small counts").count() == 0

@@ -35,6 +35,7 @@ class LinkedTables:
         self._rules, self._releases, self._changed = rules, releases, changed
         self._columns: dict[str, list[str]] = {}
         self._numbers: dict[str, set[str]] = {}
+        self._texts: dict[str, dict[str, list[str]]] = {}
         self._codes: dict[str, dict[str, set[str]]] = {}
         self._doubts: dict[str, dict[str, Doubt]] = {}
         self._commas: dict[str, bool] = {}
@@ -104,7 +105,7 @@ class LinkedTables:
         lines = [line.fields for line in read_lines(path)]
         head, rows = (lines[0], lines[1:]) if lines else ([], [])
         self._paths[path.name], self._columns[path.name], self._contents[path.name] = path, head, content
-        columns = {name: [row[place] for row in rows] for place, name in enumerate(head)}
+        columns = self._texts[path.name] = {name: [row[place] for row in rows] for place, name in enumerate(head)}
         doubts = {name: doubt_about(texts, self._words) for name, texts in columns.items()}
         self._doubts[path.name] = {name: doubt for name, doubt in doubts.items() if doubt is not None}
         self._numbers[path.name] = {
@@ -154,7 +155,13 @@ class LinkedTables:
             return
         self._fill()
         self._rules.offer(self.shared)
+        if self.tables and self._kind.value == CELLS:
+            self._rules.propose_for(self.shared, self._shared_lines(), str(self._value.value or ""))
         self._choose()
+
+    def _shared_lines(self) -> list[tuple[str, ...]]:
+        """The cells of all files, by the columns that all of them have."""
+        return [line for own in self._texts.values() for line in zip(*map(own.__getitem__, self.shared), strict=True)]
 
     def _fill(self) -> None:
         """Offer the columns that all files have, and guess what they are."""
@@ -188,7 +195,15 @@ class LinkedTables:
 
     def _remove(self, name: str) -> None:
         self._paths.pop(name).unlink(missing_ok=True)
-        for known in (self._columns, self._contents, self._numbers, self._codes, self._doubts, self._commas):
+        for known in (
+            self._columns,
+            self._contents,
+            self._numbers,
+            self._texts,
+            self._codes,
+            self._doubts,
+            self._commas,
+        ):
             del known[name]
         self._offer()
 

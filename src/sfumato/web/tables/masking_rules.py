@@ -17,7 +17,14 @@ from sfumato.texts.words import Words
 from sfumato.web import components
 from sfumato.web.entry_list import EntryList
 from sfumato.web.forms import Form, Values
-from sfumato.web.tables.column_facts import ColumnFacts, fitting_rules
+from sfumato.web.tables.column_facts import (
+    ColumnFacts,
+    counts_somebody,
+    facts_in,
+    fitting_rules,
+    has_fractions,
+    texts_of,
+)
 
 # What a rule starts with when it is added.
 STARTS: dict[str, Values] = {
@@ -112,6 +119,13 @@ class MaskingRules:
         """Offer the columns of the table of which the rules speak."""
         self.columns = columns
         self.show()
+
+    def propose_for(self, names: Sequence[str], lines: Sequence[Sequence[str]], value: str) -> None:
+        """Propose rules that fit what the columns of a table, or of several, probably say of the cells."""
+        facts = facts_in(names, lines, value)
+        counts = counts_somebody(value) and not facts.contributions
+        texts = texts_of(names, lines, value) if value in names else []
+        self.propose(facts, counts, whole=not has_fractions(texts))
 
     def propose(self, facts: ColumnFacts, counts: bool, whole: bool) -> None:
         """Have the rules look at the columns that fit them; rules that somebody chose stay.

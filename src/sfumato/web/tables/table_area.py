@@ -14,7 +14,6 @@ from sfumato.web import components
 from sfumato.web.shared_room import SharedRoom
 from sfumato.web.shell import Shell
 from sfumato.web.sign_off import sign_off_fields
-from sfumato.web.tables.column_facts import counts_somebody, facts_in, has_fractions
 from sfumato.web.tables.crosstab import MOST_CATEGORIES, unfolded
 from sfumato.web.tables.first_look import (
     Doubt,
@@ -186,15 +185,8 @@ class TableArea:
             self._counted.clear()
         self._fill({})
         self._rules.offer(self._names)
-        self._propose()
+        self._rules.propose_for(self._names, self._lines[1:], str(self._value.value or ""))
         self._check()
-
-    def _propose(self) -> None:
-        """Propose rules that fit what the columns probably say of the cells."""
-        value = str(self._value.value or "")
-        facts = facts_in(self._names, self._lines[1:], value)
-        counts = counts_somebody(value) and not facts.contributions
-        self._rules.propose(facts, counts, whole=not has_fractions(self._texts(value)))
 
     def _restore(self) -> None:
         """Show what was entered before the page was opened again."""
