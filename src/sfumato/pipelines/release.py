@@ -320,11 +320,12 @@ class _Run:
         """The result with the columns that it loses, and with what would keep them."""
         lost = lost_columns(self.plan, table, result)
         if not lost:
-            return result
+            return replace(result, others={})
         seconds = self.seconds.get("search", 0.0)
         with self._stage("remedies"):
             entries = [column.to_dict() for column in with_remedies(self.plan, table, result, lost, seconds)]
-        return replace(result, details={**result.details, "lost_columns": entries})
+        # What other methods came to is as large as the result, and nobody asks again.
+        return replace(result, details={**result.details, "lost_columns": entries}, others={})
 
     @contextmanager
     def _stage(self, name: str) -> Iterator[None]:

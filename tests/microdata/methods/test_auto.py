@@ -235,3 +235,29 @@ class TestTheWinner:
         assert evidence.after == left["after"] == len(labels)
         for lost in release.report.details.get("lost_columns", ()):
             assert (lost["values"], lost["labels"]) == (2, len(labels))
+
+
+@pytest.mark.parametrize("cut_short", [False, True])
+def test_a_remedy_that_was_tried_beside_the_winner_is_not_searched_for_again(cut_short) -> None:
+    from dataclasses import replace
+
+    from sfumato.microdata.methods.remedies import Remedy, Trials
+    from sfumato.microdata.methods.search import search
+    from sfumato.microdata.plan.read import read_plan
+    from sfumato.pipelines.stages.counting import frequency_table
+
+    frame = pl.DataFrame({"age": [30] * 40 + [50] * 40 + [60] * 20 + [70, 71], "town": ["x"] * 102})
+    anything = {"role": "quasi-identifier", "type": "integer", "hierarchy": {"type": "any"}}
+    optimal, local = (
+        read_plan(plan({"age": anything, "town": COLUMNS["town"]}, name=name)) for name in ("optimal", "local")
+    )
+    table, asked = frequency_table(optimal, open_engine(frame, optimal)), []
+
+    def find(other, _table, _progress):
+        asked.append(other.method.name)
+        raise UnattainableError("Nothing.", "Nothing.", "none")
+
+    beside = replace(search(local, table), cut_short=cut_short)
+    trials = Trials(optimal, table, replace(search(optimal, table), others={"local": beside}), find)
+    assert trials.remedy("age") == Remedy(method=None if cut_short else "local")
+    assert ("local" in asked) == cut_short

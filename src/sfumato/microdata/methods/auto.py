@@ -84,7 +84,8 @@ def search(plan: Plan, method: Auto, table: FrequencyTable, progress: Progress |
     remarks = (_why(won, trials), *_late(trials), *won.result.remarks)
     details = {**won.result.details, "tried": [trial.to_dict() for trial in trials]}
     chosen = replace(won.method, time_limit=method.time_limit)
-    return replace(won.result, remarks=remarks, details=details, method=chosen)
+    others = {trial.method.name: trial.result for trial in trials if trial.result is not None and trial is not won}
+    return replace(won.result, remarks=remarks, details=details, method=chosen, others=others)
 
 
 def _error(trials: Sequence[Trial]) -> SfumatoError:

@@ -21,6 +21,7 @@ from sfumato.microdata.methods.column_losses import HALF, column_losses
 from sfumato.microdata.methods.full_domain.search import problem_of
 from sfumato.microdata.methods.result import Result
 from sfumato.microdata.methods.time_limit import Deadline
+from sfumato.microdata.methods.top_classes import with_top_classes
 from sfumato.microdata.models.classes import Counts, Floats, Histogram, histogram
 from sfumato.microdata.plan.methods import FullDomain, Greedy, Local, Mondrian, Suppression
 from sfumato.microdata.plan.model import ColumnPlan, Plan
@@ -135,6 +136,10 @@ class Trials:
         return int(recoding.sizes[recoding.suppressed].sum())
 
     def _by_local(self) -> Outcome | None:
+        """Local recoding within the budget of the plan: as it came out where it was tried beside the method."""
+        found = self.result.others.get("local")
+        if found is not None and not found.cut_short and not self.freed:
+            return self._of_trial(found)
         budget = self.method.suppression if self._chooses_node else Suppression(rows=0)
         local = Local(suppression=budget, aggregate=self.method.aggregate)
         return self._found(replace(self.plan, method=local), self.table)
@@ -207,10 +212,20 @@ class Trials:
             result = self.find(replace(plan, method=timed), table, None)
         except SfumatoError:
             return None
-        if result.cut_short:
+        return None if result.cut_short else _outcome(plan, table, result)
+
+    def _of_trial(self, found: Result) -> Outcome | None:
+        """What another method came to beside the chosen one, whose classes that tell nothing were left as they are."""
+        try:
+            recoding = with_top_classes(self.plan, self.table, found.recoding)
+        except SfumatoError:
             return None
-        hidden = int(result.recoding.sizes[result.recoding.suppressed].sum())
-        return Outcome(column_losses(plan, table, result), hidden)
+        return _outcome(self.plan, self.table, replace(found, recoding=recoding))
+
+
+def _outcome(plan: Plan, table: FrequencyTable, result: Result) -> Outcome:
+    hidden = int(result.recoding.sizes[result.recoding.suppressed].sum())
+    return Outcome(column_losses(plan, table, result), hidden)
 
 
 def without_column(table: FrequencyTable, place: int) -> FrequencyTable:

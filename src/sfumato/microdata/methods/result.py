@@ -21,7 +21,7 @@ class Result:
         nodes: Judgment nodes, where the answer includes them; checked and total count them.
         details: More for the report, by name.
         cut_short: Whether the time was over before the search was done.
-        method: The method of the recoding, where several were tried.
+        method: The method of the recoding, where several were tried; others: what the others came to, by their names.
     """
 
     recoding: Recoding
@@ -37,3 +37,4 @@ class Result:
     details: Mapping[str, Any] = field(default_factory=dict)
     cut_short: bool = False
     method: Method | None = None
+    others: Mapping[str, "Result"] = field(default_factory=dict)
