@@ -353,3 +353,67 @@ def test_a_person_has_a_value_once_however_that_is_spelled(tmp_path: Path, sourc
     plan = plan_of("entropy", "optimal", columns=columns)
     release = anonymize(rows if source == "frame" else tmp_path / f"rows.{source}", plan)
     assert release.report.models[1].reached == pytest.approx((3**3 / 2**2) ** (1 / 3))
+
+
+def test_classes_with_persons_enough_are_judged_the_same_without_naming_the_others() -> None:
+    from sfumato.engines.opening import open_engine
+    from sfumato.microdata.counts.grouping import Grouper
+    from sfumato.microdata.methods.full_domain.search import problem_of
+    from sfumato.microdata.methods.search import steering_view
+    from sfumato.microdata.models.persons import PERSONS
+    from sfumato.microdata.plan.read import read_plan
+    from sfumato.pipelines.stages.counting import frequency_table
+
+    plan = read_plan(plan_of("k", "optimal"))
+    plan, table = steering_view(plan, frequency_table(plan, open_engine(visits(3, 200), plan)))
+    problem, all_named = problem_of(plan, plan.method, table), Grouper(table)
+    named = {True: 0, False: 0}
+    for node in problem.nodes():
+        few, every = problem.grouper.at(node), all_named.at(node)
+        assert (problem.failing(few) == problem.failing(every)).all()
+        for grouped in (few, every):
+            named[grouped is few] += len(grouped.classes.sensitive[PERSONS].values)
+    assert named[True] < named[False]
+
+
+def test_promises_about_more_than_a_number_of_persons_hear_of_all() -> None:
+    from sfumato.microdata.models.persons import counting_persons, enough_persons
+    from sfumato.microdata.plan.read import read_plan
+
+    asked = {name: enough_persons(counting_persons(read_plan(plan_of(name, "optimal")).privacy)) for name in MODELS}
+    assert asked == {"k": 3, "l": None, "entropy": None, "t": None}
+    assert enough_persons(read_plan(plan_of("k", "optimal")).privacy) is None
+
+
+@pytest.mark.parametrize("numbers", [True, False])
+@pytest.mark.parametrize("value", [None, "illness"])
+@pytest.mark.parametrize("keyed", [False, True])
+def test_persons_of_a_parquet_file_are_counted_as_by_hand(tmp_path, numbers, value, keyed) -> None:
+    from contextlib import closing
+
+    from sfumato.engines.duckdb.engine import DuckDBEngine
+    from sfumato.engines.engine import Reading
+    from sfumato.engines.order import PERSON
+    from sfumato.microdata.counts.persons import ADDED_UP
+
+    raw = visits(5, 150)
+    raw = raw.with_columns(pl.col("who").str.slice(1).cast(int)) if numbers else raw
+    raw.write_parquet(tmp_path / "rows.parquet")
+    raw.select(pl.col("who").cast(str).alias(PERSON)).write_parquet(tmp_path / "keys.parquet")
+    names = ("age", "town", "sex", *([value] if value else []))
+    with closing(DuckDBEngine(tmp_path / "rows.parquet")) as engine:
+        engine.count(names, Reading())
+        engine.attach_persons(tmp_path / "keys.parquet")
+        entries = engine.count_persons(names[:3], PERSON if keyed else "who", value, Reading())
+    texts = zip(entries.text_counts.codes.tolist(), entries.persons, entries.text_counts.counts, strict=True)
+    counted: dict[tuple[Any, ...], int] = defaultdict(int)
+    single: set[tuple[Any, ...]] = set()
+    for codes, person, count in texts:
+        where = tuple(entries.text_counts.values[place][code] for place, code in enumerate(codes))
+        counted[where] += int(count)
+        assert person == ADDED_UP or (where, int(person)) not in single
+        single |= {(where, int(person))} - {(where, ADDED_UP)}
+    by_hand = raw.with_columns(pl.col(names).cast(str)).group_by(names).agg(pl.col("who").n_unique())
+    assert counted == {tuple(row[:-1]): row[-1] for row in by_hand.iter_rows()}
+    own = raw.group_by("who", *([value] if value else [])).agg(pl.struct(names[:3]).n_unique().alias("n"))
+    assert len({person for _, person in single}) == own.filter(pl.col("n") > 1).height

@@ -187,39 +187,49 @@ class CodeCounting(Counting):
         kind = self.kinds.get(person, "")
         plain = kind in (*INTEGERS, "VARCHAR") and not self.strip
         name = f"s.{sql.name(person)}" if plain else as_text(person, self.strip)
+        key, rows, dropped = self._keys()[0], f"{self.table} AS s", filtered(self.reading, self.strip)
         if person == PERSON:
             # Random keys need no more than 64 bits to be told apart; two that meet count as one person, never as more.
-            name = f"hash(s.{sql.name(person)})"
-        mask = 0 if value is None else int(self.packing.mask[self.columns.index(value)])
-        shift = 0 if value is None else int(self.packing.shift[self.columns.index(value)])
-        bits = f"CAST({mask << shift} AS UBIGINT)"
-        key = self._keys()[0]
-        rows = f"SELECT {key} AS k, {name} AS p FROM {self.rows}"
-        ends = f"SELECT p, (k & {bits}) AS v, min(k) AS low, max(k) AS high FROM ({rows})"
+            # They are long and lie in a file of their own, which is read once.
+            coded = f"SELECT {key} AS k, hash(s.{sql.name(person)}) AS p FROM {rows}{dropped}"
+            yield f"CREATE OR REPLACE TEMP TABLE keyed_rows AS {coded}"
+            name, key, rows, dropped = "s.p", "s.k", "keyed_rows AS s", ""
+        value_of_key, also_value, same_value = self._value_in_key(value)
+        ends = f"SELECT p{value_of_key}, min(k) AS low, max(k) AS high FROM (SELECT {key} AS k, {name} AS p FROM {rows}"
         plain_keys = kind not in INTEGERS and person != PERSON
         numbers = ", row_number() OVER () AS number" if plain_keys else ""
-        yield f"CREATE OR REPLACE TEMP TABLE ends AS SELECT *{numbers} FROM ({ends} GROUP BY ALL)"
+        yield f"CREATE OR REPLACE TEMP TABLE ends AS SELECT *{numbers} FROM ({ends}{dropped}) GROUP BY ALL)"
         if plain_keys:
-            yield self._ends_by_plain_keys()
+            yield self._ends_by_plain_keys(also_value)
         number, members = ("number", "count(DISTINCT number)") if plain_keys else ("row_number() OVER ()", "count(*)")
         yield (
             "CREATE OR REPLACE TEMP TABLE spread AS "
-            f"SELECT p, v, CAST({number} AS BIGINT) AS number FROM ends WHERE low < high"
+            f"SELECT p{also_value}, CAST({number} AS BIGINT) AS number FROM ends WHERE low < high"
         )
         added = f"SELECT low AS k, CAST({ADDED_UP} AS BIGINT) AS person, {members} AS n FROM ends"
         added += " WHERE low = high GROUP BY low"
         # Codes are made of the rows alone whose person is spread.
-        several = f"{self.table} AS s JOIN spread AS q ON {name} = q.p{filtered(self.reading, self.strip)}"
-        single = f"SELECT DISTINCT k, number, 1 FROM (SELECT {key} AS k, q.number, q.v FROM {several})"
-        single += f" WHERE (k & {bits}) = v"
+        several = f"{rows} JOIN spread AS q ON {name} = q.p{dropped}"
+        single = (
+            f"SELECT DISTINCT k, number, 1 FROM (SELECT {key} AS k, q.number{also_value} FROM {several}){same_value}"
+        )
         yield f"CREATE OR REPLACE TEMP TABLE combinations AS {added} UNION ALL {single}"
         yield "DROP TABLE spread"
+        yield "DROP TABLE IF EXISTS keyed_rows"
 
-    def _ends_by_plain_keys(self) -> str:
+    def _value_in_key(self, value: str | None) -> tuple[str, str, str]:
+        """A sensitive value among columns, of a packed key and as it was named, and the test that a key has it."""
+        if value is None:
+            return "", "", ""
+        place = self.columns.index(value)
+        bits = f"(k & CAST({int(self.packing.mask[place]) << int(self.packing.shift[place])} AS UBIGINT))"
+        return f", {bits} AS v", ", v", f" WHERE {bits} = v"
+
+    def _ends_by_plain_keys(self, also_value: str) -> str:
         """Give all keys that are compared as one the same number and the ends of all their rows."""
         shared = "min(low) OVER w AS low, max(high) OVER w AS high, min(number) OVER w AS number"
-        window = f"WINDOW w AS (PARTITION BY {plain_key_of('CAST(p AS VARCHAR)')}, v)"
-        return f"CREATE OR REPLACE TEMP TABLE ends AS SELECT p, v, {shared} FROM ends {window}"
+        window = f"WINDOW w AS (PARTITION BY {plain_key_of('CAST(p AS VARCHAR)')}{also_value})"
+        return f"CREATE OR REPLACE TEMP TABLE ends AS SELECT p{also_value}, {shared} FROM ends {window}"
 
     def nameless_of_ends(self) -> str:
         """Ask whether some row names no person, of the table that is made on the way."""

@@ -11,6 +11,7 @@ from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.packing import Words, packing_of
 from sfumato.microdata.counts.steps import Steps
 from sfumato.microdata.models.classes import Classes, Counts, Histogram
+from sfumato.microdata.models.persons import PERSONS
 
 Node = tuple[int, ...]
 MAX_KEPT_CLASSES = 32_000_000
@@ -32,6 +33,21 @@ def regroup(histogram: Histogram, owner: npt.NDArray[np.signedinteger[Any]], cla
     return Histogram(starts[: classes + 1], values[:end], counts[:end], histogram.size)
 
 
+def without_needless(
+    persons: Histogram, owner: npt.NDArray[np.signedinteger[Any]], classes: int, enough: int
+) -> Histogram:
+    """A histogram of persons, by name only in rows of classes that do not have enough who add up.
+
+    Who adds up adds up in every coarser class, too, so nobody will ask there who else is one of its persons.
+    """
+    owners = owner[persons.owners]
+    added = persons.values < 1
+    together = np.bincount(owners[added], weights=persons.counts[added], minlength=classes + 1)
+    keep = added | (together[owners] < enough)
+    starts = np.concatenate([[0], np.cumsum(keep)])[persons.starts].astype(np.int64)
+    return Histogram(starts, persons.values[keep], persons.counts[keep], persons.size)
+
+
 @dataclass(frozen=True, slots=True)
 class Grouped:
     """The classes at one node: packed labels, sizes, sensitive counts."""
@@ -50,10 +66,14 @@ class Grouper:
 
     A node is a level for each column. Grouped nodes are kept, those used last, as long as they hold no more than
     `MAX_KEPT_CLASSES` classes together; the raw table is always there.
+
+    Args:
+        enough: With so many persons a class keeps all that is asked of its persons; None where that cannot be said.
+            Classes with so many who add up then tell no other of their persons.
     """
 
-    def __init__(self, table: FrequencyTable) -> None:
-        self.table = table
+    def __init__(self, table: FrequencyTable, enough: int | None = None) -> None:
+        self.table, self.enough = table, enough
         self.packing = packing_of([ladder.size for ladder in table.ladders])
         self.base = Grouped((0,) * len(table.columns), self.packing.pack(table.codes), table.whole)
         keys = self.base.keys[0]
@@ -97,10 +117,10 @@ class Grouper:
 
     def _grouped(self, source: Grouped, node: Node, count: int) -> Grouped:
         """The classes that were just rolled up."""
-        sensitive = {
-            name: regroup(histogram, self._owner[: len(source.sizes)], count)
-            for name, histogram in source.classes.sensitive.items()
-        }
+        owner, contents = self._owner[: len(source.sizes)], dict(source.classes.sensitive)
+        if self.enough is not None and PERSONS in contents:
+            contents[PERSONS] = without_needless(contents[PERSONS], owner, count, self.enough)
+        sensitive = {name: regroup(histogram, owner, count) for name, histogram in contents.items()}
         return Grouped(node, self._out_keys[:, :count].copy(), Classes(self._out_counts[:count].copy(), sensitive))
 
     def owners(self, node: Node) -> npt.NDArray[np.int32]:

@@ -7,6 +7,7 @@ there. The same for the persons who have a value: what adds up stands under the 
 and person has its own. Whatever rolls histograms up so rolls persons up.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, cast
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.models.classes import Classes, Counts, Histogram, Mask, histogram
+from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.models.weights import WEIGHTS
 
@@ -91,11 +93,13 @@ def whole_by_persons(whole: Classes) -> Classes:
 
 
 def _as_one(whole: Classes) -> Classes:
-    contents = {
-        name: histogram(np.zeros(len(old.values), np.int64), old.values, old.counts, 1, old.size)
-        for name, old in whole.sensitive.items()
-    }
-    return Classes(np.array([whole.rows]), contents)
+    return Classes(np.array([whole.rows]), {name: _added_up(old) for name, old in whole.sensitive.items()})
+
+
+def _added_up(content: Histogram) -> Histogram:
+    """What all classes together hold."""
+    values = np.flatnonzero(np.bincount(content.values, minlength=content.size)).astype(np.int32)
+    return Histogram(np.array([0, len(values)]), values, content.totals()[values], content.size)
 
 
 def _weights(content: Histogram, coded: Histogram) -> Histogram:
@@ -161,3 +165,11 @@ def against_raw(model: Model) -> Model:
 def counting_persons(models: tuple[Model, ...]) -> tuple[Model, ...]:
     """The promises, each about persons."""
     return tuple(cast("Any", PersonModel(model)) for model in models)
+
+
+def enough_persons(models: Sequence[Model]) -> int | None:
+    """The persons with which a class keeps all promises; None where some ask for more than a number of persons."""
+    about_persons = [model.model for model in models if isinstance(model, PersonModel)]
+    if len(about_persons) < len(models) or not all(isinstance(model, KAnonymity) for model in about_persons):
+        return None
+    return max((model.least_rows for model in about_persons), default=0)

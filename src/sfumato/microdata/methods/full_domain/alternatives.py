@@ -1,6 +1,5 @@
 """The trade-off: what other budgets and neighboring levels would have cost in a full-domain release."""
 
-from dataclasses import replace
 from typing import Any
 
 from sfumato.dataclass import dataclass
@@ -74,9 +73,8 @@ def _budgets(table: FrequencyTable, problem: Problem) -> list[Alternative]:
     for share in BUDGETS:
         limit = Suppression(share=share).limit(table.rows)
         if limit != problem.limit:
-            other = replace(problem, limit=limit)
             try:
-                entries.append(_alternative(problem, optimal.search(other).best, budget=share))
+                entries.append(_alternative(problem, optimal.search(problem.with_limit(limit)).best, budget=share))
             except UnattainableError:
                 continue
     return entries

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import product
 
@@ -20,6 +20,7 @@ from sfumato.microdata.methods.time_limit import Deadline
 from sfumato.microdata.models.classes import Classes, Counts, Mask
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import Model
+from sfumato.microdata.models.persons import enough_persons
 from sfumato.microdata.recoding.population import with_persons
 
 DIGITS = 10
@@ -101,7 +102,13 @@ class Problem:
 
     @cached_property
     def grouper(self) -> Grouper:
-        return Grouper(self.table)
+        return Grouper(self.table, enough_persons(self.models))
+
+    def with_limit(self, limit: int) -> "Problem":
+        """The same with another budget, on the same classes."""
+        other = replace(self, limit=limit)
+        other.__dict__["grouper"] = self.grouper
+        return other
 
     @cached_property
     def deadline(self) -> Deadline:
