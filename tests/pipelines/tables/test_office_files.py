@@ -358,3 +358,18 @@ def test_fewer_than_nobody_is_refused(tmp_path, key):
     (tmp_path / "t.csv").write_text((tmp_path / "t.csv").read_text().replace("10,1\n", "10,-1\n"))
     with pytest.raises(DataError, match='"n" is negative in 1 rows, the first is row 6'):
         sf.protect(plan=plan)
+
+
+@pytest.mark.parametrize(
+    ("change", "place"), [(("A,2", "A,two"), "line 3, column 2"), (("Total,5", "Total,6"), "line 2, column 1")]
+)
+def test_what_is_wrong_in_one_of_several_tables_is_told_with_its_line(change, place, tmp_path):
+    (tmp_path / "good.csv").write_text("sex,n\nTotal,5\nm,2\nf,3\n")
+    (tmp_path / "bad.csv").write_text("area,n\nTotal,5\nA,2\nB,3\n".replace(*change))
+    tables = [
+        {"name": file, "source": f"{file}.csv", "dimensions": {column: {"column": column}}}
+        for file, column in (("good", "sex"), ("bad", "area"))
+    ]
+    plan = {"version": 1, "table": {"value": "n"}, "tables": tables, "primary": [{"rule": "frequency", "min": 2}]}
+    with pytest.raises(sf.DataError, match=rf"^bad\.csv, {place}: "):
+        sf.protect(None, read_table_plan(plan, tmp_path))

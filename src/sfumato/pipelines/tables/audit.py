@@ -62,7 +62,7 @@ def audit(
         raise PlanError("the audit needs the plan.", "Name it: it says which cells add up.", "no-plan")
     attacked = _attacked_by(_plan_for(table, read_table_plan(plan)), integer, own_contribution)  # type: ignore[arg-type]
     attacked = with_metadata(attacked, table)
-    with errors_in(Path(table) if isinstance(table, str | Path) else None, attacked):
+    with errors_in(Path(table) if isinstance(table, str | Path) else None, attacked.table, attacked.dimensions):
         columns = table if isinstance(table, Columns) else columns_from(table, attacked, published=True)
         reading = read_published(columns, attacked)
         if attacked.perturbation is not None:

@@ -90,7 +90,7 @@ def protect(table: Any = None, plan: str | Path | Mapping[str, Any] | TablePlan 
         one = not chosen.tables and chosen.table.microdata is None and source is not None
         together = protect_several if chosen.perturbation is None else perturb_several
         return together(chosen, columns_from(source, chosen) if one else source)
-    with errors_in(_file(chosen, source), chosen):
+    with errors_in(_file(chosen, source), chosen.table, chosen.dimensions):
         columns = source_columns(chosen) if source is None else columns_from(source, chosen)
         return run(chosen, columns, like=table) if chosen.perturbation is None else perturb(chosen, columns, table)
 
@@ -105,7 +105,7 @@ def run_plan(plan: TablePlan, progress: Progress | None = None, asked: Callable[
     """
     plan = with_metadata(plan)
     if plan.alone:
-        with errors_in(_file(plan), plan):
+        with errors_in(_file(plan), plan.table, plan.dimensions):
             columns = source_columns(plan)
             if plan.perturbation is not None:
                 return perturb(plan, columns, asked=asked)

@@ -9,10 +9,13 @@ from sfumato.errors import PlanError, PromiseError, UnattainableError
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
 from sfumato.pipelines.tables.record_chains import columns_in, record_chains
+from sfumato.tables.build.build import dimensions_of
 from sfumato.tables.build.joint import Sheet
 from sfumato.tables.build.joint_cross import with_cross
 from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.relations import check, derive
 from sfumato.tables.deadline import never, within
+from sfumato.tables.formats.cell_places import errors_in
 from sfumato.tables.formats.delimited_cells import read_delimited_cells
 from sfumato.tables.masking import mask_part
 from sfumato.tables.nesting.chain import Chain
@@ -23,6 +26,7 @@ from sfumato.tables.plan.perturbation import CellKey
 from sfumato.tables.plan.plan import TablePlan, read_table_plan
 from sfumato.tables.plan.rules import Dominance, Frequency, Holdings, PriorPosterior, Request
 from sfumato.tables.plan.source import COUNT
+from sfumato.tables.promises.resolution import step_in
 from sfumato.tables.published.previous import Release, read_releases
 from sfumato.tables.several import joint_part, section_of, shown_of
 from sfumato.tables.suppression.installed import check_installed
@@ -163,7 +167,22 @@ def _read(plan: TablePlan, crossing: Crossing, table: Any) -> Columns:
         raise PlanError(
             f"table {crossing.name} has no source.", "Name the file with its cells, or table.microdata.", "no-source"
         )
-    return read_delimited_cells(plan.folder / crossing.source, plan.table)
+    path = plan.folder / crossing.source
+    with errors_in(path, plan.table, crossing.dimensions):
+        columns = read_delimited_cells(path, plan.table)
+        _check_alone(plan, crossing, columns)
+    return columns
+
+
+def _check_alone(plan: TablePlan, crossing: Crossing, columns: Columns) -> None:
+    """Refuse a table that is none by itself: among others nobody could tell in which line of which file.
+
+    Raises:
+        DataError: A value is no number, a cell stands twice, or totals are missing or do not add up.
+    """
+    trees, keys = dimensions_of(crossing.dimensions, columns, plan.folder)
+    values = columns.numbers(plan.table.value)
+    check(derive(trees, keys), values, plan.table.tolerance, step_in(plan.table, values))
 
 
 def _crossed(plan: TablePlan, crossing: Crossing, data: Any) -> Columns:

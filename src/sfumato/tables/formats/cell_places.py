@@ -1,7 +1,7 @@
 """Where the cells of a table stand in their file: what is wrong with a row is said with its line and column."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,7 +11,8 @@ from sfumato.delimited.lines import read_lines
 from sfumato.errors import DataError
 from sfumato.tables.formats.px import data_places
 from sfumato.tables.office.faults import likely_encoding, lines_of
-from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.crossing import Dimension
+from sfumato.tables.plan.source import TableSource
 
 _PLACED = re.compile(r"line \d+")
 # A line and a column, both from 1.
@@ -19,7 +20,7 @@ Place = tuple[int, int]
 
 
 @contextmanager
-def errors_in(path: Path | None, plan: TablePlan) -> Iterator[None]:
+def errors_in(path: Path | None, source: TableSource, dimensions: Mapping[str, Dimension]) -> Iterator[None]:
     """Errors about rows of a table with the line and column of its file, where it is a file that people read.
 
     Raises:
@@ -28,37 +29,37 @@ def errors_in(path: Path | None, plan: TablePlan) -> Iterator[None]:
     try:
         yield
     except DataError as error:
-        place = None if path is None or _PLACED.search(error.what) else _place_of(error, path, plan)
+        place = None if path is None or _PLACED.search(error.what) else _place_of(error, path, source, dimensions)
         if path is not None and place is not None:
             error.what = f"{place_in(path.name, *place)}{error.what}"
         raise
 
 
-def _place_of(error: DataError, path: Path, plan: TablePlan) -> Place | None:
+def _place_of(error: DataError, path: Path, source: TableSource, dimensions: Mapping[str, Dimension]) -> Place | None:
     """Where the first row stands that an error is about; None where nobody can tell."""
     suffix = path.suffix.lower()
     if suffix == ".px":
-        return _at(data_places("\n".join(lines_of(path, plan.table.encoding)), path.name), error.rows)
+        return _at(data_places("\n".join(lines_of(path, source.encoding)), path.name), error.rows)
     if suffix in (".tab", ".jj"):
-        lines = lines_of(path, plan.table.encoding)
+        lines = lines_of(path, source.encoding)
         filled = [(number, 1) for number, line in enumerate(lines, start=1) if line.strip()]
         return _at(filled if suffix == ".tab" else filled[2:], error.rows)
-    return _in_lines(error, path, plan) if suffix in (".csv", ".txt", ".tsv") else None
+    return _in_lines(error, path, source, dimensions) if suffix in (".csv", ".txt", ".tsv") else None
 
 
 def _at(places: Sequence[Place], rows: Sequence[int]) -> Place | None:
     return places[rows[0] - 1] if rows and rows[0] <= len(places) else None
 
 
-def _in_lines(error: DataError, path: Path, plan: TablePlan) -> Place | None:
+def _in_lines(error: DataError, path: Path, source: TableSource, dimensions: Mapping[str, Dimension]) -> Place | None:
     """The place in a delimited file with a header, that of the first wrong code where no row is told."""
-    encoding = likely_encoding(path, plan.table.encoding)
-    lines = read_lines(path, Dialect(plan.table.separator, encoding=encoding))
+    encoding = likely_encoding(path, source.encoding)
+    lines = read_lines(path, Dialect(source.separator, encoding=encoding))
     if len(lines) < 2:
         return 1, 1
     header = lines.pop(0)
     names = [text.strip() for text in header.fields]
-    wanted = {name for one in plan.dimensions.values() for name in (one.levels or (one.column or "",))}
+    wanted = {name for one in dimensions.values() for name in (one.levels or (one.column or "",))}
     if not wanted <= set(names):
         return None
     column = names.index(error.column) if error.column in names else 0
