@@ -72,6 +72,7 @@ def test_an_address_that_names_a_step_opens_it_and_one_that_names_none_changes_n
     page = open_page(f"{base}/app#result")
     at_hand = page.locator(".sf-step[aria-current=step]")
     at_hand.filter(has_text="Result").wait_for()
+    page.get_by_role("heading", name="Result").wait_for()
     page.get_by_text("Load some data first.").wait_for()
     page.reload()
     at_hand.filter(has_text="Result").wait_for()

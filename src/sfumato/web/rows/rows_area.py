@@ -139,6 +139,8 @@ class RowsArea:
         """Whether there are no data yet; then the step says so."""
         if self.workspace.loaded is not None:
             return False
+        with components.head(self.workspace.words[self._step]):
+            pass
         with components.card(self.workspace.words["no_data"]):
             components.button(self.workspace.words["data"], lambda: self.go("data")).classes("self-start")
         return True
