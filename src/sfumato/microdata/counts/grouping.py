@@ -40,11 +40,17 @@ def without_needless(
 
     Who adds up adds up in every coarser class, too, so nobody will ask there who else is one of its persons.
     """
-    owners = owner[persons.owners]
-    added = persons.values < 1
-    together = np.bincount(owners[added], weights=persons.counts[added], minlength=classes + 1)
-    keep = added | (together[owners] < enough)
-    starts = np.concatenate([[0], np.cumsum(keep)])[persons.starts].astype(np.int64)
+    lengths = np.diff(persons.starts)
+    first = persons.starts[:-1][lengths > 0]
+    # Who adds up stands first in a row.
+    added = np.zeros(len(lengths), bool)
+    added[lengths > 0] = persons.values[first] < 1
+    at = persons.starts[:-1][added]
+    together = np.bincount(owner[added], weights=persons.counts[at], minlength=classes + 1)
+    named = together[owner] < enough
+    keep = np.repeat(named, lengths)
+    keep[at] = True
+    starts = np.concatenate([[0], np.cumsum(np.where(named, lengths, added))]).astype(np.int64)
     return Histogram(starts, persons.values[keep], persons.counts[keep], persons.size)
 
 

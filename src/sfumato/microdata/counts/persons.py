@@ -18,6 +18,8 @@ from sfumato.microdata.plan.model import Plan
 Ints = npt.NDArray[np.int64]
 # The person of an entry that stands for so many persons, each with all its rows in one combination.
 ADDED_UP = -1
+# A list of all keys that there may be is at most so many times as long as those that there are.
+MOST_LISTED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,16 +100,28 @@ def person_histogram(owners: Ints, values: Ints, entries: PersonCount, classes: 
 
 def _pairs(keys: Ints, owners: Ints) -> tuple[tuple[Ints, Ints], npt.NDArray[np.bool_]]:
     """Class and key of each pair that stands in a class, once; and whether it stands in that one alone."""
-    order = np.lexsort((owners, keys))
-    keys, owners = keys[order], owners[order]
-    first = np.ones(len(keys), bool)
-    first[1:] = (keys[1:] != keys[:-1]) | (owners[1:] != owners[:-1])
-    keys, owners = keys[first], owners[first]
+    keys, owners = _sorted_once(keys, owners)
     alone = np.ones(len(keys), bool)
     same = keys[1:] == keys[:-1]
     alone[1:] &= ~same
     alone[:-1] &= ~same
     return (owners, keys), alone
+
+
+def _sorted_once(keys: Ints, owners: Ints) -> tuple[Ints, Ints]:
+    """Each pair of a key and an owner once, by keys; as one number each, where that is large enough, for speed."""
+    size = int(owners.max(initial=0)) + 1
+    if int(keys.max(initial=0)) < (1 << 62) // size:
+        both = np.sort(keys * size + owners)
+        first = np.ones(len(both), bool)
+        first[1:] = both[1:] != both[:-1]
+        pairs = np.divmod(both[first], size)
+        return pairs[0], pairs[1]
+    order = np.lexsort((owners, keys))
+    keys, owners = keys[order], owners[order]
+    first = np.ones(len(keys), bool)
+    first[1:] = (keys[1:] != keys[:-1]) | (owners[1:] != owners[:-1])
+    return keys[first], owners[first]
 
 
 def combinations_of(table: FrequencyTable, text_counts: TextCounts) -> Ints:
@@ -127,11 +141,20 @@ def places_among(codes: npt.NDArray[np.int32], combinations: npt.NDArray[np.int3
     packing = packing_of([max(size, 1) for size in sizes])
     valid = (codes >= 0).all(axis=1)
     sought, keys = (_sortable(packing.pack(np.maximum(part, 0))) for part in (codes, combinations))
-    order = np.argsort(keys)
-    if not len(order):
+    if not len(keys):
         return np.full(len(codes), DROPPED, np.int64)
+    if packing.words == 1 and int(max(keys.max(), sought.max(initial=0))) < MOST_LISTED * (len(keys) + len(sought)):
+        return np.where(valid, _listed_places(sought, keys), DROPPED)
+    order = np.argsort(keys)
     places = order[np.minimum(np.searchsorted(keys[order], sought), len(order) - 1)]
     return np.where(valid & (keys[places] == sought), places, DROPPED)
+
+
+def _listed_places(sought: npt.NDArray[np.uint64], keys: npt.NDArray[np.uint64]) -> Ints:
+    """The place of each key among others, by a list of all that there may be: far quicker than to search for each."""
+    listed = np.full(int(max(keys.max(), sought.max(initial=0))) + 1, DROPPED, np.int64)
+    listed[keys] = np.arange(len(keys))
+    return listed[sought]
 
 
 def _sortable(keys: npt.NDArray[np.uint64]) -> Any:
