@@ -181,25 +181,30 @@ def test_a_full_disk_publishes_nothing(tmp_path) -> None:
     assert not out.parent.exists() or not list(out.parent.iterdir())
 
 
-@pytest.mark.parametrize(("request_", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_an_interrupted_run_leaves_nothing(tmp_path, request_, code) -> None:
+@pytest.fixture(scope="module")
+def long_plan(tmp_path_factory) -> dict:
+    """A plan for rows enough for a run to be interrupted."""
     from sfumato.datasets import census
 
-    dataset = census(400_000)
-    dataset.write(tmp_path / "rows.csv")
-    plan = dataset.plan("rows.csv", 5) | {"output": {"format": "csv", "order": "shuffle"}}
+    dataset, path = census(400_000), tmp_path_factory.mktemp("long") / "rows.csv"
+    dataset.write(path)
+    plan = dataset.plan(str(path), 5) | {"output": {"format": "csv", "order": "shuffle"}}
     plan["data"]["temp_folder"] = "scratch"
+    return plan
+
+
+@pytest.mark.parametrize(("request_", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_run_leaves_nothing(tmp_path, long_plan, request_, code) -> None:
     (tmp_path / "scratch").mkdir()
-    (tmp_path / "plan.yaml").write_text(yaml.safe_dump(plan), encoding="utf-8")
+    (tmp_path / "plan.yaml").write_text(yaml.safe_dump(long_plan), encoding="utf-8")
     place = tmp_path / "place"
     command = [sys.executable, "-m", "sfumato", "anonymize", str(tmp_path / "plan.yaml"), "--out", str(place / "out")]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
-    while not (place.exists() and any(place.iterdir())) and time.monotonic() < deadline and process.poll() is None:
+    while not (place.exists() and any(place.iterdir())) and process.poll() is None:
         time.sleep(0.01)
     assert any((tmp_path / "scratch").iterdir())
     os.kill(process.pid, request_)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate()
     assert process.returncode == code, err
     assert "nothing was written" in err
     assert not place.exists()

@@ -33,6 +33,7 @@ LETTERS |= {"weight": "I", "household": "I"}
 ROWS = 1200
 
 
+@cache
 def frame_of(file: MessyFile, rows: int):
     polars = pytest.importorskip("polars")
     lines = list(csv.reader(io.StringIO(file.text(rows)), delimiter=file.separator))

@@ -4,13 +4,14 @@ from math import ceil, exp, floor, log
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from sfumato.microdata.models.differential_privacy import DifferentialPrivacy, delta_of, least_k, sampling_of
 
 
 def formula(k: int, epsilon: float) -> float:
     """The delta of theorem 5 of Li, Qardaji and Su, by another library's tails and over a long range of rows."""
+    from scipy.stats import binom  # a second to load: here, so that not every worker does
+
     chance = 1 - exp(-epsilon)
     share = (exp(epsilon) - 1 + chance) / exp(epsilon)
     rows = np.arange(max(ceil(k / share - 1), 1), 40 * k + 200)
@@ -43,6 +44,8 @@ def test_no_pair_of_tables_differs_by_more(epsilon: float, k: int) -> None:
 
 def published(rows: int, chance: float, k: int) -> np.ndarray:
     """How likely each outcome is: so many rows published, or none."""
+    from scipy.stats import binom
+
     likely = np.zeros(151)
     likely[: rows + 1] = binom.pmf(np.arange(rows + 1), rows, chance)
     likely[0] += likely[1:k].sum()

@@ -13,6 +13,7 @@ from sfumato.errors import PlanError, UnattainableError
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.verify import verify
 
+pytestmark = pytest.mark.usefixtures("no_remedies")
 KEYS = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
 
 
