@@ -11,7 +11,7 @@ from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.counts.parts import counted_by
 
 # So many cells are counted at once; of more, combinations of all columns would take too much memory.
-_MOST_CELLS = 2_000_000
+_MOST_CELLS = 20_000_000
 # Beyond that, several columns are counted in one pass where rows are not many.
 _COLUMNS_A_PASS = 8
 _FEW_ROWS = 1_000_000
