@@ -25,6 +25,7 @@ from sfumato.tables.ranges.classes import class_ranges
 from sfumato.tables.ranges.grid import clusters
 from sfumato.tables.suppression.cross_witnesses import crossed_witnesses
 from sfumato.tables.suppression.fast import fast
+from sfumato.tables.suppression.known_start import KnownStart
 from sfumato.tables.suppression.optimal import optimal
 from sfumato.tables.suppression.problem import make_problem
 from sfumato.tables.suppression.suppression import Progress, Suppression
@@ -110,16 +111,19 @@ def _mask(
     part: Part, method: MethodChoice, language: words.Language, deadline: Deadline, progress: Progress | None
 ) -> Masked:
     """Mask one table as it is promised, and attack the answer."""
-    if (masked := _without_cross(part, method, language, deadline.share(FIRST), progress)) is not None:
+    first = deadline.share(FIRST)
+    crossless = _without_cross(part, method, language, first, progress)
+    if crossless is not None and (masked := _withstanding(part, crossless, method, first)) is not None:
         return masked
+    start = None if crossless is None else KnownStart(crossless.mask, crossless.witnesses)
     where = coordinates_of(part.trees, part.keys)
     problem = make_problem(part.table, part.masked_before, part.knowledge.attackers, where)
     search = deadline.share(SEARCH)
     methods: dict[str, Callable[[], _Draft]] = {
-        "optimal": lambda: _suppressed(part, language, optimal(problem, search, progress)),
-        "fast": lambda: replace(_suppressed(part, language, fast(problem, search, progress)), bound=None),
+        "optimal": lambda: _suppressed(part, language, optimal(problem, search, progress, start)),
+        "fast": lambda: replace(_suppressed(part, language, fast(problem, search, progress, start)), bound=None),
         "ranges": lambda: _ranged(
-            part, _suppressed(part, language, optimal(problem, deadline.share(0.5), progress)), search
+            part, _suppressed(part, language, optimal(problem, deadline.share(0.5), progress, start)), search
         ),
         "intervals": lambda: _original(part, method, language, search),
     }
@@ -134,10 +138,10 @@ def _mask(
 
 def _without_cross(
     part: Part, method: MethodChoice, language: words.Language, deadline: Deadline, progress: Progress | None
-) -> Masked | None:
-    """The answer for tables by themselves, where it withstands who attacks with the cross of their variables, too.
+) -> _Draft | None:
+    """The pattern for tables by themselves, with witnesses that have the cross of their variables; None without one.
 
-    That is a fraction of the work, and mostly enough. None where it is not, and where there is no cross.
+    That is a fraction of the work, and mostly enough.
     """
     if part.unshown is None or method.name not in SEARCHES:
         return None
@@ -149,7 +153,7 @@ def _without_cross(
         raise in_part(error, shown.rows, shown.table.names) from None
     draft = _suppressed(shown, language, suppression)
     more = len(part.table) - len(draft.mask)
-    whole = replace(
+    return replace(
         draft,
         mask=np.append(draft.mask, np.ones(more, bool)),
         ranges=no_bounds(len(part.table)),
@@ -159,8 +163,13 @@ def _without_cross(
         bound=None if method.name == "fast" else draft.bound,
         witnesses=crossed_witnesses(part, draft.witnesses, deadline.share(0.5)),
     )
+
+
+def _withstanding(part: Part, draft: _Draft, method: MethodChoice, deadline: Deadline) -> Masked | None:
+    """The answer by a pattern without the cross, where it withstands who attacks with it, too; None where nobody can
+    tell in time."""
     try:
-        masked = _audited(part, whole, method.faithful, deadline, deadline)
+        masked = _audited(part, draft, method.faithful, deadline, deadline)
     except UnattainableError:
         return None
     return masked if masked.audit.passed else None

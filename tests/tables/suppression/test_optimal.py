@@ -12,8 +12,11 @@ from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.publication import Publication
 from sfumato.tables.cells.cells import Bounds, Reach, Status, make_relations, make_table, no_bounds
 from sfumato.tables.cells.knowledge import Attacker, Kind, Knowledge
+from sfumato.tables.cells.witness import Witness
+from sfumato.tables.deadline import within
 from sfumato.tables.suppression import parallel_attacks as guards
 from sfumato.tables.suppression.fast import fast
+from sfumato.tables.suppression.known_start import KnownStart
 from sfumato.tables.suppression.optimal import optimal
 from sfumato.tables.suppression.problem import make_problem
 from sizes import size
@@ -215,3 +218,30 @@ def test_two_guards_find_the_same_as_one(monkeypatch):
     one = optimal(problem)
     assert two.proved
     assert one.cost == two.cost
+
+
+@pytest.mark.parametrize("method", [fast, optimal])
+def test_a_search_starts_from_a_pattern_that_is_known(method):
+    """Its flows need not be sought again: what was dearer than the cheapest stays where there is no time for more."""
+    table = square([5, 20, 30, 20, 40, 90, 30, 60, 80], {0: 5}, 3, 3)
+    problem, places = make_problem(table), np.arange(16).reshape(4, 4)[1:, 1:]
+    dear = np.zeros(16, bool)
+    dear[places[np.ix_([0, 2], [0, 2])].ravel()] = True
+    first = fast(make_problem(table, dear))
+    start = KnownStart(dear, first.witnesses)
+    assert len(list(start.flows(problem))) == len(first.witnesses) > 0
+    # Deadlines that are over allow a first pattern, and nothing else.
+    assert np.array_equal(method(problem, within(0.0), start=start).over(table), dear)
+    assert method(problem, within(0.0)).cost < table.costs[dear].sum()
+
+
+def test_what_is_no_flow_of_a_problem_does_not_count():
+    table = square([5, 20, 30, 20, 40, 90, 30, 60, 80], {0: 5}, 3, 3)
+    inner = np.arange(16).reshape(4, 4)[1:, 1:]
+    masked, ring = np.zeros(16, bool), inner[np.ix_([0, 1], [0, 1])].ravel()
+    masked[ring] = True
+    moves = np.array([5.0, -5.0, -5.0, 5.0])
+    kept, broken, far = (Witness(int(ring[0]), ring, amounts) for amounts in (moves, np.abs(moves), 10 * moves))
+    outside = Witness(int(ring[0]), inner[np.ix_([0, 2], [0, 2])].ravel(), moves)
+    start = KnownStart(masked, (kept, broken, far, outside))
+    assert [flow.amounts.tolist() for _, flow in start.flows(make_problem(table))] == [moves.tolist()]

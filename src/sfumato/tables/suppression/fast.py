@@ -5,6 +5,7 @@ import time
 import numpy as np
 
 from sfumato.tables.deadline import GRACE, Deadline, out_of_time
+from sfumato.tables.suppression.known_start import KnownStart
 from sfumato.tables.suppression.patterns import Pattern, PatternSearch
 from sfumato.tables.suppression.problem import Problem
 from sfumato.tables.suppression.pruning import Pruning
@@ -14,15 +15,26 @@ from sfumato.tables.suppression.suppression import Progress, Suppression, witnes
 PAUSE = 1.0
 
 
-def fast(problem: Problem, deadline: Deadline | None = None, progress: Progress | None = None) -> Suppression:
+def fast(
+    problem: Problem,
+    deadline: Deadline | None = None,
+    progress: Progress | None = None,
+    start: KnownStart | None = None,
+) -> Suppression:
     """A protected pattern from cheapest flows, pruned as far as the time allows; its bound is the trivial one.
+
+    Args:
+        problem: The problem.
+        deadline: When the search ends.
+        progress: Told how far it is.
+        start: A pattern to start from.
 
     Raises:
         UnattainableError: A cell cannot be protected whatever is masked, or not within the time.
     """
     end, tell = deadline or Deadline(), _Teller(progress, len(problem.threats))
     parts = list(problem.components())
-    patterns = [_protected(part, end.later(GRACE), tell) for part in parts]
+    patterns = [_protected(part, end.later(GRACE), tell, start) for part in parts]
     masked, witnesses, weight = problem.forced.copy(), [], sum(part.size for part in parts)
     for part, rough in zip(parts, patterns, strict=True):
         share = end.share(part.size / weight)
@@ -33,8 +45,9 @@ def fast(problem: Problem, deadline: Deadline | None = None, progress: Progress 
     return Suppression(masked, problem.cost_of(masked), 0.0, problem.places, tuple(witnesses))
 
 
-def _protected(part: Problem, end: Deadline, tell: "_Teller") -> Pattern:
-    pattern = PatternSearch(part).protect(part.forced, end, tell=tell.withstood)
+def _protected(part: Problem, end: Deadline, tell: "_Teller", start: KnownStart | None) -> Pattern:
+    search = PatternSearch(part)
+    pattern = search.protect(part.forced if start is None else search.remember(start), end, tell=tell.withstood)
     if pattern is None:
         raise out_of_time(tell.done, tell.attacks)
     return pattern

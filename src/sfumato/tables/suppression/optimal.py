@@ -12,6 +12,7 @@ from sfumato.tables.cells.cells import Mask, Numbers
 from sfumato.tables.cells.witness import Witness
 from sfumato.tables.deadline import GRACE, Deadline, out_of_time, within
 from sfumato.tables.suppression.exchange import Exchange
+from sfumato.tables.suppression.known_start import KnownStart
 from sfumato.tables.suppression.master import Master
 from sfumato.tables.suppression.patterns import Pattern, PatternSearch
 from sfumato.tables.suppression.problem import Problem
@@ -34,13 +35,19 @@ WIDE = 0.1
 LOOSE = 0.03
 
 
-def optimal(problem: Problem, deadline: Deadline | float = 60.0, progress: Progress | None = None) -> Suppression:
+def optimal(
+    problem: Problem,
+    deadline: Deadline | float = 60.0,
+    progress: Progress | None = None,
+    start: KnownStart | None = None,
+) -> Suppression:
     """The cheapest protected pattern, or the best found within the time together with the proved gap.
 
     Args:
         problem: The problem.
         deadline: When the search ends; seconds from now.
         progress: Told the cost so far and the bound.
+        start: A pattern to start from.
 
     Raises:
         UnattainableError: A cell cannot be protected whatever is masked, or not within the time.
@@ -50,7 +57,7 @@ def optimal(problem: Problem, deadline: Deadline | float = 60.0, progress: Progr
     searches = [_Search(part, progress) for part in parts]
     # Every part is protected before any is improved: then there is a safe pattern, whatever time is left.
     for search in searches:
-        search.begin(end.later(GRACE))
+        search.begin(end.later(GRACE), start)
     weight, masked = sum(part.size for part in parts), problem.forced.copy()
     witnesses: list[Witness] = []
     answers: list[Suppression] = []
@@ -76,13 +83,14 @@ class _Search:
         self._looseness = LOOSE
         self._best = Pattern(problem.forced, {})
 
-    def begin(self, end: Deadline) -> None:
-        """Find a first protected pattern.
+    def begin(self, end: Deadline, start: KnownStart | None = None) -> None:
+        """Find a first protected pattern, near one that is known.
 
         Raises:
             UnattainableError: There is none, or none within the time.
         """
-        pattern = self._patterns.protect(self._problem.forced, end)
+        masked = self._problem.forced if start is None else self._patterns.remember(start)
+        pattern = self._patterns.protect(masked, end)
         if pattern is None:
             raise out_of_time(self._patterns.withstood, len(self._problem.threats))
         self._best = pattern

@@ -14,6 +14,7 @@ from sfumato.tables.cells.cells import Mask, Numbers
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.suppression.defense import Proof, open_attackers, proof_of, turned_proofs, unprotectable
 from sfumato.tables.suppression.flows.finders import finder_for
+from sfumato.tables.suppression.known_start import KnownStart
 from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
 
 # What a masked cell costs a flow, as a share of its own cost: enough to prefer short flows.
@@ -45,6 +46,15 @@ class PatternSearch:
         self._known[list(problem.insiders)] = KNOWN
         self._finder = finder_for(problem, self._costs)
         self.withstood = 0
+
+    def remember(self, start: KnownStart) -> Mask:
+        """Where to start from by a pattern that is known, whose flows need not be sought again."""
+        for cell, flow in start.flows(self.problem):
+            sign = float(flow.amounts[flow.cells == cell][0])
+            for threat in self._threats:
+                if threat.cell == cell and sign * threat.sign > 0:
+                    self._proofs.setdefault(threat, []).append(proof_of(self.problem, threat, flow))
+        return start.of(self.problem)
 
     def protect(
         self, start: Mask, deadline: Deadline, guide: Numbers | None = None, tell: Callable[[], None] | None = None
