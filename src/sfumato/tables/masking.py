@@ -12,6 +12,7 @@ from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.certificates import Evidence
 from sfumato.tables.attack.findings import Audit, Verdict
 from sfumato.tables.attack.known_anyway import without_known_anyway
+from sfumato.tables.attack.known_ends import known_ends
 from sfumato.tables.attack.original_ranges import attack
 from sfumato.tables.attack.publication import Publication, false_cells
 from sfumato.tables.cells.cells import Bounds, Mask, Table, no_bounds
@@ -44,7 +45,7 @@ class Masked:
     """The answer for one table.
 
     Attributes:
-        part: The table.
+        part: The table, with what is promised of it.
         mask: Which cells are masked.
         ranges: The ranges that the method publishes of its own; not a number where the audit's stand.
         case: A short code for each masked cell.
@@ -97,14 +98,15 @@ def mask_part(
         PlanError: The method does not fit the table.
     """
     try:
-        return _mask(part, method, language, deadline, progress)
+        masked = _mask(part, method, language, deadline, progress)
     except UnattainableError as error:
         if error.code != f"{error.kind}.unprotectable":
             raise
         known = without_known_anyway(part, deadline.share(SEARCH))
         if known is part:
             raise
-        return _mask(known, method, language, deadline, progress)
+        masked = _mask(known, method, language, deadline, progress)
+    return replace(masked, audit=replace(masked.audit, known_anyway=known_ends(part, masked.part)))
 
 
 def _mask(
@@ -204,7 +206,7 @@ def _ranged(part: Part, draft: _Draft, deadline: Deadline) -> _Draft:
         return replace(draft, texts=True)
     cluster = clusters(part.table.relations, draft.mask)
     # In a network, as flat and two-way tables are, no promise is broken.
-    audit = _attack(part, ranged, draft.mask, Evidence(draft.witnesses, deadline))
+    audit, _ = _attack(part, ranged, draft.mask, Evidence(draft.witnesses, deadline))
     broken = [finding.cell for finding in audit.leaks if part.table.unsafe[finding.cell]]
     return replace(ranged, ranges=ranged.ranges.only(~np.isin(cluster, cluster[broken])))
 
@@ -252,16 +254,16 @@ def _audited(part: Part, draft: _Draft, bare: bool, deadline: Deadline, limit: D
     """The draft with its audit; a cell that needs no protection and can be computed anyway is published."""
     table, mask = part.table, draft.mask
     evidence = Evidence(draft.witnesses, deadline, limit=limit or Deadline())
-    audit = _attack(part, draft, mask, evidence)
+    audit, part = _attack(part, draft, mask, evidence)
     while not bare and (needless := _needless(audit, table)):
         mask = _without(mask, needless)
-        audit = _attack(part, draft, mask, evidence)
+        audit, part = _attack(part, draft, mask, evidence)
     thin = [] if bare else _thin(audit, part)
     if thin:
         # A stranger's audit would call them computed: they are published where that gives nothing else away.
-        opened = _attack(part, draft, _without(mask, thin), evidence)
+        opened, promised = _attack(part, draft, _without(mask, thin), evidence)
         if opened.passed and audit.passed:
-            mask, audit = _without(mask, thin), opened
+            mask, audit, part = _without(mask, thin), opened, promised
     return Masked(
         part=part,
         mask=mask,
@@ -299,11 +301,11 @@ def _needless(audit: Audit, table: Table) -> list[int]:
     return [cell for cell in exact if not table.unsafe[cell]]
 
 
-def _attack(part: Part, draft: _Draft, mask: Mask, evidence: Evidence | None = None) -> Audit:
-    """The strongest attacker tries the draft."""
+def _attack(part: Part, draft: _Draft, mask: Mask, evidence: Evidence | None = None) -> tuple[Audit, Part]:
+    """The strongest attacker tries the draft; and the table, where nothing is promised that is known anyway."""
     publication = _publication(part, draft, mask, part.table.bounds)
-    audit = attack(publication, part, draft.case, evidence=evidence)
-    return audit.with_contradictions(false_cells(publication, part.table.values, part.knowledge.step))
+    audit, promised = attack(publication, part, draft.case, evidence=evidence)
+    return audit.with_contradictions(false_cells(publication, part.table.values, part.knowledge.step)), promised
 
 
 def _publication(part: Part, draft: _Draft, mask: Mask, bounds: Bounds) -> Publication:

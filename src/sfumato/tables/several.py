@@ -108,6 +108,7 @@ def section_of(masked: Masked, section: Section) -> Masked:
     findings = tuple(
         replace(finding, cell=places[finding.cell]) for finding in masked.audit.findings if finding.cell in places
     )
+    known = tuple(replace(end, cell=places[end.cell]) for end in masked.audit.known_anyway if end.cell in places)
     return replace(
         masked,
         part=part,
@@ -118,5 +119,5 @@ def section_of(masked: Masked, section: Section) -> Masked:
         reason=tuple(masked.reason[cell] for cell in cells),
         cost=float(own.costs[mask & ~own.unsafe].sum()),
         bound=None,
-        audit=replace(masked.audit, findings=findings),
+        audit=replace(masked.audit, findings=findings, known_anyway=known),
     )

@@ -171,19 +171,35 @@ KNOWN_ANYWAY = {
 }
 
 
-@pytest.mark.parametrize("who", KNOWN_ANYWAY)
-def test_what_is_known_whatever_is_masked_does_not_refuse_tables(tmp_path, who):
-    """Empty cells and one's own part tell the least that a cell can be: it is hidden by what it can be at most."""
+def known_anyway(folder, who, suppress):
     records = KNOWN_ANYWAY[who].replace(" ", "").split("|")
-    (tmp_path / "m.asc").write_text("".join(record + "\n" for record in records))
+    (folder / "m.asc").write_text("".join(record + "\n" for record in records))
     places = {"gem": "1 3", "kreis": "1 2", "typ": "4 1", "nace": "5 2", "sect": "5 1", "size": "7 1", "risk": "8 1"}
-    (tmp_path / "m.rda").write_text(
+    (folder / "m.rda").write_text(
         "".join(f'{name} {place}\n<RECODEABLE>\n<TOTCODE> "T"\n' for name, place in places.items())
     )
     crossings = ('"sect""gem""kreis"', '"kreis""risk"', '"kreis""typ""size"', '"typ""sect""nace"')
     tables = "".join(f'<SPECIFYTABLE> {names}|"<freq>"||\n<SAFETYRULE> FREQ(3,10)\n' for names in crossings)
     writes = "".join(f'<WRITETABLE> ({number}, 3, , "{number}.csv")\n' for number in range(1, 5))
-    (tmp_path / "b.arb").write_text(
-        f'<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n{tables}<READMICRODATA>\n<SUPPRESS> GH(0)\n{writes}'
+    (folder / "b.arb").write_text(
+        f'<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n{tables}<READMICRODATA>\n{suppress}{writes}'
     )
-    assert run_batch(tmp_path / "b.arb", tmp_path / "out").holds
+    return run_batch(folder / "b.arb", folder / "out")
+
+
+@pytest.mark.parametrize("who", KNOWN_ANYWAY)
+def test_what_is_known_whatever_is_masked_does_not_refuse_tables(tmp_path, who):
+    """Empty cells and one's own part tell the least that a cell can be: it is hidden by what it can be at most."""
+    done = known_anyway(tmp_path, who, "<SUPPRESS> GH(0)\n")
+    assert done.holds
+    said = [line for line in done.log if "whatever is masked" in line]
+    assert len(said) == 1
+    assert ("(lower end, to everyone)" in said[0]) == (who == "everyone")
+    assert said[0].split(" less stays open")[0] in (tmp_path / "out" / "1.html").read_text(encoding="utf-8")
+
+
+def test_tables_protected_one_by_one_are_told_what_is_known_of_them_whatever_is_masked(tmp_path):
+    done = known_anyway(tmp_path, "everyone", "".join(f"<SUPPRESS> GH({number})\n" for number in range(1, 5)))
+    said = [line for line in done.log if "whatever is masked" in line]
+    assert len(said) == 1
+    assert said[0].startswith("1.csv, 2.csv, 3.csv, 4.csv: Of 1 unsafe cell")

@@ -45,6 +45,8 @@ def limits(words: Words, plan: TablePlan, ranges: bool) -> Iterator[str]:
     yield words[key].format(count=words.count(plan.attackers.coalition))
     if not plan.attacker.rule:
         yield words["tabled.not.cases"]
+    # Whether anything is depends on which cells are unsafe, and to whom: it is said in any case.
+    yield words["tabled.not.known_anyway"]
     yield words["tabled.not.rerun"]
     yield words["tabled.not.safe"]
     if plan.table.group_by:

@@ -9,6 +9,7 @@ import numpy as np
 from sfumato.report.page.html_parts import long_table, paragraph, section
 from sfumato.report.page.signing import Decision
 from sfumato.report.tables.house import Papers, Story, house_page, rule_words, said_of
+from sfumato.report.tables.known_anyway import known_section, less_promised
 from sfumato.report.tables.limits import INSIDERS, limits, named
 from sfumato.report.tables.page import MOST_ROWS, audit_words, leaks, verdict
 from sfumato.tables.build.build import lines_of
@@ -26,7 +27,7 @@ def masked_house(protected: MaskedTable, report: Mapping[str, Any], papers: Pape
     story = Story(
         words["tabled.house_title"],
         verdict(words, protected, report),
-        list(limits(words, plan, report["ranges"])),
+        [*less_promised(words, report), *limits(words, plan, report["ranges"])],
         [
             (words.count(report["cells"]), words["tabled.cells"]),
             (words.count(report["masked"]), words["tabled.masked"]),
@@ -38,7 +39,7 @@ def masked_house(protected: MaskedTable, report: Mapping[str, Any], papers: Pape
         list(_residual(words, protected, report)),
         list(_attackers(words, report["attackers"])),
         list(_decisions(words, plan, report)),
-        [*leaks(words, protected), *_masked_cells(words, protected)],
+        [*leaks(words, protected), *known_section(words, report), *_masked_cells(words, protected)],
     )
     return house_page(words, plan, report, story, papers)
 

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from sfumato.report.tables import perturbed
+from sfumato.report.tables.known_anyway import known_figures, known_note, tidy
 from sfumato.report.tables.unattacked import UNATTACKED, unattacked
 from sfumato.tables.attack.findings import Audit, Finding
+from sfumato.tables.attack.known_ends import known_line
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.masking import Masked
 from sfumato.tables.protected import MaskedTable
@@ -45,14 +47,15 @@ def figures(protected: MaskedTable) -> dict[str, Any]:
         "primary": primary,
         "secondary": masked - primary,
         "masked": masked,
-        "cost": _tidy(cost),
-        "bound": None if bound is None else _tidy(min(bound, cost)),
+        "cost": tidy(cost),
+        "bound": None if bound is None else tidy(min(bound, cost)),
         "proved_optimal": _gap(cost, bound) == 0.0,
         "gap": _gap(cost, bound),
         "holds": protected.holds,
         "attackers": _attackers(protected),
         "ranges": not any(_without_ranges(part) for part in parts),
         "audit": {key: count for key, count in counts.items() if count or key != "contradictory"},
+        "known_anyway": [one for part in parts for one in known_figures(part.audit.known_anyway, part.part.group)],
         "seconds": {stage: round(seconds, 4) for stage, seconds in protected.seconds.items()},
         "warnings": [
             *([] if protected.holds else [WARNING]),
@@ -97,10 +100,6 @@ def attackers_line(report: Mapping[str, Any]) -> str:
     return f"Attackers: {', '.join(named)}.{off}{rounded}"
 
 
-def _tidy(value: float) -> float | int:
-    return int(value) if value == int(value) else round(value, 6)
-
-
 def _digest(columns: Columns) -> str:
     lines = json.dumps({name: list(texts) for name, texts in columns.texts.items()}, ensure_ascii=False)
     return hashlib.sha256(lines.encode()).hexdigest()
@@ -123,6 +122,7 @@ def summary(report: Mapping[str, Any]) -> str:
         audit_line(report["audit"]),
         attackers_line(report),
         *([] if report["ranges"] else [NO_RANGES]),
+        *known_note(report),
     ]
     return "\n".join(lines + report["warnings"])
 
@@ -155,6 +155,7 @@ def review_lines(review: Audit) -> list[str]:
             f"{name}: what is published is false, or contradicts the rest of the table"
             for name in review.contradictions
         ),
+        *([known_line(review.known_anyway)] if review.known_anyway else []),
         *([BY_CASES] if review.by_cases and review.leaks else []),
         *(f"Not judged: rule {name}, for the table lacks its columns" for name in review.unjudged),
         *(f"{UNATTACKED} {what}" for what in review.unattacked),
@@ -182,6 +183,7 @@ def review_figures(review: Audit) -> dict[str, Any]:
         "unjudged": list(review.unjudged),
         "unattacked": list(review.unattacked),
         "by_cases": review.by_cases,
+        "known_anyway": known_figures(review.known_anyway),
         "cells": [
             {
                 "cell": finding.name,

@@ -5,6 +5,7 @@ from dataclasses import replace
 from enum import StrEnum
 
 from sfumato.dataclass import dataclass
+from sfumato.tables.attack.known_ends import KnownEnd
 
 
 class Verdict(StrEnum):
@@ -44,6 +45,7 @@ class Audit:
         rounding: How far off their parts the attacker takes totals to be, because published ones are.
         unattacked: What was not attacked, and why: nobody knows whether it gives cells away.
         by_cases: Whether the table tells which masked cells are primary, so that the attacker knows more of the others.
+        known_anyway: What the rules ask to stay open, and is not promised, for it is known whatever is masked.
     """
 
     findings: tuple[Finding, ...]
@@ -52,6 +54,7 @@ class Audit:
     rounding: float = 0.0
     unattacked: tuple[str, ...] = ()
     by_cases: bool = False
+    known_anyway: tuple[KnownEnd, ...] = ()
 
     def __repr__(self) -> str:
         figures = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in self.counts().items())
@@ -94,4 +97,5 @@ def joined(audits: Iterable[Audit], unjudged: tuple[str, ...] = ()) -> Audit:
     names = tuple(name for audit in listed for name in audit.contradictions)
     rounding = max((audit.rounding for audit in listed), default=0.0)
     unattacked = tuple(dict.fromkeys(what for audit in listed for what in audit.unattacked))
-    return Audit(findings, names, unjudged, rounding, unattacked, any(audit.by_cases for audit in listed))
+    known = tuple(end for audit in listed for end in audit.known_anyway)
+    return Audit(findings, names, unjudged, rounding, unattacked, any(audit.by_cases for audit in listed), known)

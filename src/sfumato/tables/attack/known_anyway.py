@@ -12,6 +12,7 @@ import numpy as np
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.certificates import Evidence
 from sfumato.tables.attack.findings import Audit, Finding
+from sfumato.tables.attack.known_ends import known_ends
 from sfumato.tables.attack.publication import Publication
 from sfumato.tables.cells.cells import Bounds, Places, Reach, Status, no_bounds
 from sfumato.tables.cells.knowledge import Attacker
@@ -31,7 +32,7 @@ def audit_promises(publication: Publication, part: Part, evidence: Evidence | No
     Raises:
         UnattainableError: The time was over.
     """
-    evidence = evidence or Evidence()
+    asked, evidence = part, evidence or Evidence()
     audit = _audit(publication, part, evidence)
     while leaks := [leak for leak in audit.leaks if part.table.unsafe[leak.cell] and not leak.published]:
         known = _without_known(part, leaks, evidence.limit)
@@ -39,7 +40,7 @@ def audit_promises(publication: Publication, part: Part, evidence: Evidence | No
             break
         part = known
         audit = _audit(publication, part, evidence)
-    return audit, part
+    return replace(audit, known_anyway=known_ends(asked, part)), part
 
 
 def without_known_anyway(part: Part, limit: Deadline) -> Part:

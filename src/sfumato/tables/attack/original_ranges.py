@@ -31,8 +31,10 @@ def attack(
     case: Sequence[str],
     promise: Bounds | None = None,
     evidence: Evidence | None = None,
-) -> Audit:
+) -> tuple[Audit, Part]:
     """The audit of a publication, by an attacker who also knows the original's method where its cases are shown.
+
+    And its table, where nothing is promised that is known anyway.
 
     Args:
         publication: What is published.
@@ -49,9 +51,12 @@ def attack(
         plain = audit_publication(publication, promise, part.knowledge, values, evidence)
     original = np.array([bool(_ORIGINAL.match(text)) for text in case], bool)
     if not original.any() or not _tells_more(publication, promise, part, original):
-        return plain
+        return plain, part
     read = equations(part, publication, case)
-    return audit_publication(replace(publication, equations=read), promise, part.knowledge, values) if read else plain
+    if not read:
+        return plain, part
+    audit = audit_publication(replace(publication, equations=read), promise, part.knowledge, values)
+    return replace(audit, known_anyway=plain.known_anyway), part
 
 
 def _tells_more(publication: Publication, promise: Bounds, part: Part, original: Mask) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.tables.attack.certificates import Evidence
 from sfumato.tables.attack.known_anyway import audit_promises
+from sfumato.tables.attack.known_ends import KnownEnd
 from sfumato.tables.attack.publication import Publication
 from sfumato.tables.batch.joint_table import JointTable, joined
 from sfumato.tables.batch.office_protection import office_part
@@ -33,6 +34,7 @@ class JointAudit:
         unattacked: Variables whose cross was not attacked, for too many cells of the tables differ, or it has too many.
         left_out: What is said of crosses that are too large, where tables were attacked two by two.
         names: What the cells are called that are given away.
+        known_anyway: What is not promised of unsafe cells, for it is known whatever is masked.
     """
 
     leaks: int
@@ -40,6 +42,7 @@ class JointAudit:
     unattacked: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    known_anyway: tuple[KnownEnd, ...] = ()
 
 
 def same_records(tables: Sequence[OfficeTable], sources: Sequence[Hashable] = ()) -> list[list[int]]:
@@ -91,7 +94,8 @@ def audit_together(
     guessed = _guessed(published, joint, part) & table.unsafe
     leaks = sorted(computed | set(np.flatnonzero(guessed).tolist()))
     unattacked, left_out = (joint.broken, joint.left_out) if table.unsafe.any() else ((), ())
-    return JointAudit(len(leaks), joint.differing, unattacked, tuple(table.names[cell] for cell in leaks), left_out)
+    names = tuple(table.names[cell] for cell in leaks)
+    return JointAudit(len(leaks), joint.differing, unattacked, names, left_out, audit.known_anyway)
 
 
 def _unsafe(published: Sequence[Protected], joint: JointTable, method: str) -> Mask:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.errors import DataError, PromiseError, UnattainableError
+from sfumato.tables.attack.known_ends import known_line
 from sfumato.tables.batch.joint_table import joined
 from sfumato.tables.batch.presence import Presence, presence_of, same_respondents
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Reach, Table
@@ -147,7 +148,23 @@ def _protected(table: OfficeTable, masked: Masked, shown: Mask | None = None) ->
     wished = secondary_of(table.statuses) if shown is None else secondary_of(table.statuses) & shown
     open_ = int((wished & ~masked.mask).sum())
     warnings = (f"{open_} {COMPUTED}",) if open_ else ()
-    return Protected(table.with_columns(statuses=statuses), "masks", ranges=ranges, remarks=warnings, warnings=warnings)
+    known = masked.audit.known_anyway
+    remarks = (*warnings, *([known_line(known)] if known else []))
+    lower, upper = _promised(table, masked)
+    made = table.with_columns(statuses=statuses, lower=lower, upper=upper)
+    return Protected(made, "masks", ranges=ranges, remarks=remarks, warnings=warnings)
+
+
+def _promised(table: OfficeTable, masked: Masked) -> tuple[Numbers | None, Numbers | None]:
+    """The protection levels of a table: where an end is known to everyone whatever is masked, as much as is left."""
+    levels = {"lower": table.lower, "upper": table.upper}
+    for end in masked.audit.known_anyway:
+        own = levels[end.end]
+        if not end.attacker and own is not None:
+            own = own.copy()
+            own[end.cell] = min(own[end.cell], end.promised)
+            levels[end.end] = own
+    return levels["lower"], levels["upper"]
 
 
 def mask_linked(

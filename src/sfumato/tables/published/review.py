@@ -79,7 +79,7 @@ def _publication(part: Part, reading: Reading) -> Publication:
 def audit_values(part: Part, reading: Reading) -> Audit:
     """The audit of a table whose true values are known."""
     publication = _publication(part, reading)
-    audit = attack(publication, part, [reading.case[row] for row in part.rows])
+    audit, _ = attack(publication, part, [reading.case[row] for row in part.rows])
     return audit.with_contradictions(false_cells(publication, part.table.values, part.knowledge.step))
 
 
@@ -98,10 +98,10 @@ def audit_part(part: Part, plan: TablePlan, reading: Reading) -> Audit:
         others = np.array([bool(case) for case in cases], bool) & masked & ~primary
         publication = replace(publication, bounds=case_floor(plan, part, others, publication.exact))
     promise = _promise(part, plan, publication, primary)
-    audit = attack(publication, part, cases, promise)
+    audit, _ = attack(publication, part, cases, promise)
     certain = _within_range(part, plan, audit) & np.isnan(promise.low)
     if certain.any():
-        audit = attack(publication, part, cases, _promise(part, plan, publication, primary | certain))
+        audit, _ = attack(publication, part, cases, _promise(part, plan, publication, primary | certain))
     return replace(audit, by_cases=not publication.bounds.equals(part.table.bounds))
 
 

@@ -82,4 +82,6 @@ def _unjudged(audits: Sequence[Audit]) -> list[str]:
 def _named(audit: Audit, value: str) -> Audit:
     """The audit with the response before the names of cells: others have the same."""
     findings = tuple(replace(finding, name=f"{value}: {finding.name}") for finding in audit.findings)
-    return replace(audit, findings=findings, contradictions=tuple(f"{value}: {one}" for one in audit.contradictions))
+    known = tuple(replace(end, name=f"{value}: {end.name}") for end in audit.known_anyway)
+    false = tuple(f"{value}: {one}" for one in audit.contradictions)
+    return replace(audit, findings=findings, contradictions=false, known_anyway=known)

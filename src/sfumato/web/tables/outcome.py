@@ -8,6 +8,7 @@ from nicegui import ui
 
 from sfumato.delimited.lines import read_lines
 from sfumato.report.tables import perturbed
+from sfumato.report.tables.known_anyway import less_promised
 from sfumato.service.jobs.plans import read_plan_text
 from sfumato.texts.words import Words
 from sfumato.web import components
@@ -86,6 +87,7 @@ def outcome_sentences(report: dict[str, Any], words: Words) -> list[tuple[str, b
         (words["masked"].format(**counts), None),
         (words["audit"].format(checked=audit["checked"], exact=audit["exact"], narrow=audit["too_narrow"]), None),
         (words[proved].format(gap=gap), None),
+        *((text, None) for text in less_promised(words, report)),
         *((words.sentence(warning), None) for warning in (report["warnings"] if report["holds"] else ())),
     ]
 

@@ -124,6 +124,7 @@ def protect_linked(state: BatchState, call: Call) -> None:
     for job, done in zip(state.jobs, mask_by_response(there, MASKS[call.name], _deadline(call)), strict=True):
         job.done = replace(done, linked=linked)
         state.holds &= done.attacked
+        state.log += [remark for remark in done.remarks if remark not in (*done.warnings, *state.log)]
         for warning in done.warnings:
             state.warn(warning)
 

@@ -5,6 +5,7 @@ from itertools import combinations
 
 from sfumato.errors import SfumatoError, UnattainableError
 from sfumato.pipelines.tables.batch.state import BatchState, WrittenTable
+from sfumato.tables.attack.known_ends import known_line
 from sfumato.tables.batch.joint_audit import audit_together, same_records
 from sfumato.tables.batch.presence import same_respondents, shown_presence
 from sfumato.tables.batch.shared_cells import in_other_units
@@ -112,6 +113,8 @@ def _audit(state: BatchState, written: Sequence[WrittenTable], others: Sequence[
     for what in audit.left_out:
         state.warn(f"{files}: not attacked, so that nothing is promised: {what}")
         state.holds = False
+    if audit.known_anyway:
+        state.log.append(f"{files}: {known_line(audit.known_anyway)}")
     if audit.leaks:
         what = f"{files}: these tables were not protected together, and together they give {audit.leaks} unsafe cells "
         named = "; ".join(audit.names[:MOST_NAMED]) + ("; …" if audit.leaks > MOST_NAMED else "")

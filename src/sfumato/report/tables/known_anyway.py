@@ -1,0 +1,66 @@
+"""What the rules ask and nobody promises, for it is known whatever is masked, as reports say it; all for the house."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sfumato.report.page.html_parts import long_table, paragraph, section
+from sfumato.tables.attack.known_ends import EVERYONE, KNOWN, KnownEnd
+from sfumato.texts.words import Words
+
+MOST_ROWS = 500
+
+
+def known_figures(ends: Iterable[KnownEnd], group: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """What is not promised, for it is known whatever is masked: cells with which end, and who knows it."""
+    return [
+        {
+            "cell": ", ".join([*group, end.name]),
+            "end": end.end,
+            "asked": tidy(end.asked),
+            "promised": tidy(end.promised),
+            "attacker": end.attacker or EVERYONE,
+        }
+        for end in ends
+    ]
+
+
+def known_cells(report: Mapping[str, Any]) -> int:
+    """Of how many cells less is promised than the rules ask."""
+    return len({one["cell"] for one in report.get("known_anyway", ())})
+
+
+def known_note(report: Mapping[str, Any]) -> list[str]:
+    """That less is promised than the rules ask, where it is."""
+    count = known_cells(report)
+    cells = "cell" if count == 1 else "cells"
+    return [f"Of {count:,} unsafe {cells} {KNOWN}; report.json lists them."] if count else []
+
+
+def tidy(value: float) -> float | int:
+    """A number without decimals that say nothing."""
+    return int(value) if value == int(value) else round(value, 6)
+
+
+def less_promised(words: Words, report: Mapping[str, Any]) -> list[str]:
+    """That less is promised than the rules ask, where it is, and of how many cells."""
+    count = known_cells(report)
+    return [words["tabled.less_promised"].format(count=words.count(count))] if count else []
+
+
+def known_section(words: Words, report: Mapping[str, Any]) -> list[str]:
+    """The ends of ranges that are not promised, with who knows them, the first of very many."""
+    known = report["known_anyway"]
+    rows = [
+        (
+            one["cell"],
+            words[f"tabled.column.{one['end']}"],
+            words.amount(one["asked"]),
+            words.amount(one["promised"]),
+            words["tabled.everyone"] if one["attacker"] == EVERYONE else words.sentence(one["attacker"]),
+        )
+        for one in known[:MOST_ROWS]
+    ]
+    head = [words[f"tabled.{key}"] for key in ("cell", "known_end", "asked", "promised", "known_to")]
+    left = len(known) - len(rows)
+    more = [paragraph(words["tabled.more_known"].format(count=words.count(left)), soft=True)] if left > 0 else []
+    return [section(words["tabled.known_anyway"], long_table(head, rows, words), *more)] if rows else []
