@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from sfumato.cli.main import run
+from sfumato.tables.batch import cross_cells
 
 CELLS = "Kreis,Quartier,Wert\n0,0,28\n1,0,9\n1,1,2\n1,2,7\n2,0,2\n2,1,2\n2,2,0\n3,0,17\n3,1,17\n"
 PLAN = """
@@ -85,6 +86,44 @@ def test_original_with_its_faults_warns_and_exits_1(folder, capsys):
     assert "Do not publish" in capsys.readouterr().err
     assert (folder / "out" / "table.csv").exists()
     assert run(["audit", str(folder / "out" / "table.csv"), "--plan", str(folder / "plan.yaml")]) == 1
+
+
+# Types, regions and Kreise fit neither way: what tables of all tell of Gemeinden only their cross shows.
+CROSSED = """
+version: 1
+table: {microdata: records.csv, value: count}
+tables:
+  - {name: one, dimensions: {typ: {column: typ}, size: {column: size}}}
+  - {name: two, dimensions: {kreis: {column: kreis}, size: {column: size}}}
+  - {name: three, dimensions: {region: {column: region}, size: {column: size}}}
+primary: [{rule: frequency, min: LEAST}]
+method: {name: METHOD}
+language: de
+"""
+PLACES = {"1;a;x;p": 2, "1;b;y;p": 9, "2;c;x;p": 7, "2;d;y;q": 8, "3;e;x;q": 9, "3;f;y;q": 8}
+
+
+@pytest.mark.parametrize(
+    ("method", "least", "code"),
+    [("fast", 12, 1), ("fast", 1, 0), ("rounding, base: 3", 12, 1), ("rounding, base: 3", 1, 0)],
+)
+def test_a_cross_that_is_too_large_to_be_attacked_is_no_promise(tmp_path, monkeypatch, capsys, method, least, code):
+    """A plan ends as a batch does, so that scripts do not overlook it; where no cell is unsafe nothing is broken."""
+    monkeypatch.setattr(cross_cells, "MOST_CROSSED", 3)
+    lines = [
+        f"{place};{size}" for place, count in PLACES.items() for size in "st" for _ in range(count + (size == "t"))
+    ]
+    (tmp_path / "records.csv").write_text("\n".join(["kreis;gem;typ;region;size", *lines]).replace(";", ",") + "\n")
+    (tmp_path / "plan.yaml").write_text(CROSSED.replace("LEAST", str(least)).replace("METHOD", method))
+    assert protect(tmp_path) == code
+    assert "Not attacked, so that nothing is promised" in capsys.readouterr().err
+    report = json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))
+    assert (report["holds"], report["attacked"]) == (code == 0, False)
+    for page in ("report.html", "two/report-external.html") if code else ():
+        told = (tmp_path / "out" / page).read_text(encoding="utf-8")
+        assert "darum ist von ihnen nichts zugesagt" in told
+        assert told.count("Nicht angegriffen, daher") == 1
+        assert 'class="verdict"' not in told
 
 
 BAD = {

@@ -57,7 +57,7 @@ def command(
         show(summary(protected.report) + "\n", protected.report, as_json)
     if protected.report["warnings"]:
         sys.stderr.write("Warning: " + " ".join(protected.report["warnings"]) + "\n")
-    return 0 if protected.holds else 1
+    return 0 if protected.report["holds"] else 1
 
 
 def _batch(path: Path, out: Path | None, encoding: str | None, quiet: bool, as_json: bool) -> int:

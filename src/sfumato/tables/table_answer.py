@@ -50,6 +50,11 @@ class TableAnswer(ABC, Generic[Group_co]):
         """Whether every promise about unsafe cells holds."""
 
     @property
+    def attacked(self) -> bool:
+        """Whether everything was attacked that the tables tell together: else nobody knows what they give away."""
+        return not any(answer.part.unattacked for answer in self.parts)
+
+    @property
     @abstractmethod
     def external(self) -> Columns:
         """The table to hand out."""

@@ -9,12 +9,12 @@ from sfumato.report.page.html_parts import paragraph
 from sfumato.report.page.signing import Decision
 from sfumato.report.tables.house import Papers, Story, house_page, said_of
 from sfumato.report.tables.perturbed import (
-    NO_PROMISE,
     UNCHANGED,
     limits,
     loss_sentences,
     method_words,
     reader_sentences,
+    verdict_words,
 )
 from sfumato.tables.perturbed.perturbed import ChangedTable
 from sfumato.tables.plan.plan import TablePlan
@@ -24,12 +24,12 @@ from sfumato.texts.words import Words, words_in
 def changed_house(changed: ChangedTable, report: Mapping[str, Any], papers: Papers) -> str:
     """The whole report as one page; it tells how far numbers are off, and never what they were drawn from."""
     words, plan = words_in(changed.plan.output.language), changed.plan
-    said = words["noised.holds"] if changed.promised else words.sentence(NO_PROMISE)
-    noise = report["noise"]
-    checked = [words["noised.checked"], *([words.sentence(UNCHANGED)] if UNCHANGED in report["warnings"] else [])]
+    said, *why = verdict_words(words, changed, changed.promised)
+    noise, mark = report["noise"], "verdict" if changed.attacked else "verdict not"
+    checked = [*why, words["noised.checked"], *([words.sentence(UNCHANGED)] if UNCHANGED in report["warnings"] else [])]
     story = Story(
         words["noised.house_title"],
-        f'<div class="verdict"><strong>{escape(said)}</strong>{"".join(map(paragraph, checked))}</div>',
+        f'<div class="{mark}"><strong>{escape(said)}</strong>{"".join(map(paragraph, checked))}</div>',
         list(limits(words, changed.promised)),
         [
             (words.count(report["cells"]), words["tabled.cells"]),

@@ -61,7 +61,9 @@ def _state(protected: MaskedTable) -> tuple[str, str]:
     """How the verdict looks, and the key of its words."""
     if not protected.holds:
         return "verdict bad", "tabled.leaks"
-    return ("verdict", "tabled.holds") if masked_cells(protected) else ("verdict not", "tabled.nothing")
+    if not masked_cells(protected):
+        return "verdict not", "tabled.nothing"
+    return ("verdict", "tabled.holds") if protected.attacked else ("verdict not", "tabled.unattacked")
 
 
 def _said(words: Words, protected: MaskedTable, report: Mapping[str, Any]) -> Iterator[str]:
@@ -81,7 +83,8 @@ def _said(words: Words, protected: MaskedTable, report: Mapping[str, Any]) -> It
     yield attackers_considered(words, protected.plan)
     if protected.holds:
         yield from map(words.sentence, report["warnings"])
-        yield from [rules, words["tabled.promise"]] if names else []
+        promise = [words["tabled.promise"]] if protected.attacked else []
+        yield from [rules, *promise] if names else []
 
 
 def not_promised(words: Words, lines: Iterable[str]) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.report.tables.unattacked import unattacked
+from sfumato.report.tables.unattacked import unattacked, unattacked_words
 from sfumato.tables.perturbed.perturbed import ChangedTable, Perturbed
 from sfumato.texts.words import Words, words_in
 from sfumato.version import __version__
@@ -27,10 +27,22 @@ def figures(changed: ChangedTable) -> dict[str, Any]:
         "noise": off,
         "additivity": additivity(changed.parts),
         "reader": reader(changed.parts),
-        "holds": changed.holds,
+        "holds": changed.holds and (changed.attacked or not changed.promised),
+        "attacked": changed.attacked,
         "warnings": [*said, *([] if off["changed"] else [UNCHANGED]), *unattacked(part.part for part in changed.parts)],
         "seconds": {stage: round(seconds, 4) for stage, seconds in changed.seconds.items()},
     }
+
+
+def verdict_words(words: Words, changed: ChangedTable, promised: bool) -> list[str]:
+    """Whether the promise holds, or why there is none.
+
+    Args:
+        promised: Whether something is promised: by the plan alone, where it is handed out.
+    """
+    if not promised:
+        return [words.sentence(NO_PROMISE)]
+    return unattacked_words(words, changed) or [words["noised.holds"]]
 
 
 def _details(parts: Sequence[Perturbed]) -> dict[str, Any]:

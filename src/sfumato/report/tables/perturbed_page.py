@@ -6,7 +6,7 @@ from typing import Any
 
 from sfumato.report.page.html_parts import page, paragraph, section, table
 from sfumato.report.tables.page import document, not_promised, published, sealed
-from sfumato.report.tables.perturbed import NO_PROMISE, additivity_line, limits, method_words
+from sfumato.report.tables.perturbed import additivity_line, limits, method_words, verdict_words
 from sfumato.tables.perturbed.perturbed import ChangedTable
 from sfumato.texts.words import Words, words_in
 
@@ -19,12 +19,12 @@ def html(changed: ChangedTable, report: Mapping[str, Any]) -> str:
     words = words_in(changed.plan.output.language)
     title = words["noised.title"]
     promised = bool(changed.plan.primary or changed.plan.table.cells)
-    verdict = words["noised.holds"] if promised else words.sentence(NO_PROMISE)
+    verdict = verdict_words(words, changed, promised)
     body = [
         f"<h1>{escape(title)}</h1>",
         paragraph(f"Sfumato {report['version']}", soft=True),
         document(words, changed.plan, report),
-        f'<div class="verdict">{paragraph(verdict)}</div>',
+        f'<div class="verdict{"" if changed.attacked else " not"}">{"".join(map(paragraph, verdict))}</div>',
         not_promised(words, limits(words, promised)),
         section(
             words["tabled.figures"],

@@ -1,8 +1,11 @@
 """What nobody attacked, as reports say it."""
 
 from collections.abc import Iterable
+from typing import Any
 
 from sfumato.tables.cells.parts import Part
+from sfumato.tables.table_answer import TableAnswer
+from sfumato.texts.words import Words
 
 UNATTACKED = "Not attacked, so that nothing is promised:"
 
@@ -11,3 +14,9 @@ def unattacked(parts: Iterable[Part]) -> list[str]:
     """What nobody attacked in some parts, each once."""
     said = dict.fromkeys(what for part in parts for what in part.unattacked)
     return [f"{UNATTACKED} {what}" for what in said]
+
+
+def unattacked_words(words: Words, answer: TableAnswer[Any]) -> list[str]:
+    """That nothing is promised of a table, and why, where not everything was attacked."""
+    said = unattacked(one.part for one in answer.parts)
+    return [words["tabled.unattacked"], *map(words.sentence, said)] if said else []

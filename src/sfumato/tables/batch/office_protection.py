@@ -194,7 +194,9 @@ def mask_linked(
     done = _protected(joint.whole, masked, joint.shown)
     said = tuple(f"Not attacked, so that nothing is promised: {what}" for what in joint.left_out)
     warned = (*done.warnings, *said)
-    done = replace(done, remarks=(*done.remarks, *said), warnings=warned, attacked=not said)
+    # Where no cell is unsafe nothing is promised that may not hold.
+    attacked = not said or not unsafe_of(joint.whole.statuses).any()
+    done = replace(done, remarks=(*done.remarks, *said), warnings=warned, attacked=attacked)
     return [_share(table, done, own) for table, own in zip(tables, joint.places, strict=True)]
 
 

@@ -82,13 +82,19 @@ def outcome_sentences(report: dict[str, Any], words: Words) -> list[tuple[str, b
     if not report["masked"]:
         said, *more = report["warnings"]
         return [(words.sentence(text), None) for text in (said, words["masked"].format(**counts), *more)]
+    # A job of before says nothing of it.
+    attacked = report.get("attacked", True)
+    fails = "table_leaks" if attacked else "tabled.unattacked"
     return [
-        (words["table_holds" if report["holds"] else "table_leaks"], bool(report["holds"])),
+        (words["table_holds" if report["holds"] else fails], bool(report["holds"])),
         (words["masked"].format(**counts), None),
         (words["audit"].format(checked=audit["checked"], exact=audit["exact"], narrow=audit["too_narrow"]), None),
         (words[proved].format(gap=gap), None),
         *((text, None) for text in less_promised(words, report)),
-        *((words.sentence(warning), None) for warning in (report["warnings"] if report["holds"] else ())),
+        *(
+            (words.sentence(warning), None)
+            for warning in (report["warnings"] if report["holds"] or not attacked else ())
+        ),
     ]
 
 

@@ -83,7 +83,15 @@ def _section(changed: Perturbed, section: Section) -> Perturbed:
         bounds=table.bounds.rows(cells),
         names=tuple(table.names[cell] for cell in cells),
     ).with_columns(reach=replace(table.reach, down=table.reach.down[cells], up=table.reach.up[cells]))
-    part = Part(np.arange(len(cells)), own, own.bounds, section.trees, section.keys, knowledge=changed.part.knowledge)
+    part = Part(
+        np.arange(len(cells)),
+        own,
+        own.bounds,
+        section.trees,
+        section.keys,
+        knowledge=changed.part.knowledge,
+        unattacked=changed.part.unattacked,
+    )
     return replace(
         changed,
         part=part,
