@@ -8,6 +8,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import DataError, PlanError
 from sfumato.pipelines.tables.table_source import columns_from
+from sfumato.report.tables.report import ALL_UNSAFE, review_figures, review_lines
 from sfumato.tables.batch.office_protection import mask_office
 from sfumato.tables.cells.dimensions import Tree
 from sfumato.tables.deadline import within
@@ -204,12 +205,15 @@ def test_audit_reads_solver_files(table, tmp_path):
     path.write_text(jj_text(done.table))
     audit = sf.audit(path, plan)
     assert audit.passed and audit.checked == 4
+    assert ALL_UNSAFE in review_lines(audit) and review_figures(audit)["all_unsafe"]
     # What the program of the field writes of secondary cells.
     lines = jj_text(table).splitlines()
     for cell in np.flatnonzero(done.table.statuses == 11):
         lines[2 + cell] = lines[2 + cell].replace(" s ", " m ")
     path.write_text("\n".join(lines) + "\n")
-    assert sf.audit(path, plan).passed
+    marked = sf.audit(path, plan)
+    assert marked.passed
+    assert ALL_UNSAFE not in review_lines(marked) and not review_figures(marked)["all_unsafe"]
 
 
 def test_statuses_of_a_file_do_not_stand_in_the_way_of_protecting_it(table, tmp_path):

@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from sfumato.errors import PlanError
 from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTable
 from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
@@ -20,7 +22,7 @@ from sfumato.tables.plan.attackers import Attackers
 from sfumato.tables.plan.crossing import Crossing
 from sfumato.tables.plan.group_disclosure import GroupDisclosure
 from sfumato.tables.plan.plan import TablePlan, read_table_plan
-from sfumato.tables.published.reading import read_published
+from sfumato.tables.published.reading import Reading, read_published
 from sfumato.tables.published.review import review
 from sfumato.tables.published.review_responses import ReleasedTable, review_responses
 from sfumato.tables.suppression.installed import check_installed
@@ -67,7 +69,7 @@ def audit(
         reading = read_published(columns, attacked)
         if attacked.perturbation is not None:
             return review_perturbed(columns, attacked, reading)
-        return review(columns, attacked, reading)
+        return replace(review(columns, attacked, reading), all_unsafe=_all_unsafe(table, columns, reading))
 
 
 def _plan_for(table: Any, plan: TablePlan) -> TablePlan:
@@ -78,6 +80,14 @@ def _plan_for(table: Any, plan: TablePlan) -> TablePlan:
             read_table_plan({"version": 1, "table": {"cells": path, "relations": path}}), attackers=plan.attackers
         )
     return plan if plan.table.microdata is None else of_crossed(plan)
+
+
+def _all_unsafe(table: Any, columns: Columns, reading: Reading) -> bool:
+    """Whether all masked cells of a `.jj` file are unsafe ones: solvers' files have no other mark for masked cells."""
+    if not isinstance(table, str | Path) or Path(table).suffix.lower() != ".jj":
+        return False
+    marks = {mark for mark, hit in zip(columns.text("status"), np.isnan(reading.exact), strict=True) if hit}
+    return marks == {"u"}
 
 
 def _several(

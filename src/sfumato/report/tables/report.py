@@ -24,6 +24,9 @@ BY_CASES = (
     "The attack made use of the column that tells which masked cells are unsafe by themselves, for all others are not. "
     "Hand out table-external.csv, which does not tell it, or protect with attacker: {rule: true}."
 )
+ALL_UNSAFE = (
+    "Every masked cell was taken for unsafe: the format has no mark for cells that are masked only to protect others."
+)
 NOTHING_UNSAFE = (
     "No rule of the plan calls a cell unsafe, so nothing is masked and nothing is promised. "
     "Check that the rules fit the table."
@@ -157,6 +160,7 @@ def review_lines(review: Audit) -> list[str]:
             for name in review.contradictions
         ),
         *([known_line(review.known_anyway)] if review.known_anyway else []),
+        *([ALL_UNSAFE] if review.all_unsafe else []),
         *([BY_CASES] if review.by_cases and review.leaks else []),
         *(f"Not judged: rule {name}, for the table lacks its columns" for name in review.unjudged),
         *(f"{UNATTACKED} {what}" for what in review.unattacked),
@@ -184,6 +188,7 @@ def review_figures(review: Audit) -> dict[str, Any]:
         "unjudged": list(review.unjudged),
         "unattacked": list(review.unattacked),
         "by_cases": review.by_cases,
+        "all_unsafe": review.all_unsafe,
         "known_anyway": known_figures(review.known_anyway),
         "cells": [
             {

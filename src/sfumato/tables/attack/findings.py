@@ -46,6 +46,7 @@ class Audit:
         unattacked: What was not attacked, and why: nobody knows whether it gives cells away.
         by_cases: Whether the table tells which masked cells are primary, so that the attacker knows more of the others.
         known_anyway: What the rules ask to stay open, and is not promised, for it is known whatever is masked.
+        all_unsafe: Whether every masked cell was taken for unsafe, for the file has no mark for secondary ones.
     """
 
     findings: tuple[Finding, ...]
@@ -55,6 +56,7 @@ class Audit:
     unattacked: tuple[str, ...] = ()
     by_cases: bool = False
     known_anyway: tuple[KnownEnd, ...] = ()
+    all_unsafe: bool = False
 
     def __repr__(self) -> str:
         figures = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in self.counts().items())
