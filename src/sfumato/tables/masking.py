@@ -135,6 +135,9 @@ def _mask(
         draft = methods[method.name]()
     except UnattainableError as error:
         raise in_part(error, part.rows, part.table.names) from None
+    if crossless is not None and crossless.bound is not None:
+        # Whatever withstands who attacks with the cross withstands who attacks without it.
+        draft = replace(draft, bound=max(draft.bound or 0.0, crossless.bound))
     return _audited(part, draft, method.faithful, deadline)
 
 

@@ -16,6 +16,8 @@ from sfumato.tables.batch import cross_cells
 from sfumato.tables.build.joint_cross import with_cross
 from sfumato.tables.plan.plan import read_table_plan
 from sfumato.tables.several import joint_part
+from sfumato.tables.suppression.optimal import optimal
+from sfumato.tables.suppression.problem import make_problem
 
 # How many records there are of each combination. By a2,x = 12 with no u in a2 and no v in x, x,w would be at least 12.
 LEAK = {
@@ -91,6 +93,11 @@ def test_tables_in_a_plan_withstand_a_reader_of_their_cross(tmp_path):
     done = protect(None, plan(tmp_path, records))
     texts = {table: published(done.tables[table].external, table) for table in CYCLE}
     assert done.holds and not broken(records, CYCLE, texts)
+    # What is proved of the tables alone bounds what masks cost with the cross.
+    (answer,) = done.joint.parts
+    alone = optimal(make_problem(answer.part.table, None, answer.part.knowledge.attackers))
+    assert alone.bound - 1e-6 <= done.report["cost"]
+    assert done.report["bound"] <= done.report["cost"]
 
 
 def write(folder, table, texts):
