@@ -16,6 +16,7 @@ import pytest
 import sfumato
 from sfumato.engines.opening import open_engine
 from sfumato.loops.compiled import SOURCES
+from sfumato.microdata.counts.person_numbers import number_keys
 from sfumato.microdata.methods.k_optimize import layout as at
 from sfumato.microdata.methods.k_optimize.features import space_of
 from sfumato.microdata.methods.k_optimize.incumbent import stray, wander
@@ -324,6 +325,7 @@ def test_every_compiled_function_does_what_its_source_says(monkeypatch: pytest.M
     checks.calls.clear()
     move_records()
     find_path(checks)
+    number_keys(np.arange(200, dtype=np.uint64) % np.uint64(7))
     checks.calls.clear()
     attack_rows(frame(30, 2), frame(30, 3))
     unchecked = ", ".join(sorted(kernels - checks.checked))

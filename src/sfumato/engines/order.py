@@ -1,6 +1,6 @@
 """Keyed hashes of persons and of rows, the same on every engine: keys, and shares of divided combinations."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 
 import numpy as np
@@ -14,6 +14,8 @@ from sfumato.microdata.row_order import row_hash
 # The column of keys, beside those of the data, and the file that holds them for the published rows, in their order.
 PERSON = "sfumato_person"
 PERSONS_FILE = "persons.parquet"
+# A key has so many digits; its first ones are the number that stands for it in records of many rows.
+KEY_DIGITS, NUMBER_DIGITS = 32, 16
 
 
 def text_hash(text: str | None, key: str) -> str:
@@ -22,7 +24,7 @@ def text_hash(text: str | None, key: str) -> str:
     >>> text_hash("Ada", "key:")[:8]
     'f613df13'
     """
-    return sha256(f"{key}{text}".encode()).hexdigest()[:32]
+    return sha256(f"{key}{text}".encode()).hexdigest()[:KEY_DIGITS]
 
 
 def person_hash(person: str | None, key: str) -> str:
@@ -32,6 +34,33 @@ def person_hash(person: str | None, key: str) -> str:
     True
     """
     return text_hash(None if person is None else plain_key(person), key)
+
+
+def record_key(person: str | None, key: str) -> str:
+    """The key of a person as `recorded` gives those of a record.
+
+    >>> [record_key("Ada", "key:")] == recorded([person_hash("Ada", "key:")])
+    True
+    """
+    return str(key_number(person_hash(person, key)))
+
+
+def key_number(key: str) -> int:
+    """The number that stands for a key: its first 63 bits, which tell persons apart as well.
+
+    >>> key_number("f613df13000000000000000000000000")
+    8865880715292573696
+    """
+    return int(key[:NUMBER_DIGITS], 16) >> 1
+
+
+def recorded(keys: Iterable[str | None]) -> list[str | None]:
+    """The keys of a record, which holds texts or their numbers, as numbers; what is no key stays as it is.
+
+    >>> recorded(["f613df13000000000000000000000000", "8865880715292573696", "erased-1"])
+    ['8865880715292573696', '8865880715292573696', 'erased-1']
+    """
+    return [str(key_number(key)) if key is not None and len(key) == KEY_DIGITS else key for key in keys]
 
 
 def shared_out(

@@ -178,6 +178,17 @@ class CodeCounting(Counting):
         """Whether all texts of a sensitive column tell a value each: none is another way to say missing."""
         return not any(text == "" or text in self.reading.missing for text in self.values[self.columns.index(value)])
 
+    def codes_of_rows(self, further: str = "") -> str:
+        """Ask for the packed code of each row, and for further columns."""
+        return f"SELECT {self._keys()[0]} AS k{further} FROM {self.table} AS s{filtered(self.reading, self.strip)}"
+
+    def value_bits(self, value: str | None) -> int:
+        """Where a sensitive value's code lies in a packed one; 0 where none is counted."""
+        if value is None:
+            return 0
+        place = self.columns.index(value)
+        return int(self.packing.mask[place]) << int(self.packing.shift[place])
+
     def group_persons_by_codes(self, person: str, value: str | None) -> Iterator[str]:
         """Make the table of combinations with persons: how many add up, and each one that does not by its number.
 
@@ -221,8 +232,7 @@ class CodeCounting(Counting):
         """A sensitive value among columns, of a packed key and as it was named, and the test that a key has it."""
         if value is None:
             return "", "", ""
-        place = self.columns.index(value)
-        bits = f"(k & CAST({int(self.packing.mask[place]) << int(self.packing.shift[place])} AS UBIGINT))"
+        bits = f"(k & CAST({self.value_bits(value)} AS UBIGINT))"
         return f", {bits} AS v", ", v", f" WHERE {bits} = v"
 
     def _ends_by_plain_keys(self, also_value: str) -> str:

@@ -18,6 +18,7 @@ from sfumato.engines.duckdb.entry_lists import MAX_TEXTS
 from sfumato.engines.duckdb.explanations import explained
 from sfumato.engines.duckdb.join import Joining
 from sfumato.engines.duckdb.library import compiled, relations
+from sfumato.engines.duckdb.person_rows import fits, person_count, persons_here, write_numbers
 from sfumato.engines.duckdb.replace import ReplacesColumns
 from sfumato.engines.duckdb.sources import Source, csv_table, file_list, open_source
 from sfumato.engines.duckdb.stream import Stream, streams
@@ -46,6 +47,7 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
     # The column of keys of persons, where they are attached.
     person_column: str | None = None
     _person_rows = ""
+    _person_keys = ""
 
     _closed = False
 
@@ -177,16 +179,22 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
         coding = CodeCounting(counting.table, counting.columns, counting.reading, counting.strip, values, kinds)
         if coding.packing.words > 1 or (value is not None and not coding.tells(value)):
             return None
-        for statement in (*coding.types(), *coding.group_persons_by_codes(person, value)):
+        for statement in coding.types():
+            self._run(statement)
+        here = None
+        if fits(self._rows, self.plan):
+            beside = self._person_keys if person == PERSON else ""
+            apart = replace(coding, table=self.source.table)
+            here = persons_here(self._connection, apart, person, value, beside)
+        if here is not None:
+            return here
+        for statement in coding.group_persons_by_codes(person, value):
             self._run(statement)
         nameless = bool(self._run(coding.nameless_of_ends())[0][0])
         self._run("DROP TABLE ends")
         arrays = self._connection.execute("SELECT * FROM combinations").fetchnumpy()
         self._run("DROP TABLE combinations")
-        codes = coding.packing.unpack(np.asarray(arrays["k"], np.uint64).reshape(1, -1))
-        counts = np.asarray(arrays["n"], np.int64)
-        text_counts = TextCounts(counting.columns, values, codes, counts, int(counts.sum()))
-        return PersonCount(text_counts, np.asarray(arrays["person"], np.int64), nameless)
+        return person_count(coding, arrays["k"], arrays["person"], arrays["n"], nameless)
 
     def _texts_and_codes(self, counting: Counting, further: str = "") -> tuple[Any, ...]:
         """What the table of combinations holds: texts, codes and counts, and persons where these are asked for."""
@@ -273,6 +281,7 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
             pair = self._run(f"SELECT (SELECT count(*) FROM {self.source.table}), (SELECT count(*) FROM {keys})")[0]
         if pair[0] != pair[1]:
             raise DataError(f"{path.name} does not belong to these rows.", "Give the file of their release.", "persons")
+        self._person_keys = keys
         self._person_rows = f"(SELECT d.*, p.{PERSON} FROM {self.source.table} AS d POSITIONAL JOIN {keys} AS p)"
         self.person_column = PERSON
 
@@ -281,8 +290,11 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
             self._load("classes", stream.application.class_lookup())
         for statement in (*stream.types(), stream.statement(target)):
             self._run(statement)
-        if stream.application.handling.person is not None:
-            self._run(stream.persons(target.with_name(PERSONS_FILE)))
+        if stream.application.handling.person is None:
+            return
+        record = target.with_name(PERSONS_FILE)
+        if not (fits(self._rows, self.plan) and write_numbers(self._connection, stream, record)):
+            self._run(stream.persons(record))
 
     def _join(self, joining: Joining) -> None:
         for table, arrays in joining.tables():

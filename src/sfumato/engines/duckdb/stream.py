@@ -84,9 +84,12 @@ class Stream:
 
     def persons(self, target: Path) -> str:
         """Write the keys of the published rows' persons to a file."""
+        return keys_statement(self.of_rows(self.application.person_key), target)
+
+    def of_rows(self, expression: str) -> str:
+        """Ask for something about the person of each published row, in order."""
         shown = " WHERE NOT s.sfumato_hidden" if self._drops else ""
-        select = f"SELECT {self.application.person_key} AS {PERSON} FROM {self._rows()} AS s{shown}"
-        return keys_statement(select, target)
+        return f"SELECT {expression} AS {PERSON} FROM {self._rows()} AS s{shown}"
 
     @property
     def _drops(self) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 
 from sfumato.engines import sql
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.engines.order import PERSON, PERSONS_FILE
+from sfumato.engines.order import PERSON, PERSONS_FILE, recorded
 from sfumato.microdata.data_plan import DataPlan
 
 
@@ -16,7 +16,7 @@ def record_of(data: Path) -> list[str | None]:
     """The keys of the rows of a published file, whose record lies beside it."""
     with closing(DuckDBEngine(data, DataPlan(header=True))) as engine:
         engine.attach_persons(data.with_name(PERSONS_FILE))
-        return list(engine.texts(PERSON))
+        return recorded(engine.texts(PERSON))
 
 
 def write_record(data: Path, keys: Sequence[str | None]) -> None:

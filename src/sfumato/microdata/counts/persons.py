@@ -100,7 +100,7 @@ def person_histogram(owners: Ints, values: Ints, entries: PersonCount, classes: 
 
 def _pairs(keys: Ints, owners: Ints) -> tuple[tuple[Ints, Ints], npt.NDArray[np.bool_]]:
     """Class and key of each pair that stands in a class, once; and whether it stands in that one alone."""
-    keys, owners = _sorted_once(keys, owners)
+    keys, owners = sorted_once(keys, owners)
     alone = np.ones(len(keys), bool)
     same = keys[1:] == keys[:-1]
     alone[1:] &= ~same
@@ -108,7 +108,7 @@ def _pairs(keys: Ints, owners: Ints) -> tuple[tuple[Ints, Ints], npt.NDArray[np.
     return (owners, keys), alone
 
 
-def _sorted_once(keys: Ints, owners: Ints) -> tuple[Ints, Ints]:
+def sorted_once(keys: Ints, owners: Ints) -> tuple[Ints, Ints]:
     """Each pair of a key and an owner once, by keys; as one number each, where that is large enough, for speed."""
     size = int(owners.max(initial=0)) + 1
     if int(keys.max(initial=0)) < (1 << 62) // size:

@@ -4,6 +4,8 @@ Each is taken alone: how many rows are unique, and how high the average risk is,
 generalized to a level and all others stay as they are.
 """
 
+from dataclasses import replace
+
 from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.grouping import Grouper
@@ -57,7 +59,8 @@ def of_steps(table: FrequencyTable, work: int = MAX_WORK) -> tuple[Contribution,
     steps = sum(ladder.height - 1 for ladder in table.ladders)
     if steps * len(table.counts) > work:
         return ()
-    grouper = Grouper(table)
+    # Sizes are asked for alone: what classes hold is not rolled up with them.
+    grouper = Grouper(replace(table, sensitive={}, persons={}))
     contributions = []
     for column, ladder in enumerate(table.ladders):
         below = grouper.base

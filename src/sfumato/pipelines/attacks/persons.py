@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 
-from sfumato.engines.order import PERSONS_FILE, person_hash
+from sfumato.engines.order import PERSONS_FILE, record_key
 from sfumato.microdata.attacks.rows import Columns
 from sfumato.pipelines.attacks.published import Target
 from sfumato.pipelines.previous.folders import read_release
@@ -28,6 +28,6 @@ def compared_by_persons(
     persons = [text for text in dict.fromkeys(raw[plan.person]) if text is not None]
     followed: list[Mapping[Hashable, Hashable]] = []
     for release in releases:
-        keys = {person: person_hash(person, f"{release.secret}:person:") for person in persons}
+        keys = {person: record_key(person, f"{release.secret}:person:") for person in persons}
         followed.append({person: release.classes[key] for person, key in keys.items() if key in release.classes})
     return followed

@@ -7,7 +7,7 @@ from secrets import token_hex
 from typing import Any
 
 from sfumato.dataclass import dataclass
-from sfumato.engines.order import PERSONS_FILE, person_hash
+from sfumato.engines.order import PERSONS_FILE, record_key
 from sfumato.engines.written.person_record import record_of, write_record
 from sfumato.errors import PlanError
 from sfumato.folders import write_text
@@ -63,7 +63,7 @@ def _erased(person: str, folder: Path) -> int:
             "files",
         )
     release = read_release(folder, plan.quasi_identifiers, ())
-    key = person_hash(person, f"{release.secret}:person:")
+    key = record_key(person, f"{release.secret}:person:")
     data = sealing.data_of(folder)
     keys = record_of(data)
     rows = keys.count(key)

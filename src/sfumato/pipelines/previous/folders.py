@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from sfumato.dataclass import dataclass
-from sfumato.engines.order import PERSON, PERSONS_FILE
+from sfumato.engines.order import PERSON, PERSONS_FILE, recorded
 from sfumato.engines.written.formulas import open_published
 from sfumato.errors import PlanError
 from sfumato.microdata.data_plan import DataPlan
@@ -80,7 +80,7 @@ def _persons(
     """The rows of each person; how many persons were erased, by their class, and how many rows they have."""
     with closing(open_published(sealing.data_of(folder), DataPlan(header=True), quotes)) as engine:
         engine.attach_persons(folder / PERSONS_FILE)
-        keys = engine.texts(PERSON)
+        keys = recorded(engine.texts(PERSON))
         labels = [engine.texts(name) for name in names]
         values = [engine.texts(name) for name in promised if name in engine.columns]
     contents: dict[str, list[tuple[Values, Values]]] = {}

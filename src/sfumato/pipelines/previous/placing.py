@@ -8,7 +8,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, PublishedRows, Reading
-from sfumato.engines.order import PERSON, person_hash
+from sfumato.engines.order import PERSON, person_hash, record_key, recorded
 from sfumato.engines.selection import without
 from sfumato.errors import PlanError, UnattainableError
 from sfumato.hierarchies.types import canonical
@@ -58,7 +58,7 @@ def placed_beside(plan: Plan, source: Engine) -> Placed:
     kept = _with_levels(plan, releases[-1])
     secret = releases[0].secret
     contents = _now(kept, source)
-    keys = {text: person_hash(text, f"{secret}:person:") for text in contents}
+    keys = {text: record_key(text, f"{secret}:person:") for text in contents}
     placement = _placement(plan, releases, {keys[text]: rows for text, rows in contents.items()})
     withheld = sorted(text for text in contents if keys[text] in placement.withheld)
     chosen = replace(kept, person_secret=secret)
@@ -226,7 +226,7 @@ def check_together(placed: Placed, published: PublishedRows, plan: Plan) -> dict
     """
     labels = [published.texts(name) for name in plan.quasi_identifiers]
     contents: dict[str, Contents] = {}
-    for key, *row in zip(published.texts(PERSON), *labels, strict=True):
+    for key, *row in zip(recorded(published.texts(PERSON)), *labels, strict=True):
         contents[str(key)] = (*contents.get(str(key), ()), (tuple(row), ()))
     together = _judged(plan, placed.releases, classes_of_persons(contents))
     return {

@@ -15,7 +15,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import PublishedRows
-from sfumato.engines.order import PERSON, person_hash
+from sfumato.engines.order import PERSON, record_key, recorded
 from sfumato.errors import InternalError
 from sfumato.microdata.counts.tallies import numbers_of as combination_numbers
 from sfumato.microdata.measures.perturbed.figures import figures_of
@@ -124,10 +124,10 @@ class _Households:
         key = f"{plan.person_secret or plan.secret}:person:"
         self._read = read
         # What engines make of no text: its hash, the hash of nothing, or nothing.
-        self._alone = {None, *(person_hash(text, key) for text in (None, "", *plan.data.missing))}
+        self._alone = {None, *(record_key(text, key) for text in (None, "", *plan.data.missing))}
 
     def __call__(self) -> list[str]:
-        keys = enumerate(self._read(PERSON))
+        keys = enumerate(recorded(self._read(PERSON)))
         return [f"row {row}" if key in self._alone or key is None else key for row, key in keys]
 
 

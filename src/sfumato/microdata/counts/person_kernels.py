@@ -1,0 +1,40 @@
+"""Compiled loops of persons: numbers for their keys, as these come."""
+
+import numpy as np
+
+from sfumato.loops.arrays import Halves, Words
+from sfumato.loops.compiled import compiled
+
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_ONE = np.uint64(1)
+
+
+@compiled
+def number(keys: Words, row: int, many: int, table: Halves, distinct: Words, numbers: Halves):
+    """Number equal keys alike, from a row on, until all are numbered or a hash table is half full.
+
+    Args:
+        keys: (n,); many: how many distinct ones there are so far, the first so many of `distinct` (n,).
+        table: (2^b,) numbers by hashed key, -1 where none stands; numbers: (n,) receive those of the rows.
+
+    Returns:
+        The first row that is not numbered, and how many distinct keys there are.
+    """
+    last = np.uint64(len(table) - 1)
+    down = np.uint64(64)
+    size = len(table)
+    while size > 1:
+        size >>= 1
+        down -= _ONE
+    while row < len(keys) and 2 * many < len(table):
+        key = keys[row]
+        slot = (key * _MIX) >> down
+        while table[slot] >= 0 and distinct[table[slot]] != key:
+            slot = (slot + _ONE) & last
+        if table[slot] < 0:
+            table[slot] = many
+            distinct[many] = key
+            many += 1
+        numbers[row] = table[slot]
+        row += 1
+    return row, many
