@@ -2,6 +2,7 @@
 
 import pytest
 
+from sfumato.errors import PlanError
 from sfumato.pipelines.tables.batch.run import run_batch
 
 RDA = """<SEPARATOR> ";"
@@ -25,14 +26,19 @@ RECORDS = [
 RULES = ["FREQ(3,10)", "P(10,1)|FREQ(3,10)", "P(10,1)|P(0,0)|P(10,1)|FREQ(3,10)", "P(10,1)|FREQ(3,10)|FREQ(3,10)"]
 
 
-def _masked(folder, records, rule, way):
+def _run(folder, records, rule, way, response="v"):
     (folder / "m.asc").write_text("\n".join(records) + "\n")
-    (folder / "m.rda").write_text(RDA)
     (folder / "b.arb").write_text(
-        '<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n<SPECIFYTABLE> "reg""size"|"v"||\n'
-        f'<SAFETYRULE> {rule}\n<READMICRODATA>\n<SUPPRESS> {way}\n<WRITETABLE> (1, 3, AS+QU-, "t.csv")\n'
+        '<OPENMICRODATA> "m.asc"\n<OPENMETADATA> "m.rda"\n<SPECIFYTABLE> "reg""size"|'
+        f'"{response}"||\n<SAFETYRULE> {rule}\n<READMICRODATA>\n<SUPPRESS> {way}\n'
+        '<WRITETABLE> (1, 3, AS+QU-, "t.csv")\n'
     )
-    assert run_batch(folder / "b.arb", folder / "out").holds
+    return run_batch(folder / "b.arb", folder / "out")
+
+
+def _masked(folder, records, rule, way):
+    (folder / "m.rda").write_text(RDA)
+    assert _run(folder, records, rule, way).holds
     rows = [line.split(";" if ";" in line else ",") for line in (folder / "out" / "t.csv").read_text().splitlines()]
     return {(row[0], row[1]) for row in rows if row[2].strip() in ("x", "X", "-", "*", "")}, rows
 
@@ -45,6 +51,19 @@ def test_a_holding_alone_in_a_cell_does_not_compute_its_neighbor(tmp_path, rule,
     # H knows (a, s): were (b, s) the only other mask of its column, or of its row, it would be computed.
     assert {("c", "s"), ("T", "s")} & masked, rows
     assert {("b", "t"), ("b", "T")} & masked, rows
+
+
+@pytest.mark.parametrize("rule", ["FREQ(1,10)|FREQ(3,10)", "FREQ(3,10)|FREQ(3,10)", "FREQ(0,0)|FREQ(2,10)"])
+def test_the_second_frequency_counts_holdings(tmp_path, rule):
+    """Four records of (a, s) are one holding's: respondents are enough, holdings are not."""
+    masked, rows = _masked(tmp_path, ["a;s;12;H", "a;s;13;H", *RECORDS], rule, "MOD(1)")
+    assert ("a", "s") in masked, rows
+
+
+def test_of_counts_a_rule_about_holdings_is_refused(tmp_path):
+    (tmp_path / "m.rda").write_text(RDA)
+    with pytest.raises(PlanError, match="counts holdings"):
+        _run(tmp_path, RECORDS, "FREQ(3,10)|FREQ(3,10)", "MOD(1)", "<freq>")
 
 
 def test_a_holding_knows_all_its_cells(tmp_path):

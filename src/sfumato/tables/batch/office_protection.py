@@ -194,9 +194,8 @@ def mask_linked(
     done = _protected(joint.whole, masked, joint.shown)
     said = tuple(f"Not attacked, so that nothing is promised: {what}" for what in joint.left_out)
     warned = (*done.warnings, *said)
-    # Where no cell is unsafe nothing is promised that may not hold.
-    attacked = not said or not unsafe_of(joint.whole.statuses).any()
-    done = replace(done, remarks=(*done.remarks, *said), warnings=warned, attacked=attacked)
+    # Also where no cell that is shown is unsafe: the cross may tell of few whom no table shows.
+    done = replace(done, remarks=(*done.remarks, *said), warnings=warned, attacked=not said)
     return [_share(table, done, own) for table, own in zip(tables, joint.places, strict=True)]
 
 

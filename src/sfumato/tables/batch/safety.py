@@ -38,13 +38,14 @@ def with_rules(
     Raises:
         PlanError: A rule needs what the table does not have.
     """
-    active = active_rules(rules)
+    frequencies = [rule for rule in rules if rule.name == "FREQ"]
     statuses = table.statuses.copy()
     lower = np.zeros(len(table)) if table.lower is None else table.lower.copy()
     upper = np.zeros(len(table)) if table.upper is None else table.upper.copy()
-    for order, rule in enumerate(reversed(active)):
-        del order
-        unsafe, down, up, status = _judged(table, rule, requests)
+    for rule in reversed(active_rules(rules)):
+        # The second FREQ of a batch file counts holdings, as τ-ARGUS has it.
+        of_holdings = any(rule is one for one in frequencies[1:])
+        unsafe, down, up, status = _judged(table, rule, requests, of_holdings)
         free = ~np.isin(statuses, (CellStatus.PROTECTED, CellStatus.SAFE_MANUAL))
         hit = unsafe & free
         statuses[hit] = int(status)
@@ -69,10 +70,13 @@ def active_rules(rules: Sequence[Call]) -> list[Call]:
     return [rule for rule in rules if rule.name in ("P", "NK", "FREQ", "ZERO", "REQ") and any(rule.numbers[:1])]
 
 
-def _judged(table: OfficeTable, rule: Call, requests: Requests | None) -> tuple[Mask, Numbers, Numbers, CellStatus]:
+def _judged(
+    table: OfficeTable, rule: Call, requests: Requests | None, of_holdings: bool
+) -> tuple[Mask, Numbers, Numbers, CellStatus]:
     facts, numbers = _facts(table), rule.numbers
     if rule.name == "FREQ":
-        unsafe = (_respondents(table) > 0) & (_respondents(table) < numbers[0])
+        number = _holdings(table) if of_holdings else _respondents(table)
+        unsafe = (number > 0) & (number < numbers[0])
         margin = np.abs(table.values) * (numbers[1] if len(numbers) > 1 else 0.0) / 100.0
         return unsafe, margin, margin, CellStatus.UNSAFE_FREQUENCY
     if rule.name == "REQ":
@@ -133,6 +137,16 @@ def _respondents(table: OfficeTable) -> Numbers:
     if table.frequency is None:
         raise PlanError("the rule needs the number of respondents.", "Mark it with <FREQUENCY> in the .rda.", "rule")
     return table.frequency
+
+
+def _holdings(table: OfficeTable) -> Numbers:
+    if table.holdings is None:
+        raise PlanError(
+            "the second rule FREQ counts holdings, and the table does not tell how many are in a cell.",
+            "Mark their variable with <HOLDING> in the .rda of records, and cross amounts, or leave the rule out.",
+            "rule",
+        )
+    return table.holdings
 
 
 def _facts(table: OfficeTable) -> Facts:

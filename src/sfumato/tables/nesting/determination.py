@@ -13,8 +13,8 @@ from sfumato.tables.nesting.record_codes import Names, RecordCodes, names_in
 
 # The columns of each of some dimensions.
 Dimensions = tuple[Names, ...]
-# One column determines another where so few of the records are off that would be, had they nothing to do with each
-# other; and where at least one would be, for else it may be chance.
+# One column determines another where no record is off, though some could be; or so few of those that would be, had they
+# nothing to do with each other, and where at least one would be.
 OFF, LEAST = 0.1, 1.0
 # Of columns that only together determine one there are many, and codes of several nearly name a record: so these must
 # be fewer, and would be more.
@@ -143,6 +143,9 @@ def _off(records: RecordCodes, fine: Names, coarse: Names, fit: _Fit) -> tuple[M
     """The rows in which some columns do not determine others, how many records these are, and whether these are few."""
     odd, expected = _odd(records.numbers(fine), records.numbers(coarse), records.counts)
     off = float(records.counts[odd].sum())
+    if not off and fit.least == LEAST:
+        # In few records that may be chance; but readers may know that it is none.
+        return odd, off, expected > 0.0
     return odd, off, expected >= fit.least and off <= fit.off * expected
 
 
