@@ -17,6 +17,9 @@ _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:([.,])[0-9]{3})(?:\1[0-9]{3})*"
 _BELOW = re.compile(r"[+-]?[0-9]{1,3}")
 _NUMBER = re.compile(r"[+-]?[0-9][0-9.,]*")
 
+# Numbers with a blank or an apostrophe between thousands, which is never a decimal mark.
+_GROUPED = re.compile(r"([+-]?[0-9]{1,3}([ '\u2019\u00a0\u2009\u202f])[0-9]{3}(?:\2[0-9]{3})*)(?:([.,])([0-9]+))?")
+
 _POINTS = str.maketrans({",": ".", ".": None})
 
 
@@ -49,3 +52,15 @@ def thousands_mark(texts: Iterable[str]) -> str | None:
     marked = [match for text in numbers if not _BELOW.fullmatch(text) for match in [_THOUSANDS.fullmatch(text)]]
     marks = {match[1] if match else None for match in marked}
     return marks.pop() if len(marks) == 1 else None
+
+
+def without_gaps(text: str, decimal: str = ".") -> str:
+    """A number without the blanks or apostrophes between its thousands; any other text as it is.
+
+    >>> without_gaps("1'204"), without_gaps("1 204 310,5", ","), without_gaps("12 40"), without_gaps("1 204,5")
+    ('1204', '1204310.5', '12 40', '1 204,5')
+    """
+    match = _GROUPED.fullmatch(text.strip())
+    if match is None or match[3] not in (None, decimal):
+        return text
+    return match[1].replace(match[2], "") + (f".{match[4]}" if match[4] else "")

@@ -92,3 +92,21 @@ def test_an_audit_says_it_too(who):
     assert review.passed
     assert review_figures(review)["known_anyway"] == done.report["known_anyway"]
     assert any(f"(lower end, to {who})" in line for line in review_lines(review))
+
+
+def test_where_the_one_end_that_was_promised_is_known_a_step_to_the_other_one_is(tmp_path):
+    """Cell 2 is 1 + 1, each at least 1: that it is no less than 2 all know, and no more was asked than that it is."""
+    cells = [(1, "u", 0, 2), (1, "u", 2, 0), (2, "u", 1, 0), *((value, "s", 0, 0) for value in (2, 5, 7, 3, 6, 9))]
+    lines = [
+        f"{place},{value},{status},{value},1,1000,{low},{up}" for place, (value, status, low, up) in enumerate(cells)
+    ]
+    (tmp_path / "cells.csv").write_text("\n".join(["id,value,status,cost,lb,ub,lpl,upl", *lines]))
+    sums = [(2, 0, 1), (5, 3, 4), (8, 6, 7), (6, 0, 3), (7, 1, 4), (8, 2, 5)]
+    parts = [f"{at},{cell},{-1 if cell == sum_[0] else 1}" for at, sum_ in enumerate(sums) for cell in sum_]
+    (tmp_path / "relations.csv").write_text("\n".join(["relation,cell_id,coef", *parts]))
+    files = {"cells": str(tmp_path / "cells.csv"), "relations": str(tmp_path / "relations.csv")}
+    done = sf.protect(plan={"version": 1, "table": files, "method": "optimal"})
+    assert done.holds
+    assert [(end["cell"], end["end"], end["promised"]) for end in done.report["known_anyway"]] == [
+        ("cell 2", "lower", 0)
+    ]

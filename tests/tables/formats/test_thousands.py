@@ -42,3 +42,11 @@ def test_the_cells_of_a_crosstab_are_in_doubt_together(tmp_path) -> None:
 @pytest.mark.parametrize("text", ["Jena;1.25\nGera;3\nTotal;4.25\n", "Jena;1.204\nGera;0.003\nTotal;1.207\n"])
 def test_numbers_that_are_no_thousands_are_read_as_they_are(text, tmp_path) -> None:
     assert max(published(tmp_path, f"area;count\n{text}").source.numbers("count")) < 5
+
+
+@pytest.mark.parametrize("gap", ["'", "\u2019", " ", "\u00a0", "\u202f"])
+@pytest.mark.parametrize("decimal", [None, ",", "."])
+def test_blanks_and_apostrophes_between_thousands_are_in_no_doubt(gap, decimal, tmp_path) -> None:
+    fraction = f"{decimal}5" if decimal else ""
+    text = CELLS.replace(".", gap).replace("204", f"204{fraction}").replace("207", f"207{fraction}")
+    assert max(published(tmp_path, text, decimal).source.numbers("count")) == 1207 + 0.5 * bool(decimal)

@@ -112,8 +112,10 @@ def _open(part: Part, leak: Finding, asked: Reach, place: int | None = None) -> 
     wished = Reach(asked.down[here], asked.up[here])
     ends = Bounds(np.array([leak.lower]), np.array([leak.upper]))
     reach = thickened(value, np.ones(1, bool), ends, wished, step)
+    # To insiders no more than to all; but where the one end is all that was promised, a step to the other one.
     most = part.table.reach
-    down, up = np.minimum(reach.down, most.down[leak.cell]), np.minimum(reach.up, most.up[leak.cell])
+    down = np.minimum(reach.down, max(most.down[leak.cell], step))
+    up = np.minimum(reach.up, max(most.up[leak.cell], step))
     unchanged = down[0] == wished.down[0] and up[0] == wished.up[0]
     if unchanged or max(down[0], up[0]) < step * (1 - 1e-9):
         return None

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from sfumato.delimited.decimal_marks import thousands_mark
+from sfumato.delimited.decimal_marks import thousands_mark, without_gaps
 from sfumato.errors import DataError
 from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.plan.source import TableSource
@@ -14,7 +14,7 @@ def read_delimited_cells(path: Path, table: TableSource) -> Columns:
     Raises:
         DataError: It cannot be read, or the plan does not say which of two numbers its counts are.
     """
-    columns = read_columns(path, table.dialect)
+    columns = _without_gaps(read_columns(path, table.dialect), table)
     if table.decimal is None:
         _refuse_doubt(columns, table)
     elif table.decimal == ".":
@@ -37,6 +37,15 @@ def _refuse_doubt(columns: Columns, table: TableSource) -> None:
             "thousands",
             values=[example],
         )
+
+
+def _without_gaps(columns: Columns, table: TableSource) -> Columns:
+    """The columns, numbers without the blanks and apostrophes between their thousands."""
+    decimal = table.decimal or "."
+    plain = {
+        name: tuple(without_gaps(text, decimal) for text in columns.texts[name]) for name in _numbers(columns, table)
+    }
+    return Columns({**columns.texts, **plain})
 
 
 def _without_commas(columns: Columns, table: TableSource) -> Columns:
