@@ -62,3 +62,9 @@ def test_a_thread_that_ended_is_told(tmp_path):
     assert pool.fault() is None
     pool._threads = [threading.Thread()]
     assert "thread" in (pool.fault() or "")
+
+
+def test_a_full_disk_is_told_before_the_store_that_it_keeps_from_being_written(tmp_path):
+    pool = Pool(JobSettings(tmp_path / "jobs", pages=False, free_bytes=1 << 60, lease_seconds=1e-9))
+    assert not pool.writes_store()
+    assert "nearly full" in (pool.fault() or "")

@@ -109,10 +109,11 @@ class Pool:
         """What keeps this server from doing jobs, if anything does."""
         if self.threads_alive() < len(self._threads):
             return "a thread that cares for jobs has ended"
-        if not self.writes_store():
-            return "the store of jobs cannot be written"
+        # A full disk first: it is why a store in a file cannot be written.
         if not self.room.takes_jobs():
             return "the disk of jobs is nearly full"
+        if not self.writes_store():
+            return "the store of jobs cannot be written"
         return self.audit.fault
 
     def wake(self) -> None:
