@@ -25,10 +25,15 @@ MOST_CROSSED = 3
 
 @dataclass(frozen=True, slots=True)
 class _Fit:
-    """The share of records that may be off of those that would be, and how many would have to be at least."""
+    """The share of records that may be off of those that would be, and how many would have to be at least.
+
+    Where none is off, more than `certain` would have to be: in few records that may be chance; but readers may know
+    that it is none.
+    """
 
     off: float = OFF
     least: float = LEAST
+    certain: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +88,7 @@ def crossed_links(
         names: The columns that may be determined.
         links: Those of single dimensions: where one of them does, others say no more.
     """
-    known, fitting = list(links), _Fit(CROSSED_OFF, CROSSED_LEAST)
+    known, fitting = list(links), _Fit(CROSSED_OFF, CROSSED_LEAST, certain=CROSSED_LEAST)
     for own in crossed_dimensions(dimensions, tables):
         fine = names_in(own)
         told = {name for link in known if set(link.fine) <= set(fine) for name in link.columns}
@@ -143,10 +148,8 @@ def _off(records: RecordCodes, fine: Names, coarse: Names, fit: _Fit) -> tuple[M
     """The rows in which some columns do not determine others, how many records these are, and whether these are few."""
     odd, expected = _odd(records.numbers(fine), records.numbers(coarse), records.counts)
     off = float(records.counts[odd].sum())
-    if not off and fit.least == LEAST:
-        # In few records that may be chance; but readers may know that it is none.
-        return odd, off, expected > 0.0
-    return odd, off, expected >= fit.least and off <= fit.off * expected
+    few = expected >= fit.least and off <= fit.off * expected
+    return odd, off, few if off else expected > fit.certain
 
 
 def _odd(fine: Places, coarse: Places, counts: Numbers) -> tuple[Mask, float]:
