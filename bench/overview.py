@@ -23,7 +23,7 @@ from bench.data import best_of, plan, source
 from sfumato.engines.opening import open_engine
 from sfumato.loops.compiled import way
 from sfumato.microdata.methods.full_domain import optimal
-from sfumato.microdata.methods.full_domain.search import problem_of
+from sfumato.microdata.methods.full_domain.posing import problem_of
 from sfumato.microdata.methods.local.bound import bound_of
 from sfumato.microdata.methods.search import search
 from sfumato.microdata.methods.time_limit import Deadline

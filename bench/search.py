@@ -11,7 +11,7 @@ from bench.data import best_of, plan, source
 from sfumato.engines.opening import open_engine
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.methods.full_domain import exhaustive, optimal
-from sfumato.microdata.methods.full_domain.search import problem_of
+from sfumato.microdata.methods.full_domain.posing import problem_of
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.stages.counting import frequency_table
 

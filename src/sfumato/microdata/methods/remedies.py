@@ -18,7 +18,7 @@ from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.packing import packing_of
 from sfumato.microdata.methods.allowed_levels import levels_allowed, with_all_levels
 from sfumato.microdata.methods.column_losses import HALF, column_losses
-from sfumato.microdata.methods.full_domain.search import problem_of
+from sfumato.microdata.methods.full_domain.posing import problem_of
 from sfumato.microdata.methods.result import Result
 from sfumato.microdata.methods.time_limit import Deadline
 from sfumato.microdata.methods.top_classes import with_top_classes

@@ -69,11 +69,12 @@ def _first_release(plan: Plan, table: FrequencyTable, result: Result) -> Result:
     """
     from sfumato.microdata.methods.full_domain import last_resort
     from sfumato.microdata.methods.full_domain import search as full_domain
+    from sfumato.microdata.methods.full_domain.posing import problem_of
 
     asked: Any = plan.method
     shared = {name: getattr(asked, name) for name in ("suppression", "aggregate", "time_limit") if hasattr(asked, name)}
     method = Greedy(**{"aggregate": "mean"} | shared)
-    problem = full_domain.problem_of(plan, method, table)
+    problem = problem_of(plan, method, table)
     first = full_domain.result_of(problem, method.loss, last_resort.first_release(problem))
     return replace(first, details=result.details, method=result.method)
 

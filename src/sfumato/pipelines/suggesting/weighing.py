@@ -13,7 +13,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequencies import FrequencyTable, TextCounts, tabulate
-from sfumato.microdata.methods.local.search import rough_losses
+from sfumato.microdata.methods.local.answers import rough_losses
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.plan.methods import Local, Suppression
 from sfumato.microdata.plan.model import Plan

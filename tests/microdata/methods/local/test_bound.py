@@ -10,7 +10,7 @@ import pytest
 
 from sfumato.engines.opening import open_engine
 from sfumato.errors import UnattainableError
-from sfumato.microdata.methods.full_domain.search import problem_of
+from sfumato.microdata.methods.full_domain.posing import problem_of
 from sfumato.microdata.methods.local import bound as module
 from sfumato.microdata.methods.local import cells
 from sfumato.microdata.methods.local.bound import bound_of

@@ -6,11 +6,11 @@ import pytest
 
 from sfumato import datasets
 from sfumato.engines.opening import open_engine
-from sfumato.microdata.methods.full_domain.search import problem_of
+from sfumato.microdata.methods.full_domain.posing import problem_of
+from sfumato.microdata.methods.local.answers import Answer
 from sfumato.microdata.methods.local.classes import with_company
 from sfumato.microdata.methods.local.exchange import bettered
 from sfumato.microdata.methods.local.guided import guided
-from sfumato.microdata.methods.local.search import Answer
 from sfumato.microdata.methods.local.sweep import UNPLACED, Sweep
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.stages.counting import frequency_table

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sfumato import datasets
 from sfumato.errors import UnattainableError
-from sfumato.microdata.methods.full_domain.search import problem_of
+from sfumato.microdata.methods.full_domain.posing import problem_of
 from sfumato.microdata.methods.local import search as local
 from sfumato.microdata.methods.search import search
 from sfumato.microdata.plan.methods import LOSSES, Optimal

@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 from sfumato.engines.opening import open_engine
-from sfumato.microdata.methods.full_domain.search import problem_of
+from sfumato.microdata.methods.full_domain.posing import problem_of
 from sfumato.microdata.methods.local import sweep as sweeps
-from sfumato.microdata.methods.local.search import Answer
+from sfumato.microdata.methods.local.answers import Answer
 from sfumato.microdata.methods.local.sweep import UNPLACED, Sweep
 from sfumato.microdata.methods.search import steering_view
 from sfumato.microdata.models import persons

@@ -112,9 +112,8 @@ def _in_order(letters: str, word: str) -> bool:
 @cache
 def _words() -> tuple[tuple[str, str], ...]:
     """Every word of a concept or of persons with the role that it speaks for."""
-    concepts = [
-        (full, concept.role) for concept in CONCEPTS for full in sorted(concept.words - WHOLE_WORDS - OFFICE_WORDS)
-    ]
+    others = WHOLE_WORDS | OFFICE_WORDS
+    concepts = [(full, concept.role) for concept in CONCEPTS for full in sorted(concept.words - others)]
     persons = [(full, "person") for key in ("persons", "staff") for full in sorted(WORDS[key] - WHOLE_WORDS)]
     return (*concepts, *persons)
 
@@ -122,16 +121,17 @@ def _words() -> tuple[tuple[str, str], ...]:
 @cache
 def _further_words() -> tuple[tuple[str, str], ...]:
     """Every word of a language without compounds that speaks of a concept, with the role that it speaks for."""
-    return tuple(
-        (full, concept.role) for concept in CONCEPTS for full in sorted(concept.words & WHOLE_WORDS - JOINT_WORDS)
-    )
+    single = WHOLE_WORDS - JOINT_WORDS
+    return tuple((full, concept.role) for concept in CONCEPTS for full in sorted(concept.words & single))
 
 
 @cache
 def _words_by_letter() -> dict[str, tuple[tuple[str, str], ...]]:
     """The same by their first letters: neither an abbreviation nor a misspelling begins with another one."""
-    letters = dict.fromkeys(word[0] for word, _ in _words())
-    return {letter: tuple(pair for pair in _words() if pair[0][0] == letter) for letter in letters}
+    letters: dict[str, list[tuple[str, str]]] = {}
+    for pair in _words():
+        letters.setdefault(pair[0][0], []).append(pair)
+    return {letter: tuple(pairs) for letter, pairs in letters.items()}
 
 
 @cache

@@ -66,12 +66,12 @@ def read_sections(file: str, package: str = __package__) -> Iterator[tuple[list[
 
 def _folded(text: str) -> frozenset[str]:
     """The words of a text as they are compared, those with umlauts in both spellings; few have any letter to fold."""
+    words = frozenset(text.lower().split())
     if text.isascii():
-        return frozenset(text.lower().split())
-    words = text.split()
-    marked = " ".join(word for word in words if not word.isascii())
-    plain = (word.lower() for word in words if word.isascii())
-    return frozenset(plain).union(fold(marked).split(), fold(marked.translate(_SPELLED)).split())
+        return words
+    plain = frozenset(filter(str.isascii, words))
+    marked = " ".join(words - plain)
+    return plain.union(fold(marked).split(), fold(marked.translate(_SPELLED)).split())
 
 
 def _concept(head: list[Any], words: frozenset[str]) -> Concept:

@@ -8,7 +8,7 @@ from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.persons import person_view
 from sfumato.microdata.methods.full_domain import optimal
 from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem
-from sfumato.microdata.methods.full_domain.search import problem_of
+from sfumato.microdata.methods.full_domain.posing import problem_of
 from sfumato.microdata.plan.methods import FullDomain, Suppression
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import LevelRecoding, Recoding

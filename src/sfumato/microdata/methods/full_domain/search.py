@@ -4,18 +4,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from sfumato.errors import PlanError
 from sfumato.microdata.counts.frequencies import FrequencyTable
-from sfumato.microdata.losses.registry import prepare
 from sfumato.microdata.methods.full_domain import exhaustive, greedy, optimal, samarati
 from sfumato.microdata.methods.full_domain.last_resort import releasable
 from sfumato.microdata.methods.full_domain.lattice.problem import Problem, Solution
 from sfumato.microdata.methods.full_domain.near_least import near_least
+from sfumato.microdata.methods.full_domain.posing import problem_of
 from sfumato.microdata.methods.result import Progress, Result
 from sfumato.microdata.models.classes import Mask
 from sfumato.microdata.models.model import for_readers
 from sfumato.microdata.models.persons import against_raw
-from sfumato.microdata.plan.methods import FullDomain, Greedy
+from sfumato.microdata.plan.methods import FullDomain
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import at_node
 
@@ -87,27 +86,3 @@ def _details(method: FullDomain, table: FrequencyTable, solution: Solution) -> d
         by = solution.best.loss - solution.better.loss
         details["better"] = {"levels": levels, "loss": solution.better.loss, "by": by}
     return details
-
-
-def problem_of(plan: Plan, method: FullDomain, table: FrequencyTable, progress: Progress | None = None) -> Problem:
-    """The problem that a full-domain method solves."""
-    columns = [plan.columns[name] for name in table.columns]
-    tops = [ladder.height - 1 for ladder in table.ladders]
-    for name, column, top in zip(table.columns, columns, tops, strict=True):
-        for key, level in (("min_level", column.min_level), ("max_level", column.max_level or 0)):
-            if level > top:
-                raise PlanError(f"columns.{name}.{key}: the hierarchy's highest level is {top}.", code="level")
-    k = max((model.least_rows for model in plan.privacy), default=1)
-    weights = tuple(column.weight for column in columns)
-    return Problem(
-        table,
-        plan.privacy,
-        prepare(method.loss, table, weights, method.aggregate, k, method.class_column),
-        method.suppression.limit(table.rows),
-        tuple(column.min_level for column in columns),
-        tuple(top if column.max_level is None else column.max_level for column, top in zip(columns, tops, strict=True)),
-        missing_matches=plan.data.on_missing == "any",
-        time_limit=method.time_limit,
-        upwards=isinstance(method, Greedy) and method.direction == "bottom-up",
-        **({"progress": progress} if progress else {}),
-    )

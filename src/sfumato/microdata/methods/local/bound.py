@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.losses.marginal import Marginal
-from sfumato.microdata.methods.full_domain.search import problem_of
+from sfumato.microdata.methods.full_domain.posing import problem_of
 from sfumato.microdata.methods.local.cells import SAME, CellWalk
 from sfumato.microdata.methods.local.sweep import Sweep
 from sfumato.microdata.methods.result import Result

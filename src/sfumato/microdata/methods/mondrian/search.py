@@ -31,6 +31,7 @@ from sfumato.microdata.methods.full_domain.lattice.problem import Problem, Solut
 from sfumato.microdata.methods.full_domain.lattice.rare_pairs import screened
 from sfumato.microdata.methods.full_domain.near_least import near_least
 from sfumato.microdata.methods.full_domain.optimal import MAX_MARKED
+from sfumato.microdata.methods.full_domain.posing import problem_of
 from sfumato.microdata.methods.mondrian.axes import Axis, Places, axes_of, compiled
 from sfumato.microdata.methods.mondrian.cutting import (
     NO_SPARE,
@@ -98,7 +99,7 @@ def _node_of_less_loss(
 ) -> Result | None:
     """The best node of a greedy search, where it loses less than the classes."""
     asked = Greedy(aggregate=method.aggregate, time_limit=deadline.left)
-    problem = full_domain.problem_of(plan, asked, table)
+    problem = problem_of(plan, asked, table)
     if _least_of_nodes(problem) >= result.loss or _least_of_pairs(problem) >= result.loss:
         return None
     walk = greedy.Walk(problem)
