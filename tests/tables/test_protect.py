@@ -80,7 +80,7 @@ def test_folder_is_whole_and_never_overwritten(known, make_plan, tmp_path):
     protected.save(out)
     names = sorted(path.name for path in out.iterdir())
     reports = ["report-external.html", "report.html", "report.json"]
-    assert names == ["plan.yaml", "published.csv", *reports, "table-external.csv", "table.csv"]
+    assert names == ["annex.md", "plan.yaml", "published.csv", *reports, "table-external.csv", "table.csv"]
     assert [path.name for path in out.parent.iterdir()] == ["out"]
     report = json.loads((out / "report.json").read_text())
     assert {"cells", "primary", "secondary", "masked", "cost", "proved_optimal", "gap", "audit"} <= set(report)

@@ -1,6 +1,7 @@
 """`sfumato protect`: mask the cells of a table so that nobody can compute them back."""
 
 import signal
+import json
 import sys
 import threading
 import time
@@ -54,7 +55,8 @@ def command(
         protected = run_plan(made, tell, asked)
     protected.save(out)
     if as_json or not quiet:
-        show(summary(protected.report) + "\n", protected.report, as_json)
+        written = json.loads((out / "report.json").read_text(encoding="utf-8"))
+        show(summary(written) + "\n", written, as_json)
     if protected.report["warnings"]:
         sys.stderr.write("Warning: " + " ".join(protected.report["warnings"]) + "\n")
     return 0 if protected.report["holds"] else 1

@@ -12,7 +12,7 @@ from sfumato.errors import PlanError
 from sfumato.folders import check_free
 
 if TYPE_CHECKING:
-    from sfumato.report.release.dossier import Dossier
+    from sfumato.report.annex import Annex
 
 
 def command(
@@ -26,7 +26,14 @@ def command(
     quiet: Quiet = False,
 ) -> None:
     """Print what a release folder's report says, its pages as PDF, or an annex for an impact assessment."""
-    from sfumato.pipelines.report_folder import is_of_tables, print_page, read_dossier, read_files_report
+    from sfumato.pipelines.report_folder import (
+        is_of_tables,
+        print_page,
+        read_annex,
+        read_files_report,
+        read_tables_report,
+    )
+    from sfumato.report.annex import markdown
 
     of_tables = is_of_tables(release)
     of_files = None if of_tables else read_files_report(release)
@@ -36,20 +43,17 @@ def command(
             raise PlanError(what, "Leave the option out, or print its report.html.", "files")
         sys.stdout.write(of_files)
         return
-    if of_tables and annex is not None:
-        what = f"{release.name} is the release of a table: there is no annex of it."
-        raise PlanError(what, "Leave the option out: report.html tells all, and is to be signed.", "of-table")
     pages = [page for page in _pages(release) if page.exists() or not of_tables] if pdf else []
     written = [path for path in [annex] if path is not None] + [page.with_suffix(".pdf") for page in pages]
-    dossier = None if of_tables else read_dossier(release)
+    own = None if of_tables and annex is None else read_annex(release)
     for path in written:
         check_free(path)
-    if annex is not None and dossier is not None:
-        _write_annex(annex, dossier)
+    if annex is not None and own is not None:
+        _write_annex(annex, own)
     for page in pages:
         print_page(page, page.with_suffix(".pdf"))
     if not written:
-        sys.stdout.write(_told(release, dossier))
+        sys.stdout.write(read_tables_report(release) if own is None else markdown(own))
     elif not quiet:
         sys.stderr.write("".join(f"Wrote {path}.\n" for path in written))
 
@@ -60,18 +64,11 @@ def _pages(release: Path) -> list[Path]:
     return [release / name for name in names] + sorted(release.glob("*/report-external.html"))
 
 
-def _told(release: Path, dossier: "Dossier | None") -> str:
-    from sfumato.pipelines.report_folder import read_tables_report
-    from sfumato.report.release.annex import markdown
+def _write_annex(path: Path, annex: "Annex") -> None:
+    from sfumato.report.annex import markdown
+    from sfumato.report.annex_document import document
 
-    return read_tables_report(release) if dossier is None else markdown(dossier)
-
-
-def _write_annex(annex: Path, dossier: "Dossier") -> None:
-    from sfumato.report.release.annex import markdown
-    from sfumato.report.release.annex_document import document
-
-    if annex.suffix.lower() == ".docx":
-        document(dossier).save(annex)
+    if path.suffix.lower() == ".docx":
+        document(annex).save(path)
     else:
-        write_text(annex, markdown(dossier))
+        write_text(path, markdown(annex))

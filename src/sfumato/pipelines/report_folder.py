@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sfumato.errors import DataError, EngineError
 from sfumato.microdata.measures.disclosure import AttributeFigures, Disclosure, UniqueRows
@@ -18,7 +18,10 @@ from sfumato.microdata.outcome import ClassFigures, LossFigure, Report, Seconds,
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.verdict import Promise
 from sfumato.pipelines.stages.sealing import refuse_several
+from sfumato.pipelines.tables.house_documents import read_annex as annex_of_tables
+from sfumato.report.annex import Annex
 from sfumato.report.files import text as text_of_files
+from sfumato.report.release.annex import rows_annex
 from sfumato.report.release.dossier import Dossier
 from sfumato.report.tables.report import summary as text_of_table
 from sfumato.shapes.files import load
@@ -48,6 +51,7 @@ DETAILS = (
     "interrupted",
 )
 SEALS = ("output_sha256", "plan_sha256", "recoding_sha256", "persons_sha256")
+Made = TypeVar("Made")
 QUIET = ("--headless", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--no-pdf-header-footer")
 
 
@@ -63,19 +67,31 @@ def read_tables_report(folder: Path) -> str:
     Raises:
         DataError: It holds no report.
     """
-    return _told(folder, lambda content: text_of_table(content) + "\n")
+    return _made(folder, lambda content: text_of_table(content) + "\n")
+
+
+def read_annex(folder: Path) -> Annex:
+    """The annex for an impact assessment of a release of rows, or of tables.
+
+    Raises:
+        DataError: It is no release folder.
+        PlanError: It is one of several files.
+    """
+    if is_of_tables(folder):
+        return _made(folder, lambda content: annex_of_tables(folder, content))
+    return rows_annex(read_dossier(folder))
 
 
 def read_files_report(folder: Path) -> str | None:
     """What the folder of a release of several files tells, as text; None for any other folder."""
     plan = read_plan(folder / "plan.yaml") if (folder / "plan.yaml").exists() else None
-    return _told(folder, text_of_files) if plan is not None and plan.files else None
+    return _made(folder, text_of_files) if plan is not None and plan.files else None
 
 
-def _told(folder: Path, text: Callable[[dict[str, Any]], str]) -> str:
-    """The text of a folder's report.json."""
+def _made(folder: Path, make: Callable[[dict[str, Any]], Made]) -> Made:
+    """What is made of a folder's report.json."""
     try:
-        return text(json.loads((folder / "report.json").read_text(encoding="utf-8")))
+        return make(json.loads((folder / "report.json").read_text(encoding="utf-8")))
     except (OSError, ValueError, KeyError, TypeError):
         raise DataError(
             f"{folder.name} holds no report.json of a release.", "Name the folder of a release.", "no-report"
@@ -92,13 +108,7 @@ def read_dossier(folder: Path) -> Dossier:
     plan = read_plan(folder / "plan.yaml") if (folder / "plan.yaml").exists() else None
     if plan is not None:
         refuse_several(folder, plan)
-    try:
-        content = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-        report = _report(content)
-    except (OSError, ValueError, KeyError, TypeError):
-        raise DataError(
-            f"{folder.name} holds no report.json of a release.", "Name the folder of a release.", "no-report"
-        ) from None
+    report, content = _made(folder, lambda content: (_report(content), content))
     day = date.fromisoformat(content["date"]) if "date" in content else None
     seals = {key: content[key] for key in SEALS if key in content}
     return Dossier(report, plan or read_plan(folder / "plan.yaml"), seals=seals, day=day, home=folder)

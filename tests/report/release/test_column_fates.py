@@ -7,8 +7,8 @@ import pytest
 from dossiers import dossier_of
 
 from sfumato.pipelines.release import anonymize
-from sfumato.pipelines.report_folder import read_dossier
-from sfumato.report.release.annex import markdown
+from sfumato.pipelines.report_folder import read_annex
+from sfumato.report.annex import markdown
 from sfumato.report.release.report import files
 
 
@@ -47,7 +47,7 @@ def test_all_documents_count_what_was_published(method, tmp_path) -> None:
             "pay": "changed",
             "ill": "kept",
         }
-        annex = markdown(read_dossier(release.save(tmp_path / "out")))
+        annex = markdown(read_annex(release.save(tmp_path / "out")))
         assert (
             "Of 5 columns 1 is removed, 1 withheld in every row, 0 made coarser in all or some rows, "
             "1 coded or changed and 2 published as they are" in annex

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from sfumato.pipelines.release import anonymize
-from sfumato.pipelines.report_folder import read_dossier
-from sfumato.report.release.annex import markdown
+from sfumato.pipelines.report_folder import read_annex
+from sfumato.report.annex import markdown
 
 
 def _folder(tmp_path, method, role):
@@ -38,7 +38,7 @@ def test_the_files_named_are_those_of_the_folder(tmp_path, method, role) -> None
 def test_the_annex_has_the_hash_of_the_persons(tmp_path) -> None:
     folder = _folder(tmp_path, "optimal", "person")
     digest = hashlib.sha256((folder / "persons.parquet").read_bytes()).hexdigest()
-    assert digest in markdown(read_dossier(folder))
+    assert digest in markdown(read_annex(folder))
 
 
 @pytest.mark.parametrize("method", ["local", "optimal", "mondrian"])

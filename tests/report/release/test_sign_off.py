@@ -16,10 +16,11 @@ from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.attacks.attack import attack
 from sfumato.pipelines.attacks.evidence import add_to_folder
 from sfumato.pipelines.release import anonymize
-from sfumato.pipelines.report_folder import read_dossier
+from sfumato.pipelines.report_folder import read_annex, read_dossier
+from sfumato.report.annex import markdown
+from sfumato.report.annex_document import document
 from sfumato.report.attack import verdict
-from sfumato.report.release.annex import markdown
-from sfumato.report.release.annex_document import document
+from sfumato.report.release.annex import rows_annex
 from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.findings import disclosure
 from sfumato.report.release.report import files
@@ -206,13 +207,13 @@ def test_the_annex_is_made_from_the_folder_alone(signed, tmp_path) -> None:
     release, folder = signed
     words = words_in(release.plan.language)
     dossier = read_dossier(folder)
-    text = markdown(dossier)
+    text = markdown(rows_annex(dossier))
     for part in ("annex.processing", "annex.residual", "annex.sign"):
         assert f"## {words[part]}" in text
     assert all(entry in text for entry in ABOUT.values())
     assert "illness" in text
     assert all(sentence in text for sentence in disclosure(words, release.report))
-    document(dossier).save(tmp_path / "annex.docx")
+    document(rows_annex(dossier)).save(tmp_path / "annex.docx")
     import docx
 
     read = docx.Document(str(tmp_path / "annex.docx"))
@@ -247,7 +248,7 @@ def test_a_coded_column_is_not_said_to_be_as_it_is(tmp_path) -> None:
     release = anonymize(pl.DataFrame(rows), plan)
     folder = release.save(tmp_path / "out")
     release.close()
-    text = markdown(read_dossier(folder))
+    text = markdown(read_annex(folder))
     assert "pay is published as it is" not in text
     assert "1 coded or changed and 1 published as it is" in text
     assert "pay is published coded or changed" in words_of((folder / "report.html").read_text(encoding="utf-8"))
@@ -258,7 +259,7 @@ def annex_of(rows, roles, folder):
     plan = {"version": 1, "columns": roles, "privacy": [{"model": "k-anonymity", "k": 5}]}
     release = anonymize(pl.DataFrame(rows), plan)
     try:
-        return markdown(read_dossier(release.save(folder))), release.report
+        return markdown(read_annex(release.save(folder))), release.report
     finally:
         release.close()
 
@@ -335,18 +336,18 @@ def test_the_annex_tells_of_attacks_and_refers_to_nothing_outside_it(language, t
     words = words_in(language)
     with closing(anonymize(rows, plan)) as release:
         folder = release.save(tmp_path / "out")
-    assert words["annex.no_attack"] in markdown(read_dossier(folder))
+    assert words["annex.no_attack"] in markdown(read_annex(folder))
     report = attack(folder, rows, attempts=50)
     add_to_folder(folder, report)
     dossier = read_dossier(folder)
-    text = markdown(dossier)
+    text = markdown(rows_annex(dossier))
     assert verdict(report.to_dict(), words) in text
     assert "Diagnose \\<ICD\\>: " in text and "Diagnose <ICD>" not in text
     assert all(one.variant.partition(":")[0].replace("<ICD>", "\\<ICD\\>") in text for one in report.attacks[-2:-1])
     assert not re.search(
         r"steht oben\.|stands above\.|dieses Berichts|this report", text.split(words["annex.measures"])[0]
     )
-    assert document(dossier).tables
+    assert document(rows_annex(dossier)).tables
 
 
 def test_columns_that_differ_in_their_limits_alone_are_told_together(tmp_path) -> None:

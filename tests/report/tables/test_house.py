@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from sfumato.pipelines.report_folder import read_annex
 from sfumato.pipelines.tables.protect import run_plan
+from sfumato.report.annex import markdown
+from sfumato.report.annex_document import document
 from sfumato.tables.plan.plan import read_table_plan
 from sfumato.texts.words import words_in
 
@@ -96,6 +99,52 @@ def test_several_tables_are_signed_for_once_and_each_has_its_page(folder: Path) 
         assert not (folder / "out" / name / "report.html").exists()
         assert hashlib.sha256((folder / "out" / name / "table-external.csv").read_bytes()).hexdigest() in told
         assert f"{name}/table-external.csv" in told
+
+
+CHAPTERS = ("processing", "necessity", "risks", "measures", "residual", "evidence", "sign")
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@pytest.mark.parametrize("method", METHODS)
+def test_a_table_has_an_annex_for_the_officer(folder: Path, method: str, language: str) -> None:
+    out, words = saved(folder, release=ABOUT, language=language, **METHODS[method]), words_in(language)
+    text = (out / "annex.md").read_text(encoding="utf-8")
+    places = [text.index(f"## {words[f'annex.{key}']}\n") for key in CHAPTERS]
+    assert (text.splitlines()[0], places) == (f"# {words['annex.title']}", sorted(places))
+    for told in ("Office A", "yearbook \\<2\\>", "§ 16 BStatG", "cells.csv", words["rule.frequency"]):
+        assert told in text
+    holds, limit = words["table_holds" if method == "masked" else "noised.holds"], words["tabled.not.more"]
+    assert all(f"- {told}\n" in text for told in (holds, limit))
+    assert words["tabled.house"] in text.replace("\\", "")
+    for name in ("table-external.csv", "table.csv", "plan.yaml"):
+        assert f"| {name} | {hashlib.sha256((out / name).read_bytes()).hexdigest()} |" in text
+    assert hashlib.sha256((out / "annex.md").read_bytes()).hexdigest() in words_of(out / "report.html")
+    assert "Signatures" not in words_of(out / "report-external.html")
+
+
+def test_the_annex_on_several_tables_is_made_anew_for_word(folder: Path) -> None:
+    tables = [{"name": name, "source": "cells.csv", "dimensions": PLAN["dimensions"]} for name in ("one", "two")]
+    plan = {key: part for key, part in PLAN.items() if key != "dimensions"}
+    run_plan(read_table_plan({**plan, "table": {"value": "n"}, "tables": tables}, folder)).save(folder / "out")
+    (folder / "out" / "report.pdf").write_bytes(b"printed")
+    annex = read_annex(folder / "out")
+    assert markdown(annex) == (folder / "out" / "annex.md").read_text(encoding="utf-8")
+    seals = annex.chapters[5].tables[0]
+    assert [row[0] for row in seals[1:3]] == ["one/table-external.csv", "two/table-external.csv"]
+    pytest.importorskip("docx")
+    made = document(annex)
+    assert [[cell.text for cell in row.cells] for row in made.tables[2].rows] == [list(row) for row in seals]
+
+
+def test_the_annex_on_a_table_that_leaks_says_so(folder: Path) -> None:
+    cells = "area,sub,n\n0,0,16\n1,0,5\n1,1,2\n1,2,3\n2,0,11\n2,1,5\n2,2,6\n"
+    (folder / "cells.csv").write_text(cells, encoding="utf-8")
+    dimensions, rules = {"area": {"levels": ["area", "sub"], "total": 0}}, [{"rule": "range", "min": 1, "max": 3}]
+    method = {"name": "intervals", "repair": False}
+    out = saved(folder, dimensions=dimensions, primary=rules, method=method)
+    report = json.loads((out / "report.json").read_text(encoding="utf-8"))
+    said = words_in()["table_holds" if report["holds"] else "table_leaks"]
+    assert f"- {said}\n" in (out / "annex.md").read_text(encoding="utf-8")
 
 
 def test_an_answer_that_leaks_has_nothing_to_hand_out(folder: Path) -> None:

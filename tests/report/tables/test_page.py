@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 import sfumato as sf
+from sfumato.report.tables.outcome import outcome_sentences
 from sfumato.report.tables.page import published
 from sfumato.report.tables.report import figures
 from sfumato.tables.batch.cross_cells import LEFT_OUT
@@ -54,15 +55,14 @@ def test_what_nobody_attacked_is_told_of_a_linked_table_with_masks_and_of_one_wi
 
 
 def test_the_page_of_the_work_says_that_nothing_is_promised_of_what_nobody_attacked() -> None:
-    outcome = pytest.importorskip("sfumato.web.tables.outcome")
     frame = pytest.importorskip("polars").DataFrame({"area": ["Total", "a", "b", "c"], "n": [24, 3, 9, 12]})
     done = sf.protect(
         frame, value="n", dimensions={"area": {"column": "area"}}, primary=[{"rule": "frequency", "min": 9}]
     )
     words = words_in("de")
-    assert outcome.outcome_sentences(done.report, words)[0] == (words["table_holds"], True)
+    assert outcome_sentences(done.report, words)[0] == (words["table_holds"], True)
     told = LEFT_OUT.format("a by b by c")
     parts = tuple(replace(own, part=replace(own.part, unattacked=(told,))) for own in done.parts)
-    said = outcome.outcome_sentences(figures(replace(done, parts=parts)), words)
+    said = outcome_sentences(figures(replace(done, parts=parts)), words)
     assert said[0] == (words["tabled.unattacked"], False)
     assert sum(text.startswith("Nicht angegriffen") for text, _ in said) == 1

@@ -1,6 +1,5 @@
 """What `protect` hands over, of one table or of several: a report, a frame, a page, a folder."""
 
-import hashlib
 import json
 import re
 from abc import ABC, abstractmethod
@@ -13,6 +12,8 @@ from typing import Any, Generic, TypeVar
 from sfumato.dataclass import dataclass
 from sfumato.delimited.lines import delimited_text
 from sfumato.folders import staged, write_text
+from sfumato.pipelines.tables.house_documents import HOUSE, annex_of, hash_of, papers_of
+from sfumato.report.annex import ANNEX, markdown
 from sfumato.report.tables.house import Papers
 from sfumato.report.tables.page import DAY, HANDED_OUT, SEAL
 from sfumato.shapes.files import written
@@ -21,8 +22,8 @@ from sfumato.tables.plan.plain import table_plan_dict
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.table_answer import Group_co, TableAnswer
 
-# The report that stays in the house, and the one that goes out with the table.
-HOUSE, EXTERNAL = "report.html", "report-external.html"
+# The report that goes out with the table.
+EXTERNAL = "report-external.html"
 
 
 @dataclass(frozen=True, repr=False)
@@ -81,14 +82,14 @@ class TableRelease(TableAnswer[Group_co]):
         target = Path(folder)
         with staged(target) as stage:
             self.fill(self.report, stage, home or target)
-            write_text(stage / HOUSE, self.house(self.report, _papers(stage, home or target)))
+            _write_house(self, self.report, stage, home or target)
 
     def fill(self, report: Mapping[str, Any], stage: Path, home: Path) -> None:
-        """Write the files of a release into a folder, the plan with paths from another; but for the house's report."""
+        """Write the files of a release, the plan with paths from a folder; not the documents of the house."""
         for name, columns in self.sheets().items():
             write_text(stage / name, delimited_text([columns.texts, *zip(*columns.texts.values(), strict=True)]))
         if self.holds:
-            dated = {**report, DAY: date.today(), SEAL: _hash(stage / HANDED_OUT)}
+            dated = {**report, DAY: date.today(), SEAL: hash_of(stage / HANDED_OUT)}
             write_text(stage / EXTERNAL, self.page(dated))
         _write_evidence(report, self.plan, stage, home)
         for name, data in self.further_files().items():
@@ -99,16 +100,10 @@ class TableRelease(TableAnswer[Group_co]):
         return self.page(self.report)
 
 
-def _papers(stage: Path, home: Path) -> Papers:
-    """What the report of the house says of the folder: its files by their hashes, those to hand out first."""
-    paths = sorted(
-        (path for path in stage.rglob("*") if path.is_file()), key=lambda path: (path.name != HANDED_OUT, path)
-    )
-    return Papers(date.today(), home, {path.relative_to(stage).as_posix(): _hash(path) for path in paths})
-
-
-def _hash(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+def _write_house(release: TableRelease[Any], report: Mapping[str, Any], stage: Path, home: Path) -> None:
+    """Write the documents of the house: the annex, and the report to sign, which tells of the annex, too."""
+    write_text(stage / ANNEX, markdown(annex_of(release.plan, report, papers_of(stage, home, date.today()))))
+    write_text(stage / HOUSE, release.house(report, papers_of(stage, home, date.today(), (HOUSE,))))
 
 
 def _marked(name: str, mark: str) -> str:
@@ -165,11 +160,11 @@ class TablesRelease(ABC, Generic[Release_co]):
                 (stage / name).mkdir()
                 table.fill(self.reports[name], stage / name, home or target / name)
             _write_evidence(self.report, self.joint.plan, stage, home or target)
-            papers = _papers(stage, home or target)
-            write_text(stage / HOUSE, self.joint.house(self.report, papers))
+            _write_house(self.joint, self.report, stage, home or target)
 
 
 def _write_evidence(report: Mapping[str, Any], plan: TablePlan, stage: Path, folder: Path) -> None:
     """Write report.json, and the plan for the folder in which it will lie."""
-    write_text(stage / "report.json", json.dumps(report, indent=2, ensure_ascii=False) + "\n")
+    dated = {**report, DAY: date.today().isoformat()}
+    write_text(stage / "report.json", json.dumps(dated, indent=2, ensure_ascii=False) + "\n")
     write_text(stage / "plan.yaml", written(table_plan_dict(plan, folder), width=80))

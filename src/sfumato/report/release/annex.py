@@ -1,13 +1,11 @@
-"""The annex for a data protection impact assessment: the facts of a release in an order that an officer can paste."""
+"""The annex on a release of rows: its facts in the order of an impact assessment."""
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
-from sfumato.dataclass import dataclass
 from sfumato.microdata.measures.column_fates import Fate
+from sfumato.report.annex import Annex, Chapter, necessity, processing, seals, signatures
 from sfumato.report.attack import HEAD, attack_words, verdict, why_words
-from sfumato.report.page.signing import SIGNERS
 from sfumato.report.release import findings, sentences
 from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.sign_off import (
@@ -17,34 +15,18 @@ from sfumato.report.release.sign_off import (
     residual_sentences,
 )
 
-# What Markdown takes for a mark; an underscore inside a word is none.
-_MARKS = re.compile(r"[\\`*<>\[\]|&~]|(?<!\w)_|_(?!\w)")
 
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A chapter: its heading, paragraphs, points, and tables (the first row of each is its head)."""
-
-    title: str
-    paragraphs: Sequence[str] = ()
-    points: Sequence[str] = ()
-    tables: Sequence[Sequence[Sequence[str]]] = ()
-
-
-def parts(dossier: Dossier) -> list[Part]:
-    """The chapters of the annex."""
+def rows_annex(dossier: Dossier) -> Annex:
+    """The annex on a release of rows."""
     words, report = dossier.words, dossier.report
     models = tuple(promise.model for promise in report.models)
     promises = sentences.promises(words, report.models, dossier.plan, dossier.star_rows)
-    decisions = [[words[f"sign.{key}"] for key in ("decision", "choice", "reason")], *decision_rows(dossier)]
-    blanks = [words["annex.who"], *(words[f"sign.{key}"] for key in ("name", "place_date", "signature"))]
-    signers = [blanks] + [[words[f"sign.{who}"], "", "", ""] for who in SIGNERS]
-    return [
-        Part(words["annex.processing"], tables=[[[words["annex.item"], words["annex.says"]], *document_rows(dossier)]]),
-        Part(words["annex.necessity"], [_necessity(dossier)], tables=[decisions]),
-        Part(words["annex.risks"], points=attacker_sentences(words)),
-        Part(words["annex.measures"], [words["report.checked"]], promises),
-        Part(
+    chapters = [
+        processing(words, document_rows(dossier)),
+        necessity(words, [_necessity(dossier)], decision_rows(dossier)),
+        Chapter(words["annex.risks"], points=attacker_sentences(words)),
+        Chapter(words["annex.measures"], [words["report.checked"]], promises),
+        Chapter(
             words["annex.residual"],
             points=[
                 *residual_sentences(dossier),
@@ -53,21 +35,22 @@ def parts(dossier: Dossier) -> list[Part]:
             ],
         ),
         _evidence(dossier),
-        Part(words["annex.sign"], [words["annex.sign_hint"]], tables=[signers]),
+        signatures(words),
     ]
+    return Annex(words, dossier.about().get("by", ""), chapters)
 
 
-def _evidence(dossier: Dossier) -> Part:
+def _evidence(dossier: Dossier) -> Chapter:
     """What attackers reached, where any were tried, and the hashes of the files."""
     words = dossier.words
-    seals = [[words["annex.file"], "SHA-256"], *_seals(dossier)]
+    sealed = seals(words, list(_seals(dossier)))
     figures: Mapping[str, Any] | None = dossier.report.details.get("attack")
     if figures is None:
-        return Part(words["annex.evidence"], [words["annex.no_attack"]], tables=[seals])
+        return Chapter(words["annex.evidence"], [words["annex.no_attack"]], tables=[sealed])
     attacks = [[words[f"attack.{key}"] for key in HEAD], *(attack_words(one, words) for one in figures["attacks"])]
     absences = [f"{words['attack.not_run']} {why_words(absence, words)}" for absence in figures["not_run"]]
     told = [verdict(figures, words), words["attack.evidence"]]
-    return Part(words["annex.evidence"], told, absences, [attacks, seals])
+    return Chapter(words["annex.evidence"], told, absences, [attacks, sealed])
 
 
 def _necessity(dossier: Dossier) -> str:
@@ -85,27 +68,3 @@ def _seals(dossier: Dossier) -> Iterator[tuple[str, str]]:
     yield words["report.sha_input"], dossier.report.input_sha256
     for key, seal in dossier.seals.items():
         yield words[f"report.sha_{key.removesuffix('_sha256')}"], seal
-
-
-def markdown(dossier: Dossier) -> str:
-    """The annex as Markdown."""
-    blocks = [f"# {dossier.words['annex.title']}"]
-    for part in parts(dossier):
-        blocks += [f"## {part.title}", *map(_plain, part.paragraphs)]
-        blocks += ["\n".join(f"- {_plain(point)}" for point in part.points)] if part.points else []
-        blocks += [_markdown_table(rows) for rows in part.tables]
-    return "\n\n".join(blocks) + "\n"
-
-
-def _plain(text: str) -> str:
-    r"""A text that Markdown shows as it is, on one line.
-
-    >>> print(_plain("Diagnose <ICD> | *"), _plain("date_of_birth"))
-    Diagnose \<ICD\> \| \* date_of_birth
-    """
-    return _MARKS.sub(lambda mark: "\\" + mark[0], " ".join(text.splitlines()))
-
-
-def _markdown_table(rows: Sequence[Sequence[str]]) -> str:
-    lines = ["| " + " | ".join(_plain(cell) for cell in row) + " |" for row in rows]
-    return "\n".join([lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]])

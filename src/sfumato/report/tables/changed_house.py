@@ -7,8 +7,9 @@ from typing import Any
 
 from sfumato.report.page.html_parts import paragraph
 from sfumato.report.page.signing import Decision
-from sfumato.report.tables.house import Papers, Story, house_page, said_of
+from sfumato.report.tables.house import Papers, Story, Teller, all_decisions, house_page, said_of
 from sfumato.report.tables.perturbed import (
+    NO_PROMISE,
     UNCHANGED,
     limits,
     loss_sentences,
@@ -23,14 +24,22 @@ from sfumato.texts.words import Words, words_in
 
 def changed_house(changed: ChangedTable, report: Mapping[str, Any], papers: Papers) -> str:
     """The whole report as one page; it tells how far numbers are off, and never what they were drawn from."""
-    words, plan = words_in(changed.plan.output.language), changed.plan
+    words = words_in(changed.plan.output.language)
+    teller = Teller(words, changed.plan, report)
     said, *why = verdict_words(words, changed, changed.promised)
-    noise, mark = report["noise"], "verdict" if changed.attacked else "verdict not"
+    mark = "verdict" if changed.attacked else "verdict not"
     checked = [*why, words["noised.checked"], *([words.sentence(UNCHANGED)] if UNCHANGED in report["warnings"] else [])]
-    story = Story(
+    box = f'<div class="{mark}"><strong>{escape(said)}</strong>{"".join(map(paragraph, checked))}</div>'
+    return house_page(teller, changed_story(teller), box, papers)
+
+
+def changed_story(teller: Teller) -> Story:
+    """What is told of a table whose numbers were changed by its plan and its report.json."""
+    words, plan, report = teller.words, teller.plan, teller.report
+    noise = report["noise"]
+    return Story(
         words["noised.house_title"],
-        f'<div class="{mark}"><strong>{escape(said)}</strong>{"".join(map(paragraph, checked))}</div>',
-        list(limits(words, changed.promised)),
+        list(limits(words, NO_PROMISE not in report["warnings"])),
         [
             (words.count(report["cells"]), words["tabled.cells"]),
             (words.count(noise["changed"]), words["case.changed"]),
@@ -41,9 +50,8 @@ def changed_house(changed: ChangedTable, report: Mapping[str, Any], papers: Pape
         loss_sentences(report, words),
         reader_sentences(report, words),
         [words["noised.who.reader"], words["noised.who.not"]],
-        list(_decisions(words, plan, report)),
+        all_decisions(words, plan, _decisions(words, plan, report)),
     )
-    return house_page(words, plan, report, story, papers)
 
 
 def _decisions(words: Words, plan: TablePlan, report: Mapping[str, Any]) -> Iterator[Decision]:

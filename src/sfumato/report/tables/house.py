@@ -1,6 +1,6 @@
 """The report on a table that stays in the house, to be signed: what is told of masked and of changed tables alike."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, fields
 from datetime import date
 from html import escape
@@ -26,12 +26,12 @@ class Papers:
     """What a folder adds to a report.
 
     Attributes:
-        day: When it was released.
+        day: When it was released, where that is known.
         home: Where the paths of plan.yaml start, which the report prints.
         seals: SHA-256 of the other files, by their names.
     """
 
-    day: date
+    day: date | None
     home: Path
     seals: Mapping[str, str] = field(default_factory=dict)
 
@@ -41,45 +41,66 @@ class Story:
     """What is told of a table by what was done to it.
 
     Attributes:
-        verdict: What is promised and whether it holds, as HTML; limits: what is not.
+        limits: What is not promised.
         figures: What stands out, with its words; lost: what readers lose; residual: what they still may learn.
-        attackers: Who was assumed to attack, and who was not; decisions: what was chosen besides the rules, and why.
-        more: Further sections, as HTML.
+        attackers: Who was assumed to attack, and who was not; decisions: what was chosen, and why.
     """
 
     title: str
-    verdict: str
     limits: Sequence[str]
     figures: Sequence[tuple[str, str]]
     lost: Sequence[str]
     residual: Sequence[str]
     attackers: Sequence[str]
     decisions: Sequence[signing.Decision]
-    more: Sequence[str] = ()
 
 
-def house_page(words: Words, plan: TablePlan, report: Mapping[str, Any], story: Story, papers: Papers) -> str:
-    """The report for the house as one page, to be signed."""
-    rows = signing.document_rows(
-        words, papers.day, report["version"], ", ".join(sources_of(plan)), plan.release.stated()
-    )
+@dataclass(frozen=True, slots=True)
+class Teller:
+    """What a report on a table is told by: the words of its language, the plan, and the figures of report.json."""
+
+    words: Words
+    plan: TablePlan
+    report: Mapping[str, Any]
+
+
+def house_page(teller: Teller, story: Story, verdict: str, papers: Papers, more: Sequence[str] = ()) -> str:
+    """The report for the house as one page, to be signed.
+
+    Args:
+        teller: What it is told by; story: what is told.
+        verdict: What is promised and whether it holds, as HTML; more: further sections.
+        papers: What the folder adds.
+    """
+    words, plan, report = teller.words, teller.plan, teller.report
     who = f"<h3>{escape(words['sign.attackers'])}</h3>"
     body = [
         f"<h1>{escape(story.title)}</h1>",
         paragraph(words["tabled.house_about"].format(version=report["version"]), soft=True),
-        story.verdict,
+        verdict,
         not_promised(words, story.limits),
-        signing.document(words, rows),
+        signing.document(words, document_rows(teller, papers)),
         tiles(story.figures),
         section(words["report.utility"], listing(story.lost)),
         section(words["sign.residual"], listing(story.residual), who, listing(story.attackers)),
-        *story.more,
-        signing.decisions(words, [*rule_decisions(words, plan), *story.decisions, *_further(words, plan)]),
+        *more,
+        signing.decisions(words, story.decisions),
         signing.signatures(words),
         _origin(words, plan, report, papers),
         signing.glossary(words, signing.TABLES_GLOSSARY),
     ]
     return page(f"Sfumato: {story.title}", body, words.language)
+
+
+def document_rows(teller: Teller, papers: Papers) -> list[tuple[str, str]]:
+    """The data of the document, each with its words."""
+    source, about = ", ".join(sources_of(teller.plan)), teller.plan.release.stated()
+    return signing.document_rows(teller.words, papers.day, teller.report["version"], source, about)
+
+
+def all_decisions(words: Words, plan: TablePlan, own: Iterable[signing.Decision]) -> list[signing.Decision]:
+    """What was decided: the rules, what was done to the table, and what holds whatever was done to it."""
+    return [*rule_decisions(words, plan), *own, *_further(words, plan)]
 
 
 def sources_of(plan: TablePlan) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from sfumato.report.page.html_parts import long_table, paragraph, section
 from sfumato.report.page.signing import Decision
-from sfumato.report.tables.house import Papers, Story, house_page, rule_words, said_of
+from sfumato.report.tables.house import Papers, Story, Teller, all_decisions, house_page, rule_words, said_of
 from sfumato.report.tables.known_anyway import known_section, less_promised
 from sfumato.report.tables.limits import INSIDERS, limits, named
 from sfumato.report.tables.page import MOST_ROWS, audit_words, leaks, verdict
@@ -23,10 +23,17 @@ from sfumato.texts.words import Words, words_in
 
 def masked_house(protected: MaskedTable, report: Mapping[str, Any], papers: Papers) -> str:
     """The whole report as one page; it tells which cells are unsafe, and the rules with their limits."""
-    words, plan = words_in(protected.plan.output.language), protected.plan
-    story = Story(
+    words = words_in(protected.plan.output.language)
+    teller = Teller(words, protected.plan, report)
+    more = [*leaks(words, protected), *known_section(words, report), *_masked_cells(words, protected)]
+    return house_page(teller, masked_story(teller), verdict(words, protected, report), papers, more)
+
+
+def masked_story(teller: Teller) -> Story:
+    """What is told of a masked table by its plan and its report.json."""
+    words, plan, report = teller.words, teller.plan, teller.report
+    return Story(
         words["tabled.house_title"],
-        verdict(words, protected, report),
         [*less_promised(words, report), *limits(words, plan, report["ranges"])],
         [
             (words.count(report["cells"]), words["tabled.cells"]),
@@ -36,12 +43,10 @@ def masked_house(protected: MaskedTable, report: Mapping[str, Any], papers: Pape
             (words.amount(report["cost"]), words["tabled.cost"]),
         ],
         _lost(words, report),
-        list(_residual(words, protected, report)),
+        list(_residual(words, report)),
         list(_attackers(words, report["attackers"])),
-        list(_decisions(words, plan, report)),
-        [*leaks(words, protected), *known_section(words, report), *_masked_cells(words, protected)],
+        all_decisions(words, plan, _decisions(words, plan, report)),
     )
-    return house_page(words, plan, report, story, papers)
 
 
 def _lost(words: Words, report: Mapping[str, Any]) -> list[str]:
@@ -61,22 +66,14 @@ def _proved(words: Words, report: Mapping[str, Any]) -> str:
     return words[key].format(gap=words.figure(f"{100 * (report['gap'] or 0):.1f}"))
 
 
-def _residual(words: Words, protected: MaskedTable, report: Mapping[str, Any]) -> Iterator[str]:
+def _residual(words: Words, report: Mapping[str, Any]) -> Iterator[str]:
     """What was at stake, and how closely a reader knows unsafe cells now."""
     counts = {key: words.count(report[key]) for key in ("primary", "cells")}
     yield words["tabled.residual_before"].format(**counts)
-    if protected.holds and report["masked"]:
+    if report["masked"]:
         yield audit_words(words, report["audit"])
-    widths = np.concatenate([_widths(part) for part in protected.parts] or [np.zeros(0)])
-    if len(widths):
-        ends = {"narrowest": words.amount(float(widths.min())), "median": words.amount(float(np.median(widths)))}
-        yield words["tabled.residual_ranges"].format(**ends)
-
-
-def _widths(part: Masked) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
-    """How wide the published ranges of unsafe cells are, where they have two ends."""
-    width = (part.ends.high - part.ends.low)[part.mask & part.part.table.unsafe]
-    return np.asarray(width[np.isfinite(width)])
+    if widths := report.get("unsafe_ranges"):
+        yield words["tabled.residual_ranges"].format(**{key: words.amount(width) for key, width in widths.items()})
 
 
 def _attackers(words: Words, who: Mapping[str, Any]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from sfumato.report.tables.known_anyway import known_figures, known_note, tidy
 from sfumato.report.tables.unattacked import UNATTACKED, unattacked
 from sfumato.tables.attack.findings import Audit, Finding
 from sfumato.tables.attack.known_ends import known_line
+from sfumato.tables.cells.cells import Numbers
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.masking import Masked
 from sfumato.tables.protected import MaskedTable
@@ -58,6 +59,7 @@ def figures(protected: MaskedTable) -> dict[str, Any]:
         "attacked": protected.attacked,
         "attackers": _attackers(protected),
         "ranges": not any(_without_ranges(part) for part in parts),
+        "unsafe_ranges": _unsafe_ranges(parts),
         "audit": {key: count for key, count in counts.items() if count or key != "contradictory"},
         "known_anyway": [one for part in parts for one in known_figures(part.audit.known_anyway, part.part.group)],
         "seconds": {stage: round(seconds, 4) for stage, seconds in protected.seconds.items()},
@@ -73,6 +75,17 @@ def figures(protected: MaskedTable) -> dict[str, Any]:
 def _without_ranges(part: Masked) -> bool:
     """Whether there was no time to compute the ranges that any reader can compute himself."""
     return not part.bare and bool(np.isnan(part.ends.low[part.mask]).any())
+
+
+def _unsafe_ranges(parts: Sequence[Masked]) -> dict[str, float] | None:
+    """How wide the published ranges of unsafe cells are, where any has two ends."""
+    widths = np.concatenate([_widths(part) for part in parts] or [np.zeros(0)])
+    return {"narrowest": tidy(widths.min()), "median": tidy(float(np.median(widths)))} if len(widths) else None
+
+
+def _widths(part: Masked) -> Numbers:
+    width = (part.ends.high - part.ends.low)[part.mask & part.part.table.unsafe]
+    return np.asarray(width[np.isfinite(width)])
 
 
 def _gap(cost: float, bound: float | None) -> float | None:

@@ -8,19 +8,17 @@ import json
 import shutil
 import zipfile
 from collections.abc import Callable
-from importlib.util import find_spec
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from nicegui import ui
 
-from sfumato.pipelines.report_folder import read_dossier
+from sfumato.pipelines.report_folder import read_annex
+from sfumato.report.annex import ANNEX, markdown
 from sfumato.report.attack import beside, verdict
-from sfumato.report.release.annex import markdown
-from sfumato.report.release.annex_document import document
 from sfumato.shapes.files import written
 from sfumato.web import components
+from sfumato.web.annex_download import annex_buttons
 from sfumato.web.projects.workspace import Run
 from sfumato.web.rows.area import Area
 from sfumato.web.rows.result.attack_view import RESULT
@@ -31,7 +29,6 @@ PYTHON = """import sfumato as sf
 
 release = sf.anonymize(None, "plan.yaml")
 release.save("release")"""
-ANNEX = "annex.md"
 
 
 class ReleaseStep:
@@ -81,9 +78,7 @@ class ReleaseStep:
             with ui.row():
                 components.button(words["see_report"], lambda: self._read(run)).props("outline")
                 self._file("download_report", run.folder / "report.html", "outline")
-                self._button("download_annex", lambda: self._annex(run)).props("outline")
-                if find_spec("docx"):
-                    self._button("download_annex_word", lambda: self._annex_word(run)).props("outline")
+                annex_buttons(run.folder, words)
                 self._button("download_plan", lambda: self._plan_file(run)).props("outline")
                 self._button("download_all", lambda: self._everything(run)).props("outline")
                 for name, path in self.workspace.files(run.plan).items():
@@ -99,20 +94,11 @@ class ReleaseStep:
     def _plan_file(self, run: Run) -> None:
         ui.download.content(written(run.plan), "plan.yaml")
 
-    def _annex(self, run: Run) -> None:
-        ui.download.content(markdown(read_dossier(run.folder)), ANNEX)
-
     async def _everything(self, run: Run) -> None:
         """All files of the release, and the annex made of them, which is no part of its folder."""
-        annex = markdown(read_dossier(run.folder))
+        annex = markdown(read_annex(run.folder))
         packed = await asyncio.to_thread(with_annex, run.folder.parent / "result.zip", annex)
         ui.download.file(packed)
-
-    async def _annex_word(self, run: Run) -> None:
-        made = await asyncio.to_thread(document, read_dossier(run.folder))
-        stream = BytesIO()
-        made.save(stream)
-        ui.download.content(stream.getvalue(), "annex.docx")
 
     def _read(self, run: Run) -> None:
         """The report in a frame that may neither run nor load anything."""

@@ -2,16 +2,15 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 from nicegui import ui
 
 from sfumato.delimited.lines import read_lines
-from sfumato.report.tables import perturbed
-from sfumato.report.tables.known_anyway import less_promised
+from sfumato.report.tables.outcome import outcome_sentences
 from sfumato.service.jobs.plans import read_plan_text
 from sfumato.texts.words import Words
 from sfumato.web import components
+from sfumato.web.annex_download import annex_buttons
 from sfumato.web.tables.crosstab import crosswise
 
 SHOWN_ROWS = 500
@@ -61,41 +60,9 @@ def _show_files(folder: Path, whole: Path, words: Words) -> None:
                     words["download_table_house"], lambda: ui.download.file(whole / "report.html")
                 )
                 components.helped(house.props("outline"), words["tip.download_table_house"])
+                annex_buttons(whole, words)
                 for key, path in (("download_table", folder / "table.csv"), ("download_plan", whole / "plan.yaml")):
                     components.button(words[key], lambda path=path: ui.download.file(path)).props("outline")
-
-
-def outcome_sentences(report: dict[str, Any], words: Words) -> list[tuple[str, bool | None]]:
-    """What came of a table, in sentences, each good, bad or neither."""
-    if "noise" in report:
-        promised = not report["warnings"]
-        return [
-            (words["noised.holds"], True) if promised else (words.sentence(report["warnings"][0]), None),
-            *((text, None) for text in perturbed.sentences({**report, "warnings": []}, words)),
-        ]
-    audit = {key: words.count(count) for key, count in report["audit"].items()}
-    counts = {key: words.count(report[key]) for key in ("masked", "cells", "primary", "secondary")}
-    proved = (
-        "table_proved" if report["proved_optimal"] else "table_gap" if report["gap"] is not None else "table_unproved"
-    )
-    gap = words.figure(f"{100 * (report['gap'] or 0):.1f}")
-    if not report["masked"]:
-        said, *more = report["warnings"]
-        return [(words.sentence(text), None) for text in (said, words["masked"].format(**counts), *more)]
-    # A job of before says nothing of it.
-    attacked = report.get("attacked", True)
-    fails = "table_leaks" if attacked else "tabled.unattacked"
-    return [
-        (words["table_holds" if report["holds"] else fails], bool(report["holds"])),
-        (words["masked"].format(**counts), None),
-        (words["audit"].format(checked=audit["checked"], exact=audit["exact"], narrow=audit["too_narrow"]), None),
-        (words[proved].format(gap=gap), None),
-        *((text, None) for text in less_promised(words, report)),
-        *(
-            (words.sentence(warning), None)
-            for warning in (report["warnings"] if report["holds"] or not attacked else ())
-        ),
-    ]
 
 
 def show_cells(folder: Path, words: Words) -> None:

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sfumato.errors import extra_part
-from sfumato.report.release.annex import parts
-from sfumato.report.release.dossier import Dossier
+from sfumato.report.annex import Annex
 
 # A4 with its margins, and the widths of columns, in millimeters.
 PAPER, MARGIN = (210, 297), 20
@@ -14,7 +13,7 @@ LOCALES = {"de": "de-DE", "en": "en-US"}
 HASH_LENGTH = 64
 
 
-def document(dossier: Dossier) -> Any:
+def document(annex: Annex) -> Any:
     """The annex as a document of Word, to be saved.
 
     Raises:
@@ -23,20 +22,20 @@ def document(dossier: Dossier) -> Any:
     with extra_part("python-docx", "word"):
         import docx
     made = docx.Document()
-    _set_up(made, dossier)
-    made.add_heading(dossier.words["annex.title"], 0)
-    for part in parts(dossier):
-        made.add_heading(part.title, 1)
-        for text in part.paragraphs:
-            made.add_paragraph(text).paragraph_format.keep_with_next = bool(part.tables)
-        for point in part.points:
+    _set_up(made, annex)
+    made.add_heading(annex.words["annex.title"], 0)
+    for chapter in annex.chapters:
+        made.add_heading(chapter.title, 1)
+        for text in chapter.paragraphs:
+            made.add_paragraph(text).paragraph_format.keep_with_next = bool(chapter.tables)
+        for point in chapter.points:
             made.add_paragraph(point, style="List Bullet")
-        for rows in part.tables:
+        for rows in chapter.tables:
             _add_table(made, rows)
     return made
 
 
-def _set_up(made: Any, dossier: Dossier) -> None:
+def _set_up(made: Any, annex: Annex) -> None:
     """Paper, type and language, and what Word says of the document."""
     from docx.oxml.ns import qn
     from docx.shared import Mm, Pt
@@ -46,11 +45,11 @@ def _set_up(made: Any, dossier: Dossier) -> None:
         section.left_margin = section.right_margin = Mm(MARGIN)
         section.top_margin = section.bottom_margin = Mm(MARGIN)
     properties = made.core_properties
-    properties.title, properties.author = dossier.words["annex.title"], dossier.about().get("by", "")
-    properties.language, properties.comments = dossier.words.language, ""
+    properties.title, properties.author = annex.words["annex.title"], annex.by
+    properties.language, properties.comments = annex.words.language, ""
     made.styles["Normal"].font.size = Pt(10)
     for language in made.styles.element.xpath("//w:docDefaults//w:lang"):  # by which Word checks the spelling
-        language.set(qn("w:val"), LOCALES.get(dossier.words.language, dossier.words.language))
+        language.set(qn("w:val"), LOCALES.get(annex.words.language, annex.words.language))
 
 
 def _add_table(made: Any, rows: Sequence[Sequence[str]]) -> None:

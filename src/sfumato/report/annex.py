@@ -1,0 +1,78 @@
+"""The annex for a data protection impact assessment: chapters that an officer can paste, as Markdown."""
+
+import re
+from collections.abc import Sequence
+
+from sfumato.dataclass import dataclass
+from sfumato.report.page.signing import SIGNERS, Decision
+from sfumato.texts.words import Words
+
+# What Markdown takes for a mark; an underscore inside a word is none.
+_MARKS = re.compile(r"[\\`*<>\[\]|&~]|(?<!\w)_|_(?!\w)")
+ANNEX, WORD_ANNEX = "annex.md", "annex.docx"
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    """A chapter: its heading, paragraphs, points, and tables (the first row of each is its head)."""
+
+    title: str
+    paragraphs: Sequence[str] = ()
+    points: Sequence[str] = ()
+    tables: Sequence[Sequence[Sequence[str]]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Annex:
+    """The chapters of an annex, the words of its language, and who released, where that is stated."""
+
+    words: Words
+    by: str
+    chapters: Sequence[Chapter]
+
+
+def processing(words: Words, rows: Sequence[Sequence[str]]) -> Chapter:
+    """What was released, by whom and for what."""
+    return Chapter(words["annex.processing"], tables=[[[words["annex.item"], words["annex.says"]], *rows]])
+
+
+def necessity(words: Words, told: Sequence[str], decisions: Sequence[Decision]) -> Chapter:
+    """What is published no more, and what was decided for which reason."""
+    head = [words[f"sign.{key}"] for key in ("decision", "choice", "reason")]
+    return Chapter(words["annex.necessity"], told, tables=[[head, *decisions]])
+
+
+def seals(words: Words, rows: Sequence[tuple[str, str]]) -> list[Sequence[str]]:
+    """The table of the hashes of files."""
+    return [[words["annex.file"], "SHA-256"], *rows]
+
+
+def signatures(words: Words) -> Chapter:
+    """A line for each person who signs."""
+    head = [words["annex.who"], *(words[f"sign.{key}"] for key in ("name", "place_date", "signature"))]
+    signers = [[words[f"sign.{who}"], "", "", ""] for who in SIGNERS]
+    return Chapter(words["annex.sign"], [words["annex.sign_hint"]], tables=[[head, *signers]])
+
+
+def markdown(annex: Annex) -> str:
+    """The annex as Markdown."""
+    blocks = [f"# {annex.words['annex.title']}"]
+    for chapter in annex.chapters:
+        blocks += [f"## {chapter.title}", *map(_plain, chapter.paragraphs)]
+        blocks += ["\n".join(f"- {_plain(point)}" for point in chapter.points)] if chapter.points else []
+        blocks += [_markdown_table(rows) for rows in chapter.tables]
+    return "\n\n".join(blocks) + "\n"
+
+
+def _plain(text: str) -> str:
+    r"""A text that Markdown shows as it is, on one line.
+
+    >>> print(_plain("Diagnose <ICD> | *"), _plain("date_of_birth"))
+    Diagnose \<ICD\> \| \* date_of_birth
+    """
+    return _MARKS.sub(lambda mark: "\\" + mark[0], " ".join(text.splitlines()))
+
+
+def _markdown_table(rows: Sequence[Sequence[str]]) -> str:
+    lines = ["| " + " | ".join(_plain(cell) for cell in row) + " |" for row in rows]
+    return "\n".join([lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]])

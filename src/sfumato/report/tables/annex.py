@@ -1,0 +1,32 @@
+"""The annex on a release of tables: its facts in the order of an impact assessment; it stays in the house."""
+
+from sfumato.report.annex import Annex, Chapter, necessity, processing, seals, signatures
+from sfumato.report.tables.changed_house import changed_story
+from sfumato.report.tables.house import Papers, Teller, document_rows
+from sfumato.report.tables.masked_house import masked_story
+from sfumato.report.tables.outcome import outcome_sentences
+
+
+def tables_annex(teller: Teller, papers: Papers) -> Annex:
+    """The annex on a release of tables, by what its plan and its report.json tell."""
+    words, plan = teller.words, teller.plan
+    story = changed_story(teller) if "noise" in teller.report else masked_story(teller)
+    chapters = [
+        processing(words, document_rows(teller, papers)),
+        necessity(words, story.lost, story.decisions),
+        Chapter(words["annex.risks"], points=story.attackers),
+        Chapter(words["annex.measures"], points=_measures(teller)),
+        Chapter(words["annex.residual"], points=[*story.residual, *story.limits]),
+        Chapter(words["annex.evidence"], [words["tabled.house"]], tables=[seals(words, list(papers.seals.items()))]),
+        signatures(words),
+    ]
+    return Annex(words, plan.release.stated().get("by", ""), chapters)
+
+
+def _measures(teller: Teller) -> list[str]:
+    """Whether the promise holds, and what it is."""
+    words, report, plan = teller.words, teller.report, teller.plan
+    (verdict, _), *_ = outcome_sentences(report, words)
+    promised = report["holds"] and report.get("masked") and plan.primary
+    said = [verdict, *map(words.sentence, report["warnings"]), *([words["tabled.promise"]] if promised else [])]
+    return list(dict.fromkeys(said))

@@ -1,0 +1,33 @@
+"""The annex for an impact assessment on the page, of rows and of tables: as Markdown, and as a document of Word."""
+
+import asyncio
+from importlib.util import find_spec
+from io import BytesIO
+from pathlib import Path
+
+from nicegui import ui
+
+from sfumato.pipelines.report_folder import read_annex
+from sfumato.report.annex import ANNEX, WORD_ANNEX, markdown
+from sfumato.report.annex_document import document
+from sfumato.texts.words import Words
+from sfumato.web import components
+
+
+def annex_buttons(folder: Path, words: Words) -> None:
+    """Buttons that make it of a release folder; for Word where the part that writes it is installed."""
+
+    async def word() -> None:
+        ui.download.content(await asyncio.to_thread(_word_annex, folder), WORD_ANNEX)
+
+    def text() -> None:
+        ui.download.content(markdown(read_annex(folder)), ANNEX)
+
+    for key, run in (("download_annex", text), *((("download_annex_word", word),) if find_spec("docx") else ())):
+        components.helped(components.button(words[key], run).props("outline"), words[f"tip.{key}"])
+
+
+def _word_annex(folder: Path) -> bytes:
+    stream = BytesIO()
+    document(read_annex(folder)).save(stream)
+    return stream.getvalue()
