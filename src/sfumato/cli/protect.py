@@ -1,7 +1,7 @@
 """`sfumato protect`: mask the cells of a table so that nobody can compute them back."""
 
-import signal
 import json
+import signal
 import sys
 import threading
 import time
