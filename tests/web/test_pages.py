@@ -387,6 +387,8 @@ def test_a_table_is_signed_for(base, open_page, tmp_path) -> None:
     assert all(text in report for text in ("Amt für Statistik", "Jahrbuch") for report in (house, outside))
     assert ("Unterschriften" in house, "Unterschriften" in outside) == (True, False)
     assert "source: cells.csv" in house
+    annex = downloaded(page, "Anhang zur Folgenabschätzung", tmp_path / "annex.md").read_text(encoding="utf-8")
+    assert annex.startswith("# Anhang zur Datenschutz-Folgenabschätzung") and "Amt für Statistik" in annex
 
 
 # As a spreadsheet puts it on the clipboard.
