@@ -218,6 +218,7 @@ def test_single_loss_makes_a_cell_unsafe():
             contributions=["top1", "top2"],
             dimensions={"area": {"column": "area"}},
             primary=[rule],
+            attacker={"lower": -1000},
         )
         assert done.data.set_index("area").loc["a", "v_case"] == "primary"
 

@@ -481,6 +481,12 @@ def test_tables_that_belong_together_are_masked_together_and_after_one_another(b
     assert page.get_by_text("This did not work").count() == 0
 
 
+def choose_value(page, name: str) -> None:
+    """Choose what is added up in the tables that belong together."""
+    page.locator(".q-expansion-item").get_by_label("Column with the values").click()
+    page.get_by_role("option", name=name, exact=True).click()
+
+
 def test_rows_are_crossed_into_several_tables(base, open_page, tmp_path) -> None:
     rows = [f"{'abc'[place % 3]},{'mf'[place % 7 % 2]},{'yo'[place % 5 % 2]},{80337 + place}" for place in range(24)]
     (tmp_path / "people.csv").write_text("\n".join(["area,sex,age,zip", *rows]))
@@ -490,6 +496,13 @@ def test_rows_are_crossed_into_several_tables(base, open_page, tmp_path) -> None
     page.get_by_text("people.csv: area, sex, age, zip").wait_for()
     page.get_by_label("What the files hold").click()
     page.get_by_role("option", name="rows, one for each person or firm").click()
+    page.locator(".sf-entry", has_text="small counts").wait_for()
+    choose_value(page, "zip")
+    for rule in ("too few respondents", "p percent"):
+        page.locator(".sf-entry", has_text=rule).wait_for()
+    assert page.get_by_label("column with the number of respondents").count() == 0
+    choose_value(page, "count")
+    page.locator(".sf-entry", has_text="small counts").wait_for()
     button(page, "Protect").click()
     page.get_by_text("Nobody can compute a masked cell back.").wait_for()
     for name in ("area-sex", "area-age", "sex-age"):

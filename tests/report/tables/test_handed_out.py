@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from sfumato.errors import DataError
 from sfumato.pipelines.tables.protect import run_plan
 from sfumato.tables.plan.plan import read_table_plan
 from sfumato.texts.words import words_in
@@ -82,11 +83,47 @@ def test_both_editions_say_what_who_reruns_the_program_may_learn(tmp_path: Path,
         assert words["tabled.not.rerun" if not method else "noised.not.secret"] in page
 
 
-def test_decimals_of_hidden_cells_are_not_told(tmp_path: Path) -> None:
-    (tmp_path / "cells.csv").write_text("area,n\nTotal,30\na,2.5\nb,2.5\nc,25\n", encoding="utf-8")
-    plan = {**PLAN, "dimensions": {"area": {"column": "area"}}, "primary": [{"rule": "range", "min": 1, "max": 9}]}
-    run_plan(read_table_plan(plan, tmp_path)).save(tmp_path / "out")
-    assert "DECIMALS=0;" in (tmp_path / "out" / "table.px").read_text(encoding="utf-8")
+# Tables that publish 30 and 25: of whole numbers, and such whose masked cells are of another kind.
+WHOLE, FRACTIONS, NEGATIVE = ("2", "3"), ("2.5", "2.5"), ("-2", "7")
+
+
+def out_of_areas(folder: Path, hidden: tuple[str, str], name: str = "optimal", **said: object) -> Path:
+    folder.mkdir()
+    text = "area,n\nTotal,30\na,{}\nb,{}\nc,25\n".format(*hidden)
+    (folder / "cells.csv").write_text(text, encoding="utf-8")
+    rule = {"rule": "range", "min": -9 if "attacker" in said else 1, "max": 9}
+    plan = {**PLAN, "dimensions": {"area": {"column": "area"}}, "primary": [rule], "method": {"name": name}, **said}
+    run_plan(read_table_plan(plan, folder)).save(folder / "out")
+    return folder / "out"
+
+
+@pytest.mark.parametrize("name", ["optimal", "fast", "ranges"])
+@pytest.mark.parametrize(
+    ("hidden", "said"),
+    [
+        (FRACTIONS, {"table": {"source": "cells.csv", "value": "n", "step": 0.1}}),
+        (NEGATIVE, {"attacker": {"lower": -20}}),
+    ],
+)
+def test_the_kind_of_hidden_numbers_is_not_told(
+    tmp_path: Path, hidden: tuple[str, str], said: dict[str, object], name: str
+) -> None:
+    """Ranges told whether a masked number was negative or had decimals, to who knows the program."""
+    one, other = (
+        handed_out(out_of_areas(tmp_path / kind, own, name, **said))
+        for kind, own in (("whole", WHOLE), ("other", hidden))
+    )
+    assert one == other
+    assert "DECIMALS=0;" in other["table.px"]
+
+
+@pytest.mark.parametrize(("hidden", "code"), [(FRACTIONS, "hidden-decimals"), (NEGATIVE, "hidden-negative")])
+def test_the_plan_has_to_say_what_readers_hold_possible(tmp_path: Path, hidden: tuple[str, str], code: str) -> None:
+    with pytest.raises(DataError) as refused:
+        out_of_areas(tmp_path / "a", hidden)
+    assert refused.value.code == f"data.{code}"
+    assert not (tmp_path / "a" / "out").exists()
+    assert words_in("de").sentence(refused.value.what) != refused.value.what
 
 
 def test_one_of_several_tables_tells_its_own_numbers(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """From columns to tables: hierarchies, relations, bad input, groups, tables given by cells and relations."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from sfumato.tables.build.build import build
 from sfumato.tables.cells.cells import Status
 from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.cells.dimensions import file_tree
+from sfumato.tables.plan.attackers import AttackerModel
 from sfumato.tables.plan.plan import read_table_plan
 
 
@@ -317,7 +320,9 @@ def test_negative_values_have_no_floor(make_plan):
     )
     (part,) = build(plan, cells)
     assert np.isneginf(part.table.bounds.low).all()
-    assert run(plan, cells).holds
+    with pytest.raises(DataError, match="no published one is"):  # for none is published
+        run(plan, cells)
+    assert run(replace(plan, attacker=AttackerModel(lower=-100)), cells).holds
 
 
 @pytest.mark.parametrize(

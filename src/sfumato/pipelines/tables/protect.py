@@ -26,6 +26,7 @@ from sfumato.tables.deadline import Deadline, never, within
 from sfumato.tables.formats.cell_places import errors_in
 from sfumato.tables.masking import Masked, mask_part
 from sfumato.tables.plan.plan import FILE_KEYS, TABLE, TablePlan, read_table_plan
+from sfumato.tables.promises.told_kind import check_kind
 from sfumato.tables.suppression.installed import check_installed
 from sfumato.tables.suppression.suppression import Progress
 from sfumato.tables.words import NAMES
@@ -173,6 +174,7 @@ def _masked(parts: Sequence[Part], plan: TablePlan, deadline: Deadline, progress
         share = deadline.share(len(part.table) / left)
         left -= len(part.table)
         done.append(mask_part(part, plan.method, plan.output.language, share, progress))
+        check_kind(plan, done[-1])
     return done
 
 

@@ -27,6 +27,7 @@ from sfumato.tables.plan.plan import TablePlan, read_table_plan
 from sfumato.tables.plan.rules import Dominance, Frequency, Holdings, PriorPosterior, Request
 from sfumato.tables.plan.source import COUNT
 from sfumato.tables.promises.resolution import step_in
+from sfumato.tables.promises.told_kind import check_kind
 from sfumato.tables.published.previous import Release, read_releases
 from sfumato.tables.several import joint_part, section_of, shown_of
 from sfumato.tables.suppression.installed import check_installed
@@ -69,6 +70,7 @@ def protect_several(
         masked = shown_of(mask_part(part, plan.method, plan.output.language, deadline, progress), joint)
     except UnattainableError as error:
         raise _with_odd(error, sheets[0].chains) from None
+    check_kind(plan, masked)
     seconds = {"check": built - start, "mask": time.perf_counter() - built}
     whole = ProtectedTable(plan, joint.columns, (masked,), seconds)
     if not whole.holds:

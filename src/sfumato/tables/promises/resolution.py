@@ -71,10 +71,12 @@ def _unit(source: TableSource, columns: Columns, values: Numbers) -> Numbers:
 def as_counts(source: TableSource, values: Numbers) -> Numbers | None:
     """A table without contributions or respondents is one of counts: its values are the respondents.
 
-    What is negative or a fraction counts nobody, save where weighted records were counted.
+    What is negative or a fraction counts nobody, save where weighted records were counted; nor does a table that the
+    plan says to have fractions, whichever cells have some.
     """
     told = values[~np.isnan(values)]
-    whole = source.value == COUNT or np.array_equal(told, np.round(told))
+    fine = source.step is not None and source.step < 1
+    whole = source.value == COUNT or (not fine and np.array_equal(told, np.round(told)))
     return values if source.counts and whole and not (told < 0).any() else None
 
 

@@ -100,6 +100,24 @@ def _place(name: str) -> int | None:
     return int(match["place"] or 1) if match else None
 
 
+def rules_of_rows(summed: bool, held: bool) -> list[Values]:
+    """The rules that fit tables which are made from rows: their crossing tells who is behind each cell.
+
+    Args:
+        summed: Whether values are added up; else rows are counted.
+        held: Whether a column says whose a row is, of whom there may be several.
+
+    >>> rules_of_rows(summed=False, held=False), rules_of_rows(summed=False, held=True)
+    ([{'rule': 'range', 'min': 1, 'max': 3}], [{'rule': 'frequency', 'min': 3}])
+    >>> [rule["rule"] for rule in rules_of_rows(summed=True, held=True)]
+    ['holdings', 'p-percent']
+    """
+    if not summed and not held:
+        return fitting_rules(ColumnFacts(), whole=True)
+    few = [{"rule": "holdings" if summed and held else "frequency", "min": 3}]
+    return [*few, {"rule": "p-percent", "p": 10}] if summed else few
+
+
 def fitting_rules(facts: ColumnFacts, whole: bool) -> list[Values]:
     """The rules that fit a table: for sums who is behind them, for whole numbers without such columns small counts.
 

@@ -88,7 +88,7 @@ class LinkedTables:
         self._changed()
 
     def _select(self, name: str) -> ui.select:
-        return ui.select([], label=self._words[name], clearable=True, on_change=lambda _: self._changed())
+        return ui.select([], label=self._words[name], clearable=True, on_change=lambda _: self._chosen())
 
     async def _uploaded(self, event: events.UploadEventArguments) -> None:
         try:
@@ -143,6 +143,7 @@ class LinkedTables:
         for name, field in self._fields().items():
             field.value = fields.get(name, field.value)
         self._filling = False
+        self._rules.crossed = self._crossed
         self._show()
         if kept.get("lost"):
             self._card.value = True
@@ -153,11 +154,36 @@ class LinkedTables:
         """Offer the columns that all files have, to the rules as well."""
         if self._filling:
             return
+        self._filling = True
         self._fill()
+        self._filling = False
+        self._rules.crossed = self._crossed
         self._rules.offer(self.shared)
-        if self.tables and self._kind.value == CELLS:
-            self._rules.propose_for(self.shared, self._shared_lines(), str(self._value.value or ""))
+        self._propose()
         self._choose()
+
+    def _propose(self) -> None:
+        """Propose the rules that fit what is in the files."""
+        if self._crossed:
+            self._rules.propose_for_rows(self._summed, bool(self._holding.value))
+        elif self.tables:
+            self._rules.propose_for(self.shared, self._shared_lines(), str(self._value.value or ""))
+
+    @property
+    def _crossed(self) -> bool:
+        """Whether tables are made from rows: their crossing tells who is behind each cell."""
+        return self.tables and self._kind.value == ROWS
+
+    @property
+    def _summed(self) -> bool:
+        """Whether values are added up."""
+        return self._value.value not in (None, "", COUNT)
+
+    def _chosen(self) -> None:
+        """Somebody chose what is added up, or whose rows are: other rules fit tables that are made from rows then."""
+        if not self._filling and self._crossed:
+            self._propose()
+        self._changed()
 
     def _shared_lines(self) -> list[tuple[str, ...]]:
         """The cells of all files, by the columns that all of them have."""
@@ -226,8 +252,7 @@ class LinkedTables:
     def _with_respondents(self, rules: Values) -> Values:
         """The rules, with one about few respondents where they have none: small sums or few rows are no small group."""
         primary = rules.get("primary") or []
-        summed = self._value.value not in (None, "", COUNT)
-        asked = self._kind.value == ROWS and (summed or (self._holding.value and primary))
+        asked = self._kind.value == ROWS and (self._summed or (self._holding.value and primary))
         if not asked or any(rule.get("rule") in OF_RESPONDENTS for rule in primary):
             return rules
         return {**rules, "primary": [*primary, {"rule": "frequency", "min": LEAST_RESPONDENTS}]}

@@ -23,6 +23,7 @@ from sfumato.web.tables.column_facts import (
     facts_in,
     fitting_rules,
     has_fractions,
+    rules_of_rows,
     texts_of,
 )
 
@@ -62,6 +63,7 @@ class MaskingRules:
         columns: The columns of the table at hand, which fields offer.
         promised: Whether the rules hold for a method that changes numbers, which can do without.
         proposed: The rules that the page itself put there.
+        crossed: Whether tables are made from rows, so that no column needs to be named.
     """
 
     words: Words
@@ -74,6 +76,7 @@ class MaskingRules:
     attacker: Values = field(default_factory=dict)
     promised: bool = True
     proposed: list[Values] = field(default_factory=lambda: [{"rule": "range", **STARTS["range"]}])
+    crossed: bool = False
 
     def __post_init__(self) -> None:
         offered: dict[str, Callable[[], Values]] = {name: partial(dict, STARTS[name]) for name in RULES}
@@ -146,6 +149,13 @@ class MaskingRules:
             self.proposed = deepcopy(self.rules)
         self.show()
 
+    def propose_for_rows(self, summed: bool, held: bool) -> None:
+        """Propose rules that fit tables which are made from rows; rules that somebody chose stay."""
+        if self.rules == self.proposed:
+            self.rules[:] = rules_of_rows(summed, held)
+            self.proposed = deepcopy(self.rules)
+        self.show()
+
     def count_respondents(self, column: str) -> None:
         """Look at how many persons a column says are behind a cell; values, which count rows, do not tell it."""
         self.facts["frequency"] = column
@@ -182,7 +192,7 @@ class MaskingRules:
         needed |= {"contributions"} if any(rule["rule"] == "request" for rule in self.rules) else set()
         needed |= {"shadow"} if "contributions" in needed else set()
         needed |= {"respondents"} if any(rule.get("level") == "respondent" for rule in self.rules) else set()
-        keys = {name: key for name, key in TABLE.keys.items() if name in needed}
+        keys = {name: key for name, key in TABLE.keys.items() if name in needed and not self.crossed}
         self._facts_room.set_visibility(bool(keys))
         with self._facts_room:
             Form(self.words, "facts", keys, self.facts, self.touched, dict.fromkeys(FACTS, self.columns)).build()

@@ -1,0 +1,51 @@
+"""What published cells tell of the kind of a table, and masked ones that are of another kind.
+
+A reader takes for the least what the plan says, or else 0 unless something published is negative, or nothing else adds
+up; for the decimals of a table those that are published. Ranges are computed with that. Were they computed with the
+masked cells, they would tell that one of these is negative or has decimals; and computed without, they would not hold
+its value. So the plan has to say what readers hold possible.
+"""
+
+import numpy as np
+
+from sfumato.errors import DataError
+from sfumato.tables.cells.cells import Bounds
+from sfumato.tables.cells.precision import step_of
+from sfumato.tables.masking import Masked
+from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.programs import Program
+
+SLACK = 1e-9
+
+
+def check_kind(plan: TablePlan, masked: Masked) -> None:
+    """Refuse a table whose masked cells are of another kind than the published ones, where the plan does not tell.
+
+    Raises:
+        DataError: A masked cell is negative and nothing published tells it, or has decimals that no published one has.
+    """
+    if masked.bare:
+        return
+    values, mask, bounds = masked.part.table.values, masked.mask, masked.part.public
+    below = mask & (values < 0) & np.isneginf(bounds.low)
+    if below.any() and not (values[~mask] < 0).any() and _adds_up(masked, plan.table.tolerance):
+        raise DataError(
+            "masked cells are negative, and no published one is: readers take 0 for the least, which their ranges "
+            "would miss.",
+            "Name in the plan the least that readers hold possible: attacker.lower.",
+            "hidden-negative",
+        )
+    if plan.table.step is None and step_of(values) < step_of(values[~mask]) * (1 - SLACK):
+        raise DataError(
+            "masked cells have decimals that no published one has: readers take the table for one of coarser numbers.",
+            "Name in the plan how fine numbers are: table.step.",
+            "hidden-decimals",
+        )
+
+
+def _adds_up(masked: Masked, tolerance: float) -> bool:
+    """Whether what is published agrees with a table without negative cells."""
+    table, mask = masked.part.table, masked.mask
+    bounds = Bounds(np.where(mask, 0.0, table.values), np.where(mask, np.inf, table.values))
+    sides = np.full(len(table.relations), tolerance)
+    return Program(table.relations.matrix(len(table)), bounds, Bounds(-sides, sides)).feasible()
