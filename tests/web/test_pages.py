@@ -766,6 +766,11 @@ def test_the_whole_job_is_done_by_keyboard_alone_at_the_width_of_a_phone(base, o
     pressed(page, "Anonymize")
     page.get_by_text("You may publish this, as promised.").wait_for()
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 391
+    assert page.get_by_role("tab").first.bounding_box()["y"] < 1.5 * 844  # within a screen and a half of a phone
+    told = page.locator("details.verdict.not")
+    assert not told.locator("li").first.is_visible()
+    pressed(page, told.locator("summary").inner_text())
+    told.locator("li").first.wait_for()
     tab_to(page, "Columns")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")

@@ -13,6 +13,12 @@
     if (around) ['role', 'tabindex'].forEach((name) => around.removeAttribute(name));
   });
 
+  // On a phone, what is not promised and what was lost start folded to their headings, so that the figures are near.
+  const foldBoxes = () => all('details.verdict:not([data-seen])').forEach((box) => {
+    box.dataset.seen = '';
+    if (matchMedia('(max-width: 700px)').matches) box.open = false;
+  });
+
   // Steps are places in the history, so that the back button leads to the step before.
   window.sfStep = (step) => {
     if (location.hash.slice(1) !== step) history.pushState(null, '', '#' + step);
@@ -271,7 +277,7 @@
 
   const start = () => {
     document.body.append(tip);
-    const watch = () => { nameUploads(); spreadAll(); };
+    const watch = () => { nameUploads(); foldBoxes(); spreadAll(); };
     new MutationObserver(watch).observe(document.body, {childList: true, subtree: true});
     nameUploads();
   };

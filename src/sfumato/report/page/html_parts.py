@@ -86,6 +86,20 @@ def folded(words: Words, parts: Sequence[Part], shown: Callable[[Sequence[Part]]
     return f'{shown(parts[:most])}<details class="fold"><summary>{more}</summary>{shown(parts[most:])}</details>'
 
 
+def folding(box: str, points: str) -> str:
+    """A box of a report as the pages have it, which folds to its heading: on a phone it starts so.
+
+    Args:
+        points: How much there is in it, told where it is folded.
+
+    >>> folding('<div class="not"><strong>Lost</strong><ul></ul></div>', "3 points")
+    '<details class="not" open><summary><strong>Lost</strong> <span>3 points</span></summary><ul></ul></details>'
+    """
+    head, end, body = box.removeprefix("<div ").removesuffix("</div>").partition("</strong>")
+    mark, _, title = head.partition(">")
+    return f"<details {mark} open><summary>{title}{end} <span>{escape(points)}</span></summary>{body}</details>"
+
+
 def tiles(figures: Iterable[tuple[str, str]]) -> str:
     """Figures that stand out, each with the words below it."""
     shown = "".join(

@@ -7,6 +7,7 @@ from typing import Any
 
 from nicegui import ui
 
+from sfumato.report.page.html_parts import folding
 from sfumato.report.release.sections import sections
 from sfumato.service.store.jobs import Job
 from sfumato.web import components
@@ -112,10 +113,15 @@ class ResultStep:
         with self._answer_room:
             with ui.element("div").classes("sf-halves sf-answer"):
                 ui.html(answer, sanitize=False).classes("w-full").props('role="status"')
-                ui.html(sections.limits(dossier), sanitize=False).classes("w-full")
+                ui.html(self._folding(sections.limits(dossier)), sanitize=False).classes("w-full")
             for warning in filter(None, (sections.tells(dossier), sections.lost(dossier))):
-                ui.html(warning, sanitize=False).classes("w-full").props('role="status"')
+                ui.html(self._folding(warning), sanitize=False).classes("w-full").props('role="status"')
             components.tiles(sections.figures(dossier), helped=result_figures.tile_helps(dossier.words))
+
+    def _folding(self, box: str) -> str:
+        """A box that folds to its heading and how much there is in it."""
+        points = box.count("<li") + box.count("<p")
+        return folding(box, self.words["report.points"].format(count=self.words.count(points)))
 
     def _views(self, run: Run) -> dict[str, Callable[[], Any]]:
         """The views of a run, each built when it is looked at."""
