@@ -14,10 +14,12 @@
   });
 
   // On a phone, what is not promised and what was lost start folded to their headings, so that the figures are near.
+  const phone = matchMedia('(max-width: 700px)');
   const foldBoxes = () => all('details.verdict:not([data-seen])').forEach((box) => {
     box.dataset.seen = '';
-    if (matchMedia('(max-width: 700px)').matches) box.open = false;
+    box.open = !phone.matches;
   });
+  phone.addEventListener('change', () => all('details.verdict').forEach((box) => { box.open = !phone.matches; }));
 
   // Steps are places in the history, so that the back button leads to the step before.
   window.sfStep = (step) => {

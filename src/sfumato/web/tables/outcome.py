@@ -28,7 +28,10 @@ def show_outcome(folder: Path, words: Words) -> None:
         if own != folder:
             ui.label(own.name).classes("font-bold mt-2")
         show_cells(own, words)
-        _show_files(own, folder, words)
+        _show_files(own, words, folder if own == folder else None)
+    if not (folder / "table.csv").exists():
+        with components.card(words["tables_documents"], "sf-box-in"), ui.row():
+            _show_documents(folder, words)
 
 
 def table_folders(folder: Path) -> list[Path]:
@@ -38,11 +41,12 @@ def table_folders(folder: Path) -> list[Path]:
     return sorted(path.parent for path in folder.glob("*/table.csv"))
 
 
-def _show_files(folder: Path, whole: Path, words: Words) -> None:
+def _show_files(folder: Path, words: Words, release: Path | None) -> None:
     """What may be handed out, and what stays in the house, in two boxes that cannot be mistaken.
 
     Args:
-        folder: The folder of the table; whole: that of the release, where it is of several.
+        folder: The folder of the table.
+        release: The folder of its release; none where it is one of several, which are signed for together.
     """
     external = folder / "table-external.csv"  # there only where the audit passed
     with ui.element("div").classes("sf-halves"):
@@ -56,13 +60,18 @@ def _show_files(folder: Path, whole: Path, words: Words) -> None:
         with components.card(words["box_in"], "sf-box-in"):
             ui.label(words["table_stays"]).classes("sf-small")
             with ui.row():
-                house = components.button(
-                    words["download_table_house"], lambda: ui.download.file(whole / "report.html")
-                )
-                components.helped(house.props("outline"), words["tip.download_table_house"])
-                annex_buttons(whole, words)
-                for key, path in (("download_table", folder / "table.csv"), ("download_plan", whole / "plan.yaml")):
-                    components.button(words[key], lambda path=path: ui.download.file(path)).props("outline")
+                if release is not None:
+                    _show_documents(release, words)
+                table = components.button(words["download_table"], lambda: ui.download.file(folder / "table.csv"))
+                table.props("outline")
+
+
+def _show_documents(release: Path, words: Words) -> None:
+    """The documents of a release: the report to sign, the annex, and the plan."""
+    house = components.button(words["download_table_house"], lambda: ui.download.file(release / "report.html"))
+    components.helped(house.props("outline"), words["tip.download_table_house"])
+    annex_buttons(release, words)
+    components.button(words["download_plan"], lambda: ui.download.file(release / "plan.yaml")).props("outline")
 
 
 def show_cells(folder: Path, words: Words) -> None:

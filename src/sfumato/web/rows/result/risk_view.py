@@ -109,7 +109,7 @@ def _sizes(words: Words, report: dict[str, Any]) -> None:
     with components.card(words["risk.sizes"]):
         ui.label(about).classes("sf-soft sf-small")
         drawn = histogram(words, pairs, words["report.sizes_axis"], about)
-        ui.html(legend(words) + drawn, sanitize=False).classes("w-full sf-plot")
+        ui.html(legend(words) + drawn, sanitize=False).classes("w-full sf-plot").props('tabindex="0"')
 
 
 def _special(words: Words, special: Mapping[str, Any], after: Mapping[str, Any]) -> None:
@@ -126,7 +126,7 @@ def _special(words: Words, special: Mapping[str, Any], after: Mapping[str, Any])
         drawn = bars(sizes, words["risk.special.sets"], words["risk.special"])
         shares = [(name, share, words.percent(share)) for name, share in special["columns"].items()]
         part = bars(sorted(shares, key=lambda entry: -entry[1])[:8], words["risk.special.part"], words["risk.special"])
-        ui.html(drawn + part, sanitize=False).classes("w-full sf-plot")
+        ui.html(drawn + part, sanitize=False).classes("w-full sf-plot").props('tabindex="0"')
 
 
 def _set_bar(words: Words, size: int, count: int) -> tuple[str, float, str]:
