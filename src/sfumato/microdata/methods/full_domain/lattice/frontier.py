@@ -9,6 +9,7 @@ import numpy as np
 from sfumato.microdata.counts.grouping import LEAST_IN_RUNS, hash_capacity
 from sfumato.microdata.counts.packing import Words
 from sfumato.microdata.losses.class_sizes import AverageClassSize
+from sfumato.microdata.losses.loss import summed_over_lattice
 from sfumato.microdata.losses.marginal import Marginal
 from sfumato.microdata.methods.full_domain.lattice import checked_nodes
 from sfumato.microdata.methods.full_domain.lattice import frontier_kernels as kernels
@@ -18,9 +19,13 @@ from sfumato.microdata.methods.full_domain.lattice.rare_pairs import screened
 from sfumato.microdata.models.classes import Counts, Floats
 
 # How far up the open part of the lattice the next node is taken: a coarse node is cheap to group, and rules out much
-# below it. Where much may be suppressed, the number of classes bounds coarser nodes alone: it is asked of fine ones.
+# below it. Where much may be suppressed, and the number of classes bounds coarser nodes alone or suppression costs
+# nothing, fine ones are asked.
 WHERE = 0.9
+SIZES_WHERE = 0.7
 FREE_WHERE = 0.2
+# How much it counts beside a node's loss how few labels it has: whether it fails depends on these.
+FEW_LABELS = 0.3
 # Nodes between two looks at the clock.
 BATCH = 64
 # Classes that are kept at hand, for nodes above.
@@ -46,15 +51,21 @@ class Frontier:
 
     def search(self) -> bool:
         """Check nodes until none is open; whether that was done in time."""
-        problem = self.problem
-        free = problem.limit > problem.table.rows // 10
-        where = FREE_WHERE if free and isinstance(problem.loss, AverageClassSize) else WHERE
+        problem, where = self.problem, self._where()
         # The coarsest node is released if any is.
         if self._state[kernels.OPEN]:
             kernels.look(*self._arrays, self._checked.packed(problem.highest))
         while self._state[kernels.OPEN] and not problem.deadline.over:
             kernels.advance(*self._arrays, where, BATCH)
         return not self._state[kernels.OPEN]
+
+    def _where(self) -> float:
+        problem, loss = self.problem, self.problem.loss
+        if isinstance(loss, Marginal):
+            fine, where = loss.suppression_is_free, WHERE
+        else:
+            fine, where = isinstance(loss, AverageClassSize), SIZES_WHERE
+        return FREE_WHERE if fine and problem.limit > problem.table.rows // 10 else where
 
     @property
     def checked(self) -> int:
@@ -78,7 +89,7 @@ class Frontier:
         window, (places_in_word, _) = problem.window(), layout(problem)
         free = problem.limit >= problem.table.rows
         places = np.arange(problem.size) if free else np.flatnonzero(screened(problem).reshape(-1))
-        ranks: Floats = problem.loss.ranks(window).reshape(-1)[places]
+        ranks = self._ranks().reshape(-1)[places]
         order = np.argsort(ranks, kind="stable")
         places = places[order]
         levels: Words = np.zeros(len(places), np.uint64)
@@ -86,6 +97,17 @@ class Frontier:
             levels |= (level + problem.lowest[column]).astype(np.uint64) << places_in_word[column]
         floors = problem.loss.floors(window).reshape(-1)[places]
         return kernels.Open(levels, ranks[order], floors, np.zeros(len(places)))
+
+    def _ranks(self) -> Floats:
+        """Where each node lies between the finest and the coarsest: by its labels, and by its loss where it has one."""
+        problem, window = self.problem, self.problem.window()
+        labels = [np.log([len(texts) for texts in ladder.labels]) for ladder in problem.table.ladders]
+        few = _from_0_to_1(-summed_over_lattice(labels, window))
+        if not isinstance(problem.loss, Marginal):
+            return few
+        # Where suppression costs nothing, what loses less is tried first, whether it fails or not.
+        counted = 0.0 if problem.loss.suppression_is_free else FEW_LABELS
+        return _from_0_to_1(problem.loss.floors(window)) + counted * few
 
     def _tables(self) -> tuple[kernels.Tables, kernels.Columns, kernels.Prices, kernels.Room]:
         grouper, table = self.problem.grouper, self.problem.table
@@ -135,3 +157,9 @@ class Frontier:
             means[column, : len(levels)] = levels
         charges = loss.charges()
         return kernels.Prices(means, loss.shares, charges.values, charges.offsets, charges.constant)
+
+
+def _from_0_to_1(values: Floats) -> Floats:
+    """Values as shares of the way from the least to the greatest."""
+    shares: Floats = (values - values.min()) / (np.ptp(values) or 1.0)
+    return shares

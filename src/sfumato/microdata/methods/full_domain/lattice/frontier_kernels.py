@@ -178,7 +178,8 @@ def visit(nodes, tables, columns, prices, room, checked, params, state, most, le
         # A class that is kept at a coarser node holds one that is kept here, or k of the rows that are lost here.
         floor = params[ROWS] / max(kept + ((lost - 1) // params[K] + 1 if lost else 0), 1)
         added = 0.0
-    close(nodes, columns.guard[0], state, most[0], level, lost > params[LIMIT], floor, added)
+    # Where no class is kept, none of a finer node is.
+    close(nodes, columns.guard[0], state, most[0], level, lost > params[LIMIT] or kept == 0, floor, added)
 
 
 @compiled
