@@ -99,8 +99,8 @@ class OtherChoices:
         words = self.words
         self._drawing.clear()
         with self._drawing:
-            ui.label(words["tradeoff_hint" if view == "frontier" else "lattice_hint"]).classes("sf-soft sf-small")
             if view == "frontier":
+                ui.label(words["tradeoff_hint"]).classes("sf-soft sf-small")
                 here = result_figures.here(self.run.folder)
                 ui.html(frontier.legend(words), sanitize=False).classes("legend")
                 chart = ui.echart(frontier.chart(self._points, self._rows(), words, here), on_point_click=self._clicked)
@@ -108,8 +108,10 @@ class OtherChoices:
             else:
                 texts = [self._text(point) for point in self._points]
                 levels = result_figures.report_of(self.run.folder)["levels"]
+                released = [words["lattice_released"]] if any(one.levels == levels for one in self._points) else []
+                ui.label(" ".join([words["lattice_hint"], *released])).classes("sf-soft sf-small")
                 shown = lattice.drawn(self._points, texts, self._budget(), levels, words["lattice"])
-                ui.html(shown, sanitize=False).classes("w-full")
+                ui.html(shown, sanitize=False).classes("w-full sf-plot").props('tabindex="0"')
 
     def _budget(self) -> int:
         """Rows that the plan lets a method withhold."""
