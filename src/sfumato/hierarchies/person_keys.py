@@ -5,11 +5,15 @@ less is promised, never more. A text that begins with a minus is a number, and o
 The engines do the same in their own words.
 """
 
+from collections.abc import Collection
+
 # What engines take off a key in small letters, as a regular expression of databases: all but letters and digits.
 SIGNS = r"[^\p{L}\p{N}]"
 # A key that holds none of these is compared as it is.
 NOISE = "[^a-z0-9]"
 _SIGNS = str.maketrans("", "", "".join(sign for sign in map(chr, range(128)) if not sign.isalnum()))
+# The same signs, but for what stands between lines.
+_SIGNS_OF_LINES = bytes(sign for sign in _SIGNS if sign != ord("\n"))
 
 
 def plain_key(text: str) -> str:
@@ -23,6 +27,20 @@ def plain_key(text: str) -> str:
     if text.isascii():
         return text.lower().translate(_SIGNS) or text
     return "".join(_small(sign) for sign in text if sign.isalnum()) or text
+
+
+def plain_keys(texts: Collection[str]) -> set[str]:
+    """The different keys of some texts as they are compared; plain letters are looked at together, at a fraction.
+
+    >>> sorted(plain_keys(["LB 1", "lb-1", "7"])), sorted(plain_keys(["??", "Ä.1", "ä1"]))
+    (['7', 'lb1'], ['??', 'ä1'])
+    """
+    lines = "\n".join(texts)
+    if lines.isascii() and lines.count("\n") == len(texts) - 1 and "\n-" not in f"\n{lines}":
+        keys = {*lines.lower().encode().translate(None, _SIGNS_OF_LINES).decode().split("\n")}
+        if "" not in keys:
+            return keys
+    return {*map(plain_key, texts)}
 
 
 def _small(sign: str) -> str:

@@ -25,6 +25,8 @@ _AMOUNT = re.compile(
 _POWERS = re.compile(r"(?<=m)[23](?=/|$)|[²³](?=/|$)")
 _UNIT_SIGNS = "%‰°"
 _INSIDE_UNITS = "/.·*"
+# What a numeral begins with: a code that begins otherwise is none, however many there are.
+_BEGINS = frozenset("+-.0123456789")
 # Most numbers are written as their canonical text, which is quickly seen.
 _PLAIN = re.compile(r"-?[1-9]\d{0,17}(?:\.\d{0,17}[1-9])?|-?0\.\d{0,17}[1-9]|0", re.ASCII)
 _PLAIN_LINES = re.compile(rf"(?:{_PLAIN.pattern})(?:\n(?:{_PLAIN.pattern}))*+", re.ASCII)
@@ -50,7 +52,10 @@ def canonical(values: Sequence[str], type_: ColumnType) -> tuple[list[str | None
     elif (forms := plain_numbers_of(values)) is not None:
         return [*forms], []
     else:
-        texts = [value if is_plain(value) else one(value) for value in values]
+        begins = _BEGINS if type_ == "decimal" else None
+        texts = [
+            value if is_plain(value) else None if begins and value[:1] not in begins else one(value) for value in values
+        ]
     return texts, [place for place, text in enumerate(texts) if text is None]
 
 

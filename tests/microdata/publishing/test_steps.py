@@ -3,9 +3,11 @@
 import random
 from decimal import Decimal
 
+import numpy as np
 import pytest
 
 from sfumato.microdata.publishing.plan import PublishPlan
+from sfumato.microdata.publishing.steps import Grid, publish_once
 
 PLANS = [
     PublishPlan(round=0.1),
@@ -37,6 +39,22 @@ def test_no_number_is_rounded_beyond_a_limit():
     assert shown == ["100", ">118.5", "-100", "<-118.5", "100", "50"]
     assert PublishPlan(round=25, bottom=110).publish(["111", "109"]) == ["125", "<110"]
     assert PublishPlan(round=25, bottom=110, top=118).publish(["111", "115"]) == ["100", "125"]
+
+
+def test_each_step_is_published_once():
+    """A number of a step stands for all others: halves fall by whole numbers, not by binary fractions."""
+    plan, asked = PublishPlan(round=0.1, top=30), []
+    forms = [f"{number / 100:g}" for number in range(5000)]
+    grid = Grid(top=Decimal(30), rounded=Decimal("0.1"))
+    steps = grid.steps(forms, np.array([*map(float, forms)]))
+    labels = publish_once(forms, steps, lambda form: asked.append(form) or one_by_one(plan, form))
+    assert labels == [one_by_one(plan, form) for form in forms]
+    assert len(asked) == len({*labels})
+
+
+def test_long_numbers_have_no_whole_steps():
+    assert Grid(rounded=Decimal("0.000001")).steps(["12345678901"], np.array([12345678901.0])) is None
+    assert PublishPlan(round=0.000001).publish(["12345678901", "12345678901.5"]) == ["12345678901", "12345678901.5"]
 
 
 def test_numbers_that_are_one_binary_fraction_stay_apart():

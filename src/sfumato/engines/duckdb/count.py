@@ -56,7 +56,8 @@ class Counting:
     def texts(self) -> str:
         """Ask for the texts of all columns, each with the place of its column; in one statement, which costs half."""
         return " UNION ALL ".join(
-            f"SELECT {place}, t{place} FROM combinations GROUP BY t{place}" for place in range(len(self.columns))
+            f"SELECT {place} AS place, t{place} AS text FROM combinations GROUP BY t{place}"
+            for place in range(len(self.columns))
         )
 
     def numberings(self, values: Sequence[Texts]) -> Iterator[str]:

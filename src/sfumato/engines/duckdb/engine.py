@@ -353,10 +353,11 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
 
     def _texts(self, counting: Counting) -> tuple[Texts, ...]:
         """The texts of each column of the table of combinations, in their order."""
-        lists: list[list[str | None]] = [[] for _ in counting.columns]
-        for place, text in self._run(counting.texts()) if lists else ():
-            lists[place].append(text)
-        return tuple(map(ordered, lists))
+        if not counting.columns:
+            return ()
+        arrays = self._connection.execute(counting.texts()).fetchnumpy()
+        places, texts = np.asarray(arrays["place"]), arrays["text"]
+        return tuple(ordered(texts[places == place].tolist()) for place in range(len(counting.columns)))
 
     def _load(self, table: str, arrays: dict[str, Any]) -> None:
         self._connection.register("loaded", arrays)

@@ -8,7 +8,7 @@ from itertools import compress
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.person_keys import plain_key
+from sfumato.hierarchies.person_keys import plain_keys
 from sfumato.hierarchies.types import canonical
 
 # Patterns are tried on so many values at the most: a column of millions says no more than these.
@@ -44,7 +44,7 @@ class Profile:
         >>> Profile("x", {"LB-1": 1, "lb 1": 1}, rows=2).distinct_keys
         1
         """
-        return len({plain_key(value) for value in self.counts})
+        return len(plain_keys(self.counts))
 
     @property
     def distinct_share(self) -> float:

@@ -317,8 +317,11 @@ def _content(
     distinct = dict.fromkeys(texts)
     present = sorted(text for text in distinct if text is not None)
     domain: list[str | None] = [*present, *([None] if None in distinct else [])]
-    places = {text: code for code, text in enumerate(domain)}
-    recode = np.array([places[text] for text in texts], np.int32)
+    if domain == texts:
+        recode = np.arange(len(texts), dtype=np.int32)
+    else:
+        places = {text: code for code, text in enumerate(domain)}
+        recode = np.array([places[text] for text in texts], np.int32)
     values = recode[text_counts.codes[kept, place]] if texts else np.zeros(0, np.int32)
     content = histogram(owners, values, counts, classes, max(len(domain), 1))
     return replace(content, texts=tuple(domain)), tuple(domain)

@@ -30,7 +30,7 @@ from sfumato.microdata.publishing.perturbation import (
     SwapHouseholds,
 )
 from sfumato.microdata.publishing.round import Round
-from sfumato.microdata.publishing.steps import publish_steps, rough_steps
+from sfumato.microdata.publishing.steps import Grid, publish_once, publish_steps, rough_steps
 from sfumato.microdata.publishing.top import Top
 from sfumato.shapes.records import Note, record_of
 from sfumato.shapes.shapes import Either, Number
@@ -151,11 +151,18 @@ class PublishPlan:
         forms = read_numbers(texts)
         present = [form for form in forms if form is not None]
         numbers = numerals(present)
-        labels = publish_steps(present, numbers, self.rough_steps(numbers), partial(_published, operations))
+        labels = self._labels(present, numbers, partial(_published, operations))
         if len(present) == len(forms):
             return [*labels]
         rest = iter(labels)
         return [None if form is None else next(rest) for form in forms]
+
+    def _labels(self, forms: Sequence[str], numbers: Floats, publish: Callable[[str], str]) -> Sequence[str]:
+        limits = (_decimal(self.bottom), _decimal(self.top), _decimal(self.round), _decimal(self.bin))
+        steps = Grid(*limits).steps(forms, numbers) if any(limit is not None for limit in limits) else None
+        if steps is not None:
+            return publish_once(forms, steps, publish)
+        return publish_steps(forms, numbers, self.rough_steps(numbers), publish)
 
     def rough_steps(self, numbers: Floats) -> Floats:
         """Which numbers are published alike, but for those that binary fractions put on the other side of an end."""

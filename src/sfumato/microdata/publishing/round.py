@@ -1,12 +1,13 @@
 """Rounding: numbers are published as the nearest multiple of a step, halves away from zero."""
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Decimal
+from functools import cached_property
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.publishing.operation import written
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Round:
     """The nearest multiple of the step; beside limits, the nearest that does not lie beyond them, if there is one.
 
@@ -26,9 +27,13 @@ class Round:
 
     def _within(self, multiple: Decimal) -> Decimal:
         """A multiple between the limits: who reads >118.5 beside 125 would take it for a fault."""
-        least = None if self.low is None else (self.low / self.step).to_integral_value(ROUND_CEILING)
-        most = None if self.high is None else (self.high / self.step).to_integral_value(ROUND_FLOOR)
-        if least is not None and most is not None and least > most:
-            return multiple
+        least, most = self._ends
         multiple = multiple if least is None else max(multiple, least)
         return multiple if most is None else min(multiple, most)
+
+    @cached_property
+    def _ends(self) -> tuple[Decimal | None, Decimal | None]:
+        """The least and the largest multiple between the limits; none where there is nothing between them."""
+        least = None if self.low is None else (self.low / self.step).to_integral_value(ROUND_CEILING)
+        most = None if self.high is None else (self.high / self.step).to_integral_value(ROUND_FLOOR)
+        return (None, None) if least is not None and most is not None and least > most else (least, most)

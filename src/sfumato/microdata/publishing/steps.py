@@ -1,13 +1,19 @@
 """Many numbers published at once: numbers of one step are published alike, so its two ends tell what all become."""
 
+import re
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 
 import numpy as np
 
-from sfumato.microdata.models.classes import Floats
+from sfumato.dataclass import dataclass
+from sfumato.microdata.models.classes import Counts, Floats
 
 # Numbers of more characters may be one binary fraction though they differ: these are published one by one.
 _EXACT = 15
+# Whole numbers up to this one are told apart by binary fractions, with what multiplying them loses.
+_MOST_WHOLE = 2.0**50
+_DECIMALS = re.compile(r"\.(\d+)", re.ASCII)
 
 
 def rough_steps(
@@ -29,6 +35,56 @@ def rough_steps(
         steps = np.floor(numbers / width)
     steps = steps if bottom is None else np.where(numbers < bottom, -np.inf, steps)
     return steps if top is None else np.where(numbers > top, np.inf, steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """What divides numbers into steps: two limits, and multiples to which they are rounded or at which bins begin."""
+
+    bottom: Decimal | None = None
+    top: Decimal | None = None
+    rounded: Decimal | None = None
+    width: Decimal | None = None
+
+    def steps(self, forms: Sequence[str], numbers: Floats) -> Counts | None:
+        """The step of each number, by whole numbers of the last decimal, so without a doubt; None where these are long.
+
+        >>> grid = Grid(top=Decimal(50), rounded=Decimal("0.1"))
+        >>> grid.steps(["0.15", "0.24", "-0.25"], np.array([0.15, 0.24, -0.25]))
+        array([ 2,  2, -3])
+        """
+        parts = [part for part in (self.bottom, self.top, self.rounded, self.width) if part is not None]
+        decimals = max(_decimals_of(forms), *(-int(part.as_tuple().exponent) for part in parts))
+        most = max(float(np.abs(numbers).max(initial=0.0)), *(float(abs(part)) for part in parts))
+        if max(map(len, forms), default=0) > _EXACT or not most * 10.0**decimals < _MOST_WHOLE:
+            return None
+        whole = np.rint(numbers * 10.0**decimals).astype(np.int64)
+        return self._divided(whole, decimals)
+
+    def _divided(self, whole: Counts, decimals: int) -> Counts:
+        def scaled(part: Decimal) -> int:
+            return int(part.scaleb(decimals))
+
+        steps = whole
+        if self.rounded is not None:
+            step = scaled(self.rounded)
+            steps = (2 * np.abs(whole) + step) // (2 * step) * np.sign(whole)
+        elif self.width is not None:
+            steps = whole // scaled(self.width)
+        ends = np.iinfo(np.int64)
+        steps = steps if self.bottom is None else np.where(whole < scaled(self.bottom), ends.min, steps)
+        return steps if self.top is None else np.where(whole > scaled(self.top), ends.max, steps)
+
+
+def _decimals_of(forms: Sequence[str]) -> int:
+    return max(map(len, _DECIMALS.findall("\n".join(forms))), default=0)
+
+
+def publish_once(forms: Sequence[str], steps: Counts, publish: Callable[[str], str]) -> Sequence[str]:
+    """What each number is published as, where all of a step are published alike."""
+    _, first, owners = np.unique(steps, return_index=True, return_inverse=True)
+    labels = np.array([publish(forms[place]) for place in first.tolist()], object)
+    return list(labels[owners.reshape(-1)])
 
 
 def publish_steps(forms: Sequence[str], numbers: Floats, steps: Floats, publish: Callable[[str], str]) -> Sequence[str]:

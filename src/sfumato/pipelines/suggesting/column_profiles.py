@@ -1,6 +1,8 @@
 """Profiles of columns as they were counted: which texts mean that nothing is there, and what is left."""
 
 from collections.abc import Collection, Mapping
+from itertools import islice
+from typing import cast
 
 from sfumato.hierarchies.suggest.missing_words import known_words
 from sfumato.hierarchies.suggest.profile import Profile
@@ -29,15 +31,20 @@ def _words_among_numbers(texts: Mapping[str, Mapping[str | None, int]], missing:
 def _few_words(counts: Mapping[str | None, int], missing: Collection[str]) -> set[str]:
     """The few words of a column whose other texts are numbers, many of them."""
     present = [text for text in counts if text is not None and text not in missing]
-    words = {text for text in present if not any(map(str.isdigit, text))} if len(present) >= _MANY_NUMBERS else set()
-    if not 0 < len(words) <= _FEW_WORDS or sum(counts[word] for word in words) > _MOST_WORDS * sum(counts.values()):
+    numbers = [*islice(filter(_has_digit, present), _LOOKED_AT)] if len(present) >= _MANY_NUMBERS else []
+    if not numbers or len(canonical(numbers, "amount")[1]) > _WRONG_NUMBERS * len(numbers):
         return set()
-    numbers = [text for text in present if text not in words][:_LOOKED_AT]
-    return words if len(canonical(numbers, "amount")[1]) <= _WRONG_NUMBERS * len(numbers) else set()
+    words = {*islice((text for text in present if not _has_digit(text)), _FEW_WORDS + 1)}
+    few = len(words) <= _FEW_WORDS and sum(counts[word] for word in words) <= _MOST_WORDS * sum(counts.values())
+    return words if few else set()
+
+
+def _has_digit(text: str) -> bool:
+    return text[-1:].isdigit() or any(map(str.isdigit, text))
 
 
 def profile_of(name: str, counts: Mapping[str | None, int], missing: Collection[str]) -> Profile:
     """A column's profile; some texts mean that nothing is there."""
-    absent = [text for text in (None, *missing) if text in counts]
-    present = {text: rows for text, rows in counts.items() if text is not None and text not in absent}
-    return Profile(name, present, sum(counts.values()), missing=sum(counts[text] for text in absent))
+    present = dict(counts)
+    absent = sum(present.pop(text, 0) for text in (None, *missing))
+    return Profile(name, cast("dict[str, int]", present), sum(counts.values()), missing=absent)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -15,6 +15,8 @@ _MOST_CELLS = 20_000_000
 # Beyond that, several columns are counted in one pass where rows are not many.
 _COLUMNS_A_PASS = 8
 _FEW_ROWS = 1_000_000
+# What an engine expects may be wrong by such a factor: first lines may be longer than others.
+_SAFETY = 1.5
 
 
 class CountsRows(Protocol):
@@ -24,6 +26,13 @@ class CountsRows(Protocol):
     def columns(self) -> tuple[str, ...]: ...
 
     def count(self, columns: Sequence[str], reading: Reading) -> TextCounts: ...
+
+
+@runtime_checkable
+class ExpectsRows(Protocol):
+    """What knows about how many rows there are before it reads them."""
+
+    def expected_rows(self) -> int | None: ...
 
 
 class CountedRows:
@@ -49,14 +58,16 @@ class CountedRows:
         return dict(self._texts())
 
     def _texts(self) -> Iterator[tuple[str, dict[str | None, int]]]:
-        step = _COLUMNS_A_PASS if self._first.rows <= _FEW_ROWS else 1
-        passes = range(0, len(self.columns), step)
-        parts = (self._engine.count(self.columns[start : start + step], Reading()) for start in passes)
-        for text_counts in parts if self._whole is None else [self._whole]:
+        for text_counts in self._parts() if self._whole is None else [self._whole]:
             for place, name in enumerate(text_counts.columns):
                 texts = text_counts.values[place]
                 sizes = np.bincount(text_counts.codes[:, place], weights=text_counts.counts, minlength=len(texts))
                 yield name, dict(zip(texts, sizes.astype(np.int64).tolist(), strict=True))
+
+    def _parts(self) -> Iterator[TextCounts]:
+        step = _COLUMNS_A_PASS if self._first.rows <= _FEW_ROWS else 1
+        for start in range(0, len(self.columns), step):
+            yield self._engine.count(self.columns[start : start + step], Reading())
 
     @cached_property
     def _first(self) -> TextCounts:
@@ -65,6 +76,12 @@ class CountedRows:
     @cached_property
     def _whole(self) -> TextCounts | None:
         """All columns together, where rows are few, or one pass counts all columns anyway."""
-        few = self._first.rows * len(self.columns) <= _MOST_CELLS
-        few |= self._first.rows <= _FEW_ROWS and len(self.columns) <= _COLUMNS_A_PASS
+        few = self._surely_few or self._first.rows * len(self.columns) <= _MOST_CELLS
+        few = few or (self._first.rows <= _FEW_ROWS and len(self.columns) <= _COLUMNS_A_PASS)
         return self._engine.count(self.columns, Reading()) if few else None
+
+    @property
+    def _surely_few(self) -> bool:
+        """Whether rows are few by what the engine expects; then no column is counted for their number alone."""
+        expected = self._engine.expected_rows() if isinstance(self._engine, ExpectsRows) else None
+        return expected is not None and _SAFETY * expected * len(self.columns) <= _MOST_CELLS

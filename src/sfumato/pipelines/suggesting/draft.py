@@ -188,8 +188,9 @@ def publications(
     together = {name: proposed_publication(counts[name], K, most[name], coarse.get(name)) for name in counts}
     needed = [name for name, publication in together.items() if publication is not None]
     for name in needed:
-        alone = proposed_publication(counts[name], K, None, coarse.get(name))
-        publication = alone if len(needed) == 1 else together[name]
+        publication = together[name]
+        if len(needed) == 1:
+            publication = proposed_publication(counts[name], K, None, coarse.get(name))
         if publication is not None:
             yield name, Publication(publication, published_counts(publication, counts[name]))
 
