@@ -1,11 +1,14 @@
 """Estimates of what a goal costs: made once for a plan, and ahead of who asks."""
 
 import random
+import threading
+import time
 from contextlib import closing
 from copy import deepcopy
 
 import pytest
 
+from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release import anonymize
 from sfumato.service.jobs.pool import Pool
 from sfumato.service.settings import JobSettings
@@ -78,6 +81,74 @@ def test_another_goal_or_ladder_is_estimated_anew(workspace, searches) -> None:
         estimates.prepare(plan)
     assert len(searches) == 6  # each by the quickest method and by its own
     assert estimates.known(stricter).detail < estimates.known(workspace.plan).detail
+
+
+def promising(plan, least):
+    """A plan with two promises: about the sizes of groups, and about the illnesses in each."""
+    plan = deepcopy(plan)
+    plan["columns"]["illness"] = {"role": "sensitive"}
+    diverse = {"model": "l-diversity", "l": least, "column": "illness", "variant": "distinct"}
+    return plan | {"privacy": [{"model": "k-anonymity", "k": 5}, diverse]}
+
+
+@pytest.fixture
+def counts(monkeypatch):
+    """The plans whose rows were counted, which takes a moment."""
+    asked, count = [], module.frequency_table
+
+    def counted(plan, engine):
+        asked.append(plan)
+        time.sleep(0.05)
+        return count(plan, engine)
+
+    monkeypatch.setattr(module, "frequency_table", counted)
+    return asked
+
+
+def test_a_goal_that_promises_fewer_columns_is_judged_on_the_same_count(workspace, counts) -> None:
+    """Each purpose that was chosen counted a million rows again."""
+    estimates = Estimates(workspace)
+    both = promising(workspace.plan, 2)
+    sizes = both | {"privacy": both["privacy"][:1]}
+    for plan in (both, sizes, both | {"privacy": [*reversed(both["privacy"])]}):
+        estimates.of(plan)
+    assert len(counts) == 1
+    other = workspace.counted[2]
+    workspace.counted = None
+    assert estimates.count(both).sensitive.keys() == other.sensitive.keys()
+    assert estimates.count(sizes).sensitive.keys() == set()
+
+
+def test_a_promise_about_a_column_that_was_not_counted_is_counted(workspace, counts) -> None:
+    estimates = Estimates(workspace)
+    both = promising(workspace.plan, 2)
+    sizes = both | {"privacy": both["privacy"][:1]}
+    assert [estimates.count(plan).sensitive.keys() for plan in (sizes, both)] == [set(), {"illness"}]
+    assert len(counts) == 2
+
+
+def test_who_asks_while_rows_are_counted_waits_for_that_count(workspace, counts) -> None:
+    """The goal was opened while its estimate was made ahead, and the rows were counted twice at the same time."""
+    ahead = threading.Thread(target=Estimates(workspace).prepare, args=(workspace.plan,))
+    ahead.start()
+    Estimates(workspace).count(workspace.plan)
+    ahead.join()
+    assert len(counts) == 1
+
+
+@pytest.mark.parametrize("least", [2, 3])
+def test_a_long_table_is_searched_by_sizes_and_keeps_every_promise(workspace, searches, monkeypatch, least) -> None:
+    """Three values of two cannot be: then nothing is left, as the search by all promises says."""
+    monkeypatch.setattr(module, "FEW_COMBINATIONS", 0)
+    plan = promising(workspace.plan, least)
+    estimate = Estimates(workspace).of(plan)
+    resolved = read_plan(plan | {"method": {"name": "greedy", "suppression": plan["method"]["suppression"]}})
+    if least == 3:
+        assert estimate.detail == 0
+        assert len(searches) == 3  # by sizes, at the levels found, and by all promises
+        return
+    whole = module.search(resolved, Estimates(workspace).count(plan))
+    assert estimate.detail == pytest.approx(1 - sum(whole.per_column.values()) / len(whole.per_column))
 
 
 def test_a_plan_that_cannot_be_run_is_told_to_who_asks_alone(workspace) -> None:

@@ -14,6 +14,7 @@ from typing import Any, TypeVar, cast
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.plan.model import Plan as ResolvedPlan
 from sfumato.service.jobs.folders import erase
 from sfumato.service.jobs.plans import check_paths, with_quoted_formulas
 from sfumato.service.jobs.pool import Pool
@@ -63,7 +64,7 @@ class Workspace:
         shown: The number of the run that is looked at; pending: the run that is being made, and its plan.
         drafts: What was entered in other areas, by their names, so that a page that is opened again shows it.
         draft_tabs: The tabs that show each of these areas; asked: what was asked there last, and what it is of.
-        counted: The last count behind an estimate, and what was counted; estimated: what goals cost, by their plans.
+        counted: The last count behind an estimate, what was counted, for which plan; estimated: goals' costs by plans.
         estimating: Held while an estimate is made.
         drawings: Of columns, by what they show.
         waiting: Where a file lies that may become the data of another project.
@@ -98,7 +99,7 @@ class Workspace:
     column: str = ""
     sought: str = ""
     filtered: str = ""
-    counted: tuple[str, FrequencyTable] | None = None
+    counted: tuple[str, ResolvedPlan, FrequencyTable] | None = None
     estimated: dict[str, Any] = field(default_factory=dict)
     estimating: Any = field(default_factory=Lock)
     drawings: dict[tuple[str, str], str] = field(default_factory=dict)

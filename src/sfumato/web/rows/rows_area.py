@@ -9,6 +9,7 @@ from typing import Any
 from nicegui import background_tasks, events, ui
 
 from sfumato.web import components
+from sfumato.web.projects.loaded_data import Loaded
 from sfumato.web.rows.area import Area, Step
 from sfumato.web.rows.columns.columns_step import ColumnsStep
 from sfumato.web.rows.data_step import DataStep
@@ -19,6 +20,8 @@ from sfumato.web.rows.result.result_step import ResultStep
 from sfumato.web.shared_room import SharedRoom
 from sfumato.web.shell import Shell
 
+# Rows that take seconds to be counted.
+MANY_ROWS = 100_000
 STEPS: dict[str, Callable[[Area], Step]] = {
     "data": DataStep,
     "columns": ColumnsStep,
@@ -124,9 +127,14 @@ class RowsArea:
 
     def _estimate_ahead(self) -> None:
         """Work out what the goal costs while somebody looks at the columns, or leaves them."""
-        if self.workspace.loaded is not None and self._step in ("columns", "goal"):
+        loaded = self.workspace.loaded
+        if loaded is not None and (self._step in ("columns", "goal") or self._waits_for_many(loaded)):
             plan = deepcopy(self.workspace.plan)
             background_tasks.create(asyncio.to_thread(Estimates(self.workspace).prepare, plan))
+
+    def _waits_for_many(self, loaded: Loaded) -> bool:
+        """Whether rows are so many that counting them begins as soon as they are there."""
+        return self._step == "data" and loaded.rows >= MANY_ROWS
 
     def _back(self, event: events.GenericEventArguments) -> None:
         """The browser's back button, or an address that names a step; one that names none of them changes nothing."""
