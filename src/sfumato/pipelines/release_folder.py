@@ -1,6 +1,5 @@
 """A release and its folder: written beside its place under a temporary name, recounted, renamed when it is whole."""
 
-import json
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import replace
@@ -26,6 +25,7 @@ from sfumato.microdata.recoding.recoding import Handling, Recoding
 from sfumato.microdata.recoding.recoding_file import to_dict
 from sfumato.microdata.recoding.reference import reference_dict
 from sfumato.pipelines.pseudonyms.keys import KEY_FILE, write_key
+from sfumato.pipelines.readable_json import readable
 from sfumato.pipelines.stages.counting import recount
 from sfumato.pipelines.stages.sealing import figures_of, seals
 
@@ -140,8 +140,7 @@ class Release:
                 quote_formulas(stage / "data.csv", self.published.columns, separator)
             plan_yaml = plan_text(self.plan, home)
             write_text(stage / "plan.yaml", plan_yaml)
-            recoding = json.dumps(self._recoding(home), indent=1, ensure_ascii=False)
-            write_text(stage / "recoding.json", recoding + "\n")
+            write_text(stage / "recoding.json", readable(self._recoding(home)) + "\n")
             if self.pseudonym_key is not None:
                 write_key(stage / KEY_FILE, self.pseudonym_key)
             if self.report.method == "exhaustive":

@@ -9,6 +9,7 @@ from typing import Any
 from sfumato.errors import DataError
 from sfumato.hierarchies.suggest.context import with_context
 from sfumato.hierarchies.suggest.missing_words import columns_of_code
+from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.reasons import COSTLY, ENCODING, NA_IS_A_CODE, TWIN
 from sfumato.hierarchies.suggest.selection import (
     MAX_QUASI_IDENTIFIERS,
@@ -34,6 +35,7 @@ from sfumato.pipelines.suggesting.first_look import (
     writes_commas,
 )
 from sfumato.pipelines.suggesting.joint_answers import without_fingerprints
+from sfumato.pipelines.suggesting.looking import Looking
 from sfumato.pipelines.suggesting.person_columns import FEW_ROWS, one_person, repeated_names
 from sfumato.pipelines.suggesting.survey_weights import one_of_each, with_survey_weights
 from sfumato.pipelines.suggesting.tells import tells_in
@@ -52,6 +54,7 @@ def suggest_plan(
     engine: CountsRows,
     source: str | None = None,
     book: CodeBook | None = None,
+    looking: Looking | None = None,
     **data: Any,
 ) -> SuggestedPlan:
     """A plan for some rows: roles, types and hierarchies with a reason for each, and promises.
@@ -59,8 +62,10 @@ def suggest_plan(
     Args:
         source: What the plan says of where the rows lie; nothing for rows that the caller hands over.
         book: The labels of columns and values, where a statistical package keeps some.
+        looking: Who waits is told how far it is.
         data: More for the plan's `data`.
     """
+    looking = looking or Looking()
     engine = engine if isinstance(engine, CountedRows) else CountedRows(engine)
     texts = engine.texts
     rows = sum(next(iter(texts.values())).values())
@@ -69,7 +74,8 @@ def suggest_plan(
     labels = replace(book or CodeBook(), public=labels_of(tuple(texts)))
     missing = [*missing_words(texts), *missing_codes(texts, labels)]
     profiles = {name: profile_of(name, counts, missing) for name, counts in texts.items()}
-    alone = {name: suggest_labeled(profile, labels) for name, profile in profiles.items()}
+    alone = dict(_judged_alone(profiles, labels, looking))
+    looking.at("compare-columns")
     told = with_told_columns(engine, with_context(alone, profiles), profiles)
     first = with_survey_weights(engine, told, profiles)
     repeated = with_constant_persons(engine, first, profiles) if rows <= FEW_ROWS else first
@@ -77,16 +83,30 @@ def suggest_plan(
     are_twins = twins_among(engine, persons) if rows <= FEW_ROWS else no_twins
     selection = select(persons, profiles, min(K, rows), are_twins)
     answered = without_fingerprints(engine, one_of_each(selection.suggestions), rows)
+    looking.at("compare-columns", 0.2)
     suggestions = {name: publishable(one, profiles[name]) for name, one in answered.items()}
     reading = ({} if source is None else {"source": source}) | data | ({"missing": missing} if missing else {})
     draft = Draft(reading, suggestions, profiles, dict(publications(suggestions, profiles)))
     if rows <= FEW_ROWS:
+        looking.at("compare-columns", 0.5)
         draft = _without_twins(engine, _without_tells(engine, draft), are_twins)
+        looking.at("compare-columns", 0.9)
         draft = _filled(engine, draft, selection.waiting)
     note = repeated_names(engine, draft.suggestions, profiles, K)
     proposal = draft.plan()
     reasons = proposal.reasons | {name: proposal.reasons[name] + NA_IS_A_CODE for name in columns_of_code(texts)}
     return replace(proposal, reasons=reasons, notes=(note,) if note else ())
+
+
+def _judged_alone(
+    profiles: Mapping[str, Profile], labels: CodeBook, looking: Looking
+) -> Iterator[tuple[str, Suggestion]]:
+    """What each column is by itself; those of many texts take longest."""
+    whole, done = sum(len(profile.counts) for profile in profiles.values()), 0
+    for name, profile in profiles.items():
+        looking.at("look", done / max(whole, 1))
+        yield name, suggest_labeled(profile, labels)
+        done += len(profile.counts)
 
 
 def _without_tells(engine: CountsRows, draft: Draft) -> Draft:

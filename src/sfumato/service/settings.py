@@ -126,7 +126,9 @@ class JobSettings(_Bounded):
     session_seconds: Annotated[
         float, Option("--session-hours", "How long pages keep a visitor's data.", 0.0001, unit=3600)
     ] = 7200.0
-    page_seconds: Annotated[float, Option("--max-page-seconds", "Time for reading a visitor's file.", 0.1)] = 120.0
+    page_seconds: Annotated[
+        float, Option("--max-page-seconds", "Time for a step of reading a visitor's file.", 0.1)
+    ] = 120.0
     page_memory_bytes: Annotated[
         int, Option("--max-page-memory", "Memory for reading a file of a visitor, in bytes.", 1)
     ] = 2_000_000_000

@@ -4,13 +4,14 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from nicegui import ui
 
 from sfumato.errors import SfumatoError
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.store.jobs import Job, Kind
+from sfumato.service.workers.template import Watch
 from sfumato.texts.words import Words
 from sfumato.web import components
 from sfumato.web.projects.workspace import Workspace
@@ -18,6 +19,7 @@ from sfumato.web.projects.workspace import Workspace
 LOOKING_SECONDS = 0.3
 # Before so many seconds, and below this share, what is left cannot be told.
 TELLING_SECONDS, TELLING_SHARE = 3.0, 0.05
+Result = TypeVar("Result")
 Then = Callable[[Job], Awaitable[None]]
 
 
@@ -43,23 +45,15 @@ async def run_job(
 
 def follow(workspace: Workspace, job: Job, then: Then, failed: Callable[[], None] = lambda: None) -> None:
     """Show how far a job is, in the container at hand, until it has ended; `failed` is called if in vain."""
-    words, began = workspace.words, time.monotonic()
-    with ui.element("div").classes("sf-card").props('role="status"') as card:
-        label = ui.label(words["waiting"])
-        bar = ui.linear_progress(0, show_value=False).props("indeterminate")
-        bar.props["aria-label"] = words["progress"]
-        components.button(words["cancel"], lambda: asyncio.to_thread(workspace.pool.cancel, job)).props(
-            "outline"
-        ).classes("self-start")
+    words = workspace.words
+    bar = _Bar(words, words["waiting"], lambda: asyncio.to_thread(workspace.pool.cancel, job))
+    card = bar.card
 
     async def look() -> None:
         workspace.touch()
         now = await asyncio.to_thread(workspace.pool.store.find, job.id)
         if now is not None and not now.ended:
-            share = now.done / now.whole if now.whole > 1 else 0.0
-            label.text = stage_words(words, now.stage) + left(words, time.monotonic() - began, share)
-            bar.props(remove="indeterminate") if now.whole > 1 else bar.props("indeterminate")
-            bar.value = share
+            bar.tell(now.stage, now.done, now.whole)
             return
         timer.cancel()
         card.clear()
@@ -69,6 +63,62 @@ def follow(workspace: Workspace, job: Job, then: Then, failed: Callable[[], None
             await _conclude(workspace, now, card, then)
 
     timer = ui.timer(LOOKING_SECONDS, look)
+
+
+async def watched(
+    workspace: Workspace, says: str, function: Callable[..., Result], *arguments: Any, stages: bool = True
+) -> Result:
+    """The result of a function that tells how far it is; shown in the container at hand, with a way to end it.
+
+    Args:
+        says: What stands there at first, or all the time where `stages` are not told.
+
+    Raises:
+        SfumatoError, RefusedError: It failed.
+        CancelledWorkError: It was ended.
+    """
+    watch = Watch()
+    bar = _Bar(workspace.words, says, watch.cancel)
+
+    def look() -> None:
+        if (progress := watch.progress) is not None:
+            bar.tell(progress.stage if stages else None, progress.done, progress.whole, says)
+
+    with bar.card:
+        timer = ui.timer(LOOKING_SECONDS, look)
+    try:
+        return await workspace.aside(function, *arguments, watch=watch)
+    finally:
+        timer.cancel()
+        if not bar.card.is_deleted:
+            bar.card.delete()
+
+
+class _Bar:
+    """A card with what is done, how far it is and how long it takes yet, and a button that ends it.
+
+    Attributes:
+        card: The element that holds all this.
+    """
+
+    def __init__(self, words: Words, says: str, cancel: Callable[[], Any]) -> None:
+        self._words, self._began, self._share = words, time.monotonic(), 0.0
+        with ui.element("div").classes("sf-card").props('role="status"') as self.card:
+            self._label = ui.label(says)
+            self._bar = ui.linear_progress(0, show_value=False).props("indeterminate")
+            self._bar.props["aria-label"] = words["progress"]
+            components.button(words["cancel"], cancel).props("outline").classes("self-start")
+
+    def tell(self, stage: str | None, done: int, whole: int, says: str = "") -> None:
+        """So much of a stage is done; what it `says` where it has no name of its own."""
+        share = done / whole if whole > 1 else 0.0
+        if share < self._share:  # another stage has begun, and takes a time of its own
+            self._began = time.monotonic()
+        self._share = share
+        told = stage_words(self._words, stage) if stage or not says else says
+        self._label.text = told + left(self._words, time.monotonic() - self._began, share)
+        self._bar.props(remove="indeterminate") if whole > 1 else self._bar.props("indeterminate")
+        self._bar.value = share
 
 
 def stage_words(words: Words, stage: str | None) -> str:

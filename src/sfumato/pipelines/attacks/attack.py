@@ -28,11 +28,14 @@ from sfumato.pipelines.attacks.minimality import minimality
 from sfumato.pipelines.attacks.persons import compared_by_persons
 from sfumato.pipelines.attacks.published import Target, in_one_text, ladders_of, others_texts, target_of, texts_of
 from sfumato.pipelines.column_names import listed
+from sfumato.pipelines.release_folder import Progress
 from sfumato.pipelines.stages.sealing import remark_on_siblings
 from sfumato.report.attack import section
 from sfumato.version import __version__
 
 ATTEMPTS = 1000
+# What is told of while somebody waits: reading, comparing, and four kinds of attacks.
+STEPS = 7
 NAME_LADDERS = "A plan with their hierarchies says what they stand for."
 HIDDEN = "nothing but stars is published."
 K = 5
@@ -102,6 +105,7 @@ def attack(
     attempts: int = ATTEMPTS,
     neighbors: int = 1,
     seed: int = 0,
+    progress: Progress | None = None,
 ) -> AttackReport:
     """Attack a release, or any file that others anonymized or made up.
 
@@ -116,24 +120,33 @@ def attack(
         quasi_identifiers, sensitive: The columns of these roles, where no plan says so; guessed by default.
         attempts: How often each attack is tried; neighbors: how many nearest rows linking looks at.
         seed: By which attempts are drawn.
+        progress: Called with the stage, how much of it is done, and how much there is.
 
     Raises:
         PlanError: There is no control and no plan to run again, or a column is not there.
     """
     random = np.random.default_rng(seed)
+    tell = progress or (lambda *_: None)
     target = target_of(release, plan)
     check_rows(target.rows, "the release")
+    tell("attack", 0, STEPS)
     whole = texts_of(raw, target.plan)
     check_rows(whole, "the raw file")
     roles = _roles(target, whole, listed(quasi_identifiers), listed(sensitive))
-    published, kept, others = _compared(target, whole, control, random)
+    published, kept, others = _compared(target, whole, control, random, progress)
+    tell("attack", 1, STEPS)
     rows = _coded(target, published, kept, others, roles)
+    tell("attack", 2, STEPS)
     absences: list[Absence] = []
     attacks = _outsider(rows, attempts, neighbors, random, absences)
     attacks += _register(target, register, whole, absences)
+    tell("attack", 3, STEPS)
     attacks += _inference(rows, attempts, random, absences, _least(target.plan))
+    tell("attack", 4, STEPS)
     attacks.append(_order(target, whole, roles, random))
+    tell("attack", 5, STEPS)
     attacks += minimality(target, whole, random, absences)
+    tell("attack", 6, STEPS)
     attacks += _differences(target, earlier, whole, roles, absences)
     sizes = dict(zip(("published", "raw", "control"), rows.sizes, strict=True))
     return AttackReport(
@@ -185,7 +198,7 @@ def _profile(name: str, texts: Sequence[Text]) -> Profile:
 
 
 def _compared(
-    target: Target, raw: Columns, control: Any, random: np.random.Generator
+    target: Target, raw: Columns, control: Any, random: np.random.Generator, progress: Progress | None
 ) -> tuple[Columns, Columns, Columns]:
     """Published, raw and control rows."""
     if control is not None:
@@ -198,7 +211,7 @@ def _compared(
             "Give rows that were never published (--control), or attack a release folder.",
             "control",
         )
-    return released_again(target.plan, raw, random)
+    return released_again(target.plan, raw, random, progress)
 
 
 def _coded(target: Target, published: Columns, raw: Columns, control: Columns, roles: _Roles) -> AttackRows:

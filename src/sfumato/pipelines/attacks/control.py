@@ -15,6 +15,7 @@ from sfumato.microdata.attacks.rows import Columns
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.model import Plan
 from sfumato.pipelines.release import anonymize
+from sfumato.pipelines.release_folder import Progress
 
 SHARE = 0.8
 # Where more raw rows than this share differ from each other, the same rows are the same persons.
@@ -52,7 +53,9 @@ def check_control(raw: Columns, control: Columns) -> None:
         )
 
 
-def released_again(plan: Plan, raw: Columns, random: np.random.Generator) -> tuple[Columns, Columns, Columns]:
+def released_again(
+    plan: Plan, raw: Columns, random: np.random.Generator, progress: Progress | None = None
+) -> tuple[Columns, Columns, Columns]:
     """The rows that the plan publishes of a random 80 % of the raw ones, those, and the rest.
 
     Raises:
@@ -73,7 +76,7 @@ def released_again(plan: Plan, raw: Columns, random: np.random.Generator) -> tup
     again = replace(plan, data=reading, previous=(), output=replace(plan.output, format="csv", partition=()))
     with TemporaryDirectory() as folder:
         path = _written(kept, Path(folder) / "raw.csv")
-        with closing(anonymize(path, again)) as release:
+        with closing(anonymize(path, again, progress=progress)) as release:
             published = {name: list(release.published.texts(name)) for name in release.published.columns}  # type: ignore[attr-defined]
     return published, kept, others
 

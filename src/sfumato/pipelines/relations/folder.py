@@ -13,6 +13,7 @@ from sfumato.folders import Scratch, link, staged
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.write import plan_dict, plan_text
 from sfumato.pipelines.pseudonyms.keys import write_private
+from sfumato.pipelines.readable_json import readable
 from sfumato.report.files import html
 
 # What each key is published as: stays in the house.
@@ -64,8 +65,8 @@ class FilesRelease:
             write_private(stage / "plan.yaml", plan_text(self.plan, home or place))
             write_private(stage / "report.json", json.dumps({**self.figures, "sha256": seals}, indent=2) + "\n")
             write_private(stage / "report.html", html(self.plan, self.figures))
-            write_private(stage / "recoding.json", json.dumps(self._recoding(home or place), indent=1) + "\n")
-            write_private(stage / KEYS_FILE, json.dumps(self.keys, indent=1, ensure_ascii=False) + "\n")
+            write_private(stage / "recoding.json", readable(self._recoding(home or place), ensure_ascii=True) + "\n")
+            write_private(stage / KEYS_FILE, readable(self.keys) + "\n")
         return place
 
     def _recoding(self, folder: Path) -> dict[str, Any]:

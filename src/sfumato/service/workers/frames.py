@@ -60,6 +60,10 @@ class TakesLongError(Exception):
     """A call would take long, which its size does not show; it is to be given again among the large ones."""
 
 
+class CancelledWorkError(Exception):
+    """Somebody who watched a call wants it no more."""
+
+
 class WorkerEndedError(Exception):
     """A worker ended in the middle of a call."""
 

@@ -17,7 +17,7 @@ from typing import Any
 from sfumato.errors import EngineError
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.workers import frames
-from sfumato.service.workers.frames import Call, Failure, Progress, Value, WorkerEndedError
+from sfumato.service.workers.frames import Call, CancelledWorkError, Failure, Progress, Value, WorkerEndedError
 from sfumato.service.workers.process import Ended, Kill, Rehearsal, Start, Started, WorkerLimits
 
 STARTING_SECONDS = 60.0
@@ -249,27 +249,74 @@ def _own_paths() -> list[str]:
     return [path for path in sys.path if Path(path).is_absolute() and Path(path) != here]
 
 
-def run_once(call: Call, limits: WorkerLimits, seconds: float, folder: Path | None = None) -> Any:
+class Watch:
+    """What somebody sees of a call that is under way, and how they end it.
+
+    Attributes:
+        progress: What the call told last; cancelled: whether somebody wants it no more.
+    """
+
+    def __init__(self) -> None:
+        self.progress: Progress | None = None
+        self.cancelled = False
+        self.heard = time.monotonic()
+        self._worker: Worker | None = None
+
+    def begin(self, worker: Worker) -> None:
+        """The call is done by a worker."""
+        self._worker, self.heard = worker, time.monotonic()
+        if self.cancelled:
+            worker.kill()
+
+    def hear(self, progress: Progress) -> None:
+        """The call told how far it is; that it goes on counts, not that it tells the same again."""
+        if progress != self.progress:
+            self.progress, self.heard = progress, time.monotonic()
+
+    def cancel(self) -> None:
+        """End the call."""
+        self.cancelled = True
+        if self._worker is not None:
+            self._worker.kill()
+
+
+def run_once(
+    call: Call, limits: WorkerLimits, seconds: float, folder: Path | None = None, watch: Watch | None = None
+) -> Any:
     """The value of a call, done in a worker of its own that is ended when its time is over.
+
+    Args:
+        seconds: How long it may take from each time on that it tells of being further.
 
     Raises:
         RefusedError: It took too long, needs too much memory, or its worker was ended.
+        CancelledWorkError: Who watched ended it.
     """
-    worker = shared_template().start(limits, folder)
-    overtime = threading.Timer(seconds, worker.kill)
-    overtime.start()
-    begun = time.monotonic()
+    worker, watch, done = shared_template().start(limits, folder), watch or Watch(), threading.Event()
+    watch.begin(worker)
+    late = threading.Thread(target=_end_in_time, args=(worker, watch, seconds, done), daemon=True, name="overtime")
+    late.start()
     try:
         with worker:
-            return worker.run(call)
+            return worker.run(call, watch.hear)
     except WorkerEndedError:
-        if time.monotonic() - begun >= seconds:
+        if watch.cancelled:
+            raise CancelledWorkError from None
+        if time.monotonic() - watch.heard >= seconds:
             what = f"The work took longer than {seconds:g} seconds."
             raise RefusedError(HTTPStatus.REQUEST_TIMEOUT, "limit.time", what) from None
         what = "The process of this work was ended, perhaps for lack of memory."
         raise RefusedError(HTTPStatus.INTERNAL_SERVER_ERROR, "internal.worker", what) from None
     finally:
-        overtime.cancel()
+        done.set()
+
+
+def _end_in_time(worker: Worker, watch: Watch, seconds: float, done: threading.Event) -> None:
+    """End a worker that has told nothing new for so long."""
+    while not done.wait(max(watch.heard + seconds - time.monotonic(), 0.0)):
+        if time.monotonic() - watch.heard >= seconds:
+            worker.kill()
+            return
 
 
 _shared = Template()

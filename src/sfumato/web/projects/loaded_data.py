@@ -20,6 +20,7 @@ from sfumato.microdata.models.classes import Counts
 from sfumato.pipelines.suggest import suggest_plan
 from sfumato.pipelines.suggesting.counted_rows import CountedRows
 from sfumato.pipelines.suggesting.first_look import writes_commas
+from sfumato.pipelines.suggesting.looking import Looking, Tell
 from sfumato.shapes.shapes import read as read_shape
 from sfumato.texts.words import Words
 
@@ -86,11 +87,12 @@ def class_sizes(path: Path, read: DataPlan, names: Sequence[str]) -> Counts:
         return engine.count(tuple(names), Reading()).counts
 
 
-def load(path: Path, said: Mapping[str, Any] | None = None) -> Loaded:
+def load(path: Path, said: Mapping[str, Any] | None = None, tell: Tell | None = None) -> Loaded:
     """Read a file as far as the pages need it.
 
     Args:
         said: How a text is read, by the keys of a plan's `data`; what is not said is looked into.
+        tell: Told of how far it is.
 
     Raises:
         DataError, PlanError: It is no table.
@@ -98,12 +100,13 @@ def load(path: Path, said: Mapping[str, Any] | None = None) -> Loaded:
     reading = reading_of(said or {})
     if "encoding" not in reading and (encoding := marked(path)) is not None:
         reading["encoding"] = encoding
-    read = read_shape(DATA, dict(reading), "data")
+    read, looking = read_shape(DATA, dict(reading), "data"), Looking(tell)
+    looking.at("count")
     with closing(DuckDBEngine(path, read)) as engine:
         rows = CountedRows(engine)
         if "decimal" not in reading and _has_commas(engine.source.separator, rows.texts, reading):
-            return load(path, {**reading, "decimal": ","})
-        suggested = suggest_plan(rows, path.name, **reading)
+            return load(path, {**reading, "decimal": ","}, tell)
+        suggested = suggest_plan(rows, path.name, looking=looking, **reading)
         preview = engine.first_rows(PREVIEW_ROWS)
     profiles = suggested.profiles
     columns = tuple(Column(profile.name, dict(profile.counts), profile.missing) for profile in profiles)

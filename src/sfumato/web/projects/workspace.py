@@ -23,7 +23,7 @@ from sfumato.service.jobs.submission import submit
 from sfumato.service.store.jobs import Job, Kind, new_id
 from sfumato.service.workers.frames import Call
 from sfumato.service.workers.process import WorkerLimits
-from sfumato.service.workers.template import run_once
+from sfumato.service.workers.template import Watch, run_once
 from sfumato.texts.words import Words, words_in
 from sfumato.web.projects.loaded_data import KINDS, Loaded
 from sfumato.web.projects.run_archives import RunRecord, archives, unpacked
@@ -231,18 +231,23 @@ class Workspace:
         self.jobs.append(job.id)
         return job
 
-    async def aside(self, function: Callable[..., Result], *arguments: Any) -> Result:
+    async def aside(self, function: Callable[..., Result], *arguments: Any, watch: Watch | None = None) -> Result:
         """The result of a function, worked out in a process of its own: what a visitor sends can end that alone.
 
+        Args:
+            watch: Who waits sees how far it is, which the function tells its last argument, and can end it.
+
         Raises:
-            RefusedError: It took too long or too much memory.
+            RefusedError: It took too long without being any further, or too much memory.
+            CancelledWorkError: Who watched ended it.
         """
-        call = Call(f"{function.__module__}:{function.__qualname__}", arguments)
+        call = Call(f"{function.__module__}:{function.__qualname__}", arguments, reports=watch is not None)
         settings = self.pool.settings
         limits = WorkerLimits(settings.page_memory_bytes, watched=True)
         with self.working():
             folder = self.waiting or self.folder
-            return cast("Result", await asyncio.to_thread(run_once, call, limits, settings.page_seconds, folder))
+            work = asyncio.to_thread(run_once, call, limits, settings.page_seconds, folder, watch)
+            return cast("Result", await work)
 
     def files(self, plan: Plan | None = None) -> dict[str, Path]:
         """The files that a plan of the rows names."""

@@ -9,7 +9,9 @@ from nicegui import events, ui
 
 from sfumato.errors import SfumatoError
 from sfumato.service.http.problems import RefusedError
+from sfumato.service.workers.frames import CancelledWorkError
 from sfumato.web import components
+from sfumato.web.job_progress import watched
 from sfumato.web.projects.loaded_data import KINDS, Loaded, is_text, load
 from sfumato.web.rows import file_reading
 from sfumato.web.rows.area import Area
@@ -81,10 +83,13 @@ class DataStep:
     async def _load(self, path: Path, reading: Reading, example: dict[str, Any] | None = None) -> None:
         self.workspace.touch()
         self._shown.clear()
-        with self._shown:
-            ui.label(self.workspace.words["reading"]).props('role="status"')
         try:
-            loaded = await self.workspace.aside(load, path, reading)
+            with self._shown:
+                loaded = await watched(self.workspace, self.workspace.words["reading"], load, path, reading)
+        except CancelledWorkError:
+            ui.notify(self.workspace.words["reading_cancelled"].format(name=path.name))
+            await self._keep()
+            return
         except (SfumatoError, RefusedError) as error:
             if error.code == "data.encoding" and is_text(path):
                 self._ask_for_encoding(path, reading)

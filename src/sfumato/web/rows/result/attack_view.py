@@ -8,11 +8,13 @@ from typing import Any
 from nicegui import events, ui
 
 from sfumato.errors import SfumatoError
+from sfumato.pipelines.release_folder import Progress
 from sfumato.report.attack import HEAD, attack_words, beside, verdict, why_words
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.worker import pack
-from sfumato.service.workers.frames import CrashedError
+from sfumato.service.workers.frames import CancelledWorkError, CrashedError
 from sfumato.web import components
+from sfumato.web.job_progress import watched
 from sfumato.web.projects.loaded_data import KINDS
 from sfumato.web.projects.workspace import Run, Workspace
 
@@ -60,11 +62,13 @@ class AttackView:
         assert loaded is not None
         self._button.disable()
         self._room.clear()
-        with self._room:
-            ui.spinner(size="sm").props('aria-hidden="true"')
-            ui.label(self.words["attack.running"])
         try:
-            figures = await self.workspace.aside(attacked, self.run.folder, loaded.path, self._control)
+            with self._room:
+                says = self.words["attack.running"]
+                asked = (self.run.folder, loaded.path, self._control)
+                figures = await watched(self.workspace, says, attacked, *asked)
+        except CancelledWorkError:
+            return
         except (SfumatoError, RefusedError, CrashedError) as error:
             self._room.clear()
             with self._room:
@@ -97,7 +101,7 @@ def _line(attack: Figures, words: Any) -> list[tuple[str, str]]:
     return [(cell, mark) for cell in attack_words(attack, words)]
 
 
-def attacked(folder: Path, raw: Path, control: Path | None) -> Figures:
+def attacked(folder: Path, raw: Path, control: Path | None, tell: Progress | None = None) -> Figures:
     """What an attacker reaches with the release in a folder; its reports tell it, too."""
     from sfumato.microdata.plan.read import read_plan
     from sfumato.pipelines.attacks.attack import attack
@@ -105,7 +109,7 @@ def attacked(folder: Path, raw: Path, control: Path | None) -> Figures:
     from sfumato.shapes.files import load
 
     plan = read_plan(load(folder / "plan.yaml"), raw.parent)  # its files lie beside the data
-    report = attack(folder, raw, control=control, plan=plan)
+    report = attack(folder, raw, control=control, plan=plan, progress=tell)
     add_to_folder(folder, report)
     pack(folder, folder.with_suffix(".zip"))
     return report.to_dict()

@@ -1,0 +1,26 @@
+"""How far looking into rows is: its steps, each with about the share of the time that it takes."""
+
+from collections.abc import Callable
+
+Tell = Callable[[str, int, int], None]
+# Shares in percent, as measured on a million rows of ten columns.
+_SHARES = {"count": 40, "look": 20, "compare-columns": 40}
+_WHOLE = sum(_SHARES.values())
+
+
+class Looking:
+    """Tells whoever waits which step is at hand, and how far all of them are.
+
+    >>> Looking(lambda *told: print(*told)).at("look", 0.5)
+    look 50 100
+    """
+
+    def __init__(self, tell: Tell | None = None) -> None:
+        self._tell = tell
+
+    def at(self, step: str, part: float = 0.0) -> None:
+        """Some part of a step is done, all before it are."""
+        if self._tell is not None:
+            names = [*_SHARES]
+            before = sum(_SHARES[name] for name in names[: names.index(step)])
+            self._tell(step, before + round(part * _SHARES[step]), _WHOLE)
