@@ -15,9 +15,10 @@ from sfumato.attributes.operations.refusal import ValueRefusedError
 from sfumato.errors import DataError, PlanError
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.workers import frames
-from sfumato.service.workers.frames import Call, CrashedError, WorkerEndedError
+from sfumato.service.workers import template as template_module
+from sfumato.service.workers.frames import Call, CancelledWorkError, CrashedError, Progress, WorkerEndedError
 from sfumato.service.workers.process import WorkerLimits
-from sfumato.service.workers.template import Template, run_once, shared_template
+from sfumato.service.workers.template import Template, Watch, run_once, shared_template
 
 LIMITS = WorkerLimits(1_000_000_000, watched=True)
 FOREVER = Call("sfumato.service.workers.process:_watch_memory", (None, 1 << 60))
@@ -104,6 +105,38 @@ def test_time_is_up():
         run_once(FOREVER, LIMITS, 0.5)
     assert refused.value.code == "limit.time"
     assert time.monotonic() - started < 20
+
+
+def test_what_advances_is_not_ended_by_a_clock(monkeypatch):
+    """A million rows were refused after 120 seconds, of which each step took twenty."""
+    clock = [100.0]
+    monkeypatch.setattr(template_module.time, "monotonic", lambda: clock[0])
+    watch, begun = Watch(), clock[0]
+    for done in (1, 2, 2):
+        clock[0] += 50
+        watch.hear(Progress("look", done, 3))
+    assert watch.heard == begun + 100  # the same again is nothing new
+    watch.hear(Progress("compare-columns", 2, 3))
+    assert watch.heard == clock[0]
+
+
+def test_who_watches_sees_how_far_a_call_is(tmp_path):
+    path, watch = tmp_path / "rows.csv", Watch()
+    path.write_text("zip,illness\n" + "town,flu\n" * 20)
+    call = Call("sfumato.web.projects.loaded_data:load", (path, {}), reports=True)
+    assert run_once(call, LIMITS, 60, tmp_path, watch).rows == 20
+    assert (watch.progress.stage, watch.progress.whole) == ("compare-columns", 100)
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_who_watches_can_end_a_call(before):
+    watch = Watch()
+    if before:
+        watch.cancel()
+    else:
+        threading.Thread(target=lambda: (until(lambda: watch.running), watch.cancel())).start()
+    with pytest.raises(CancelledWorkError):
+        run_once(FOREVER, LIMITS, 600, None, watch)
 
 
 def test_open_files_are_limited():

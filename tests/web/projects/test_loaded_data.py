@@ -20,3 +20,14 @@ def test_codes_of_a_file_with_points_stay(tmp_path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("code,n\n" + "89.00,1\n47.01,2\n" * 20, encoding="utf-8")
     assert load(path).shown("code", "89.00", words_in("de")) == "89.00"
+
+
+def test_who_waits_is_told_each_step_and_how_far_it_is(tmp_path) -> None:
+    """A million rows were read for two minutes with "Reading the file …" and nothing else."""
+    path, told = tmp_path / "rows.csv", []
+    path.write_text("nr,zip,illness\n" + "".join(f"{place},town,flu\n" for place in range(30)), encoding="utf-8")
+    load(path, {}, lambda *progress: told.append(progress))
+    assert list(dict.fromkeys(stage for stage, _, _ in told)) == ["count", "look", "compare-columns"]
+    shares = [done for _, done, whole in told if whole == 100]
+    assert shares == sorted(shares) and len({*shares}) > 5 and shares[-1] < 100
+    assert {stage for stage, _, _ in told} <= {*words_in("de")} & {*words_in()}

@@ -262,6 +262,11 @@ class Watch:
         self.heard = time.monotonic()
         self._worker: Worker | None = None
 
+    @property
+    def running(self) -> bool:
+        """Whether the call has begun."""
+        return self._worker is not None
+
     def begin(self, worker: Worker) -> None:
         """The call is done by a worker."""
         self._worker, self.heard = worker, time.monotonic()
