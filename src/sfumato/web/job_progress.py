@@ -66,12 +66,12 @@ def follow(workspace: Workspace, job: Job, then: Then, failed: Callable[[], None
 
 
 async def watched(
-    workspace: Workspace, says: str, function: Callable[..., Result], *arguments: Any, stages: bool = True
+    workspace: Workspace, says: str, function: Callable[..., Result], *arguments: Any, reruns: bool = False
 ) -> Result:
     """The result of a function that tells how far it is; shown in the container at hand, with a way to end it.
 
     Args:
-        says: What stands there at first, or all the time where `stages` are not told.
+        says: What stands there at first; reruns: whether a plan is run again, which may take the memory of a job.
 
     Raises:
         SfumatoError, RefusedError: It failed.
@@ -82,12 +82,12 @@ async def watched(
 
     def look() -> None:
         if (progress := watch.progress) is not None:
-            bar.tell(progress.stage if stages else None, progress.done, progress.whole, says)
+            bar.tell(progress.stage, progress.done, progress.whole)
 
     with bar.card:
         timer = ui.timer(LOOKING_SECONDS, look)
     try:
-        return await workspace.aside(function, *arguments, watch=watch)
+        return await workspace.aside(function, *arguments, watch=watch, reruns=reruns)
     finally:
         timer.cancel()
         if not bar.card.is_deleted:
@@ -109,14 +109,13 @@ class _Bar:
             self._bar.props["aria-label"] = words["progress"]
             components.button(words["cancel"], cancel).props("outline").classes("self-start")
 
-    def tell(self, stage: str | None, done: int, whole: int, says: str = "") -> None:
-        """So much of a stage is done; what it `says` where it has no name of its own."""
+    def tell(self, stage: str | None, done: int, whole: int) -> None:
+        """So much of a stage is done."""
         share = done / whole if whole > 1 else 0.0
         if share < self._share:  # another stage has begun, and takes a time of its own
             self._began = time.monotonic()
         self._share = share
-        told = stage_words(self._words, stage) if stage or not says else says
-        self._label.text = told + left(self._words, time.monotonic() - self._began, share)
+        self._label.text = stage_words(self._words, stage) + left(self._words, time.monotonic() - self._began, share)
         self._bar.props(remove="indeterminate") if whole > 1 else self._bar.props("indeterminate")
         self._bar.value = share
 

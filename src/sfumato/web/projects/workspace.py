@@ -231,11 +231,14 @@ class Workspace:
         self.jobs.append(job.id)
         return job
 
-    async def aside(self, function: Callable[..., Result], *arguments: Any, watch: Watch | None = None) -> Result:
+    async def aside(
+        self, function: Callable[..., Result], *arguments: Any, watch: Watch | None = None, reruns: bool = False
+    ) -> Result:
         """The result of a function, worked out in a process of its own: what a visitor sends can end that alone.
 
         Args:
             watch: Who waits sees how far it is, which the function tells its last argument, and can end it.
+            reruns: Whether a plan is run again, which may take the memory of a job.
 
         Raises:
             RefusedError: It took too long without being any further, or too much memory.
@@ -243,7 +246,7 @@ class Workspace:
         """
         call = Call(f"{function.__module__}:{function.__qualname__}", arguments, reports=watch is not None)
         settings = self.pool.settings
-        limits = WorkerLimits(settings.page_memory_bytes, watched=True)
+        limits = WorkerLimits(settings.memory_bytes if reruns else settings.page_memory_bytes, watched=True)
         with self.working():
             folder = self.waiting or self.folder
             work = asyncio.to_thread(run_once, call, limits, settings.page_seconds, folder, watch)

@@ -66,7 +66,7 @@ class AttackView:
             with self._room:
                 says = self.words["attack.running"]
                 asked = (self.run.folder, loaded.path, self._control)
-                figures = await watched(self.workspace, says, attacked, *asked)
+                figures = await watched(self.workspace, says, attacked, *asked, reruns=True)
         except CancelledWorkError:
             return
         except (SfumatoError, RefusedError, CrashedError) as error:
