@@ -116,7 +116,7 @@ class _Bar:
             self._began = time.monotonic()
         self._share = share
         self._label.text = stage_words(self._words, stage) + left(self._words, time.monotonic() - self._began, share)
-        self._bar.props(remove="indeterminate") if whole > 1 else self._bar.props("indeterminate")
+        self._bar.props(remove="indeterminate") if share else self._bar.props("indeterminate")
         self._bar.value = share
 
 
