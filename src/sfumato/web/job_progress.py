@@ -71,7 +71,7 @@ async def watched(
     """The result of a function that tells how far it is; shown in the container at hand, with a way to end it.
 
     Args:
-        says: What stands there at first; reruns: whether a plan is run again, which may take the memory of a job.
+        says: What stands there at first; reruns: whether a plan is run again, as long and large as a job.
 
     Raises:
         SfumatoError, RefusedError: It failed.

@@ -92,12 +92,13 @@ def test_what_runs_aside_keeps_its_visitor_awake(spaces, clock, monkeypatch, com
     assert not workspace.asleep
 
 
-def test_what_runs_a_plan_again_may_use_the_memory_of_a_job(spaces, monkeypatch, complete):
+def test_what_runs_a_plan_again_may_use_the_memory_and_the_time_of_a_job(spaces, monkeypatch, complete):
     """The attack on a million rows, which the run had published, was refused for its memory."""
-    workspace, settings = spaces.of(KEY), spaces.pool.settings
-    monkeypatch.setattr(module, "run_once", lambda _call, limits, *_: limits.memory_bytes)
-    assert complete(workspace.aside(load)) == settings.page_memory_bytes
-    assert complete(workspace.aside(load, reruns=True)) == settings.memory_bytes > settings.page_memory_bytes
+    workspace = spaces.of(KEY)
+    settings = workspace.pool.settings
+    monkeypatch.setattr(module, "run_once", lambda _call, limits, seconds, *_: (limits.memory_bytes, seconds))
+    assert complete(workspace.aside(load)) == (settings.page_memory_bytes, settings.page_seconds)
+    assert complete(workspace.aside(load, reruns=True)) == (settings.memory_bytes, settings.seconds)
 
 
 def test_an_upload_keeps_its_visitor_awake(spaces, clock, complete):

@@ -238,7 +238,7 @@ class Workspace:
 
         Args:
             watch: Who waits sees how far it is, which the function tells its last argument, and can end it.
-            reruns: Whether a plan is run again, which may take the memory of a job.
+            reruns: Whether a plan is run again, which may take the memory and the time of a job.
 
         Raises:
             RefusedError: It took too long without being any further, or too much memory.
@@ -246,10 +246,12 @@ class Workspace:
         """
         call = Call(f"{function.__module__}:{function.__qualname__}", arguments, reports=watch is not None)
         settings = self.pool.settings
-        limits = WorkerLimits(settings.memory_bytes if reruns else settings.page_memory_bytes, watched=True)
+        of_job, of_page = (settings.memory_bytes, settings.seconds), (settings.page_memory_bytes, settings.page_seconds)
+        memory, seconds = of_job if reruns else of_page
         with self.working():
             folder = self.waiting or self.folder
-            work = asyncio.to_thread(run_once, call, limits, settings.page_seconds, folder, watch)
+            limits = WorkerLimits(memory, watched=True)
+            work = asyncio.to_thread(run_once, call, limits, seconds, folder, watch)
             return cast("Result", await work)
 
     def files(self, plan: Plan | None = None) -> dict[str, Path]:
