@@ -34,8 +34,9 @@ METHODS = {
     "relaxed": {"name": "mondrian", "mode": "relaxed"},
     "k-optimize": {"name": "k-optimize", "features": "isolate", "time_limit": 1},
 }
-# Methods of full domains publish by one kind of recoding: of these, Spark is asked for one in every run.
-ON_SPARK = size({"optimal", "local", "strict", "relaxed", "k-optimize"}, {*METHODS})
+# Engines publish by three kinds of recoding: of levels, of classes, and of classes that divide rows that are alike. In
+# every run Spark is asked for one method of each.
+ON_SPARK = size({"optimal", "local", "relaxed"}, {*METHODS})
 
 
 def plan(method: dict) -> dict:
@@ -129,6 +130,9 @@ WRITTEN = {
     "integer": (("8", "08", "+8"), ("9", "009"), (None, "?")),
     "text": (("8",), ("08",), (None, "?")),
 }
+# Both kinds of files hold texts, which Spark numbers in two ways.
+SPARK_READS = {"boolean": ["csv"], "integer": ["parquet"], "text": ["csv"]}
+SPARK_READS = size(SPARK_READS, dict.fromkeys(WRITTEN, ["csv", "parquet"]))
 
 
 def written(kind: str) -> pl.DataFrame:
@@ -182,8 +186,7 @@ def test_values_that_are_written_in_several_ways_are_divided_alike(kind, spark, 
         (tmp_path / "rows.csv", "duckdb"),
         (tmp_path / "rows.parquet", "duckdb"),
         (f"{postgresql.url}?table=written_{kind}", "postgresql"),
-        (tmp_path / "rows.csv", "spark"),
-        (tmp_path / "rows.parquet", "spark"),
+        *((tmp_path / f"rows.{form}", "spark") for form in SPARK_READS[kind]),
     ):
         release = anonymize(source, dividing(kind), engine=None if engine == "postgresql" else engine)
         assert release.report.engine == engine

@@ -2,8 +2,11 @@
 
 import pytest
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from sfumato.shapes.files import parsed
+from sfumato.shapes.files import dumped, parsed
+from sizes import size
 
 TEXTS = ["zip: 01067", "no: yes", "a: 1.10", "a: [1, ~, true]", "a: x\ty", "a: 1\na: 2", "a: [1", "a:\t1", "{a: b"]
 
@@ -20,3 +23,16 @@ def test_both_loaders_read_the_same_and_refuse_with_the_same_words(text, monkeyp
     read_here = read(text)
     monkeypatch.setattr(yaml, "__with_libyaml__", False)
     assert read(text) == read_here
+
+
+ASCII = st.characters(min_codepoint=32, max_codepoint=126)
+LIKE_OTHERS = st.sampled_from(["", "yes", "~", "1", "1.10", "2020-01-01", "- x", "a: b", "a #b", " a", "a ", "---", "Köln"])
+WORDS = LIKE_OTHERS | st.text(ASCII, max_size=9) | st.lists(st.text(ASCII, max_size=9), max_size=20).map(" ".join)
+SCALARS = WORDS | st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False)
+PLAIN = st.recursive(SCALARS, lambda part: st.lists(part, max_size=4) | st.dictionaries(WORDS, part, max_size=4))
+
+
+@settings(max_examples=size(60, 1_000))
+@given(st.dictionaries(WORDS, PLAIN, max_size=4), st.sampled_from([100, 108, 120]))
+def test_both_writers_write_the_same(value, width):
+    assert dumped(value, width) == yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=width)

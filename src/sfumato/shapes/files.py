@@ -23,6 +23,7 @@ RESOLVED = (
 
 
 ONE_LINE = 100_000
+SHORT = re.compile(r"[ -~]{0,60}")
 TAG = "tag:yaml.org,2002:"
 # Keys are names, whatever they look like.
 NAMES = tuple(TAG + name for name in ("bool", "int", "float"))
@@ -69,6 +70,23 @@ def parsed(text: str) -> Any:
         with suppress(yaml.YAMLError, ValueError):
             return yaml.load(text, Loader=_loader(yaml.CSafeLoader))
     return yaml.load(text, Loader=_loader(yaml.SafeLoader))
+
+
+def dumped(value: Any, width: int) -> str:
+    """A plain value as YAML, by the writer in C where both write the same."""
+    import yaml
+
+    writer = yaml.CSafeDumper if yaml.__with_libyaml__ and _written_alike(value) else yaml.SafeDumper
+    return str(yaml.dump(value, Dumper=writer, sort_keys=False, allow_unicode=True, width=width))
+
+
+def _written_alike(value: Any) -> bool:
+    """Whether both writers of YAML write a value in the same way: they differ in long texts, empty keys, other signs."""
+    if isinstance(value, str):
+        return SHORT.fullmatch(value) is not None
+    if isinstance(value, dict):
+        return all(key != "" and _written_alike(key) and _written_alike(entry) for key, entry in value.items())
+    return not isinstance(value, list | tuple) or all(map(_written_alike, value))
 
 
 def written(value: Any, flow: bool = False, width: int = 100) -> str:

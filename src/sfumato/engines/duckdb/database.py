@@ -1,22 +1,27 @@
 """A database in memory, with a folder for rows that do not fit there; engines of one release may share it."""
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+from sfumato.engines import sql
 from sfumato.engines.duckdb.library import compiled
+from sfumato.engines.duckdb.spares import SPARES
 from sfumato.errors import PlanError
 from sfumato.folders import Scratch
 from sfumato.microdata.data_plan import DataPlan
 
 
 class Database:
-    """Gone with the last engine that uses it: to start one costs as much as to count thousands of rows."""
+    """Let go by the last engine that uses it: to start one costs as much as to count thousands of rows."""
 
     def __init__(self, plan: DataPlan) -> None:
         self._scratch = _scratch(plan)
+        self._limited = bool(plan.memory_bytes)
         self._users = 1
         try:
-            self._connection = connect(self._scratch.path, plan.memory_bytes)
+            self._connection = _connection(self._scratch.path, plan.memory_bytes)
         except BaseException:
             self._scratch.cleanup()
             raise
@@ -33,15 +38,13 @@ class Database:
 
     def session(self) -> Any:
         """A connection with tables of its own."""
-        connection = self._connection.cursor()
-        connection.execute(ZONE).fetchall()
-        return connection
+        return _session(self._connection)
 
     def close(self) -> None:
         """Let go of it, as one of those who use it."""
         self._users -= 1
         if self._users == 0:
-            self._connection.close()
+            self._connection.close() if self._limited else SPARES.keep(self._connection)
             self._scratch.cleanup()
 
 
@@ -49,22 +52,45 @@ class Database:
 ZONE = "SET TimeZone = 'UTC'"
 
 
-def connect(scratch: Path, memory_bytes: int = 0) -> Any:
-    """A connection that neither looks for extensions nor leaves anything behind.
+@contextmanager
+def connected(scratch: Path) -> Iterator[Any]:
+    """A connection for a moment.
 
     Args:
         scratch: Where rows lie that do not fit in memory.
-        memory_bytes: The most memory that it may use; 0 for DuckDB's own limit.
     """
+    connection = _connection(scratch)
+    try:
+        with closing(_session(connection)) as session:
+            yield session
+    finally:
+        SPARES.keep(connection)
+
+
+def _connection(scratch: Path, memory_bytes: int = 0) -> Any:
+    """A database that has nothing in it: one that waits, or a new one, which alone may have a limit of memory."""
+    spare = None if memory_bytes else SPARES.take()
+    if spare is None:
+        return _start(scratch, memory_bytes)
+    spare.execute(f"SET temp_directory = {sql.text(str(scratch))}").fetchall()
+    return spare
+
+
+def _start(scratch: Path, memory_bytes: int) -> Any:
+    """A database that neither looks for extensions nor leaves anything behind; no bytes are DuckDB's own limit."""
     config = {
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
         "temp_directory": str(scratch),
         "preserve_insertion_order": "true",
     } | ({"memory_limit": f"{memory_bytes // 1000}KB"} if memory_bytes else {})
-    connection = compiled().connect(":memory:", config=config)
-    connection.execute(ZONE).fetchall()
-    return connection
+    return compiled().connect(":memory:", config=config)
+
+
+def _session(connection: Any) -> Any:
+    session = connection.cursor()
+    session.execute(ZONE).fetchall()
+    return session
 
 
 def _scratch(plan: DataPlan) -> Scratch:

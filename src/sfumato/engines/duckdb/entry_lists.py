@@ -101,7 +101,7 @@ class Picker:
 def enumeration(name: str, texts: Sequence[str]) -> Iterator[str]:
     """The statements that make an enumeration of texts."""
     yield f"DROP TYPE IF EXISTS {name}"
-    yield f"CREATE TYPE {name} AS ENUM ({sql.listed(map(sql.text, texts))})"
+    yield f"CREATE TEMP TYPE {name} AS ENUM ({sql.listed(map(sql.text, texts))})"
 
 
 def packed(packing: Packing, parts: Sequence[str]) -> list[str]:

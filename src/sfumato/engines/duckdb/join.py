@@ -87,7 +87,7 @@ class Joining:
         places = range(len(self.application.recoding.columns))
         for place in places:
             yield f"DROP TYPE IF EXISTS labels{place}"
-            yield f"CREATE TYPE labels{place} AS ENUM (SELECT text FROM l{place} ORDER BY code)"
+            yield f"CREATE TEMP TYPE labels{place} AS ENUM (SELECT text FROM l{place} ORDER BY code)"
         labels = sql.listed(f"l{place}.label AS p{place}" for place in places)
         joins = "".join(
             f" LEFT JOIN (SELECT code, CAST(text AS labels{place}) AS label FROM l{place}) AS l{place}"

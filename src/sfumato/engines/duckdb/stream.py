@@ -69,7 +69,7 @@ class Stream:
         if self.compares:
             key = self._joined([f"k{word}" for word in range(self.application.packing.words)])
             yield "DROP TYPE IF EXISTS classes_of_rows"
-            yield f"CREATE TYPE classes_of_rows AS ENUM (SELECT {key} FROM classes ORDER BY hidden, number)"
+            yield f"CREATE TEMP TYPE classes_of_rows AS ENUM (SELECT {key} FROM classes ORDER BY hidden, number)"
 
     def statement(self, target: Path) -> str:
         """Write the published rows to a file."""

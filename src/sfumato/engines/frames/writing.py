@@ -1,7 +1,6 @@
 """Writing frames to files: through DuckDB, so that a frame's file looks like a file's file."""
 
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -9,7 +8,7 @@ import narwhals as nw
 import numpy as np
 
 from sfumato.engines import sql
-from sfumato.engines.duckdb.database import connect
+from sfumato.engines.duckdb.database import connected
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.duckdb.explanations import explained
 from sfumato.engines.duckdb.library import compiled
@@ -35,22 +34,20 @@ def write_rows(rows: Rows, target: Path, separator: str) -> DuckDBEngine:
     Raises:
         EngineError: The file cannot be written.
     """
-    connection = connect(target.parent)
     try:
-        arrays = {f"c{place}": _array(rows, column) for place, column in enumerate(rows.columns)}
-        connection.register("frame_rows", arrays)
-        names = sql.listed(f"c{place} AS {sql.name(column)}" for place, column in enumerate(rows.columns))
-        connection.execute(copy_statement(f"SELECT {names} FROM frame_rows", target, separator)).fetchall()
+        with connected(target.parent) as connection:
+            arrays = {f"c{place}": _array(rows, column) for place, column in enumerate(rows.columns)}
+            connection.register("frame_rows", arrays)
+            names = sql.listed(f"c{place} AS {sql.name(column)}" for place, column in enumerate(rows.columns))
+            connection.execute(copy_statement(f"SELECT {names} FROM frame_rows", target, separator)).fetchall()
     except compiled().Error as error:
         raise explained(error, "utf-8") from None
-    finally:
-        connection.close()
     return DuckDBEngine.of_published(target, rows.columns, separator)
 
 
 def write_keys(keys: Sequence[str], target: Path) -> None:
     """Write the keys of the rows' persons to a Parquet file."""
-    with closing(connect(target.parent)) as connection:
+    with connected(target.parent) as connection:
         connection.register("keys", {PERSON: np.array(keys, object)})
         connection.execute(copy_statement("SELECT * FROM keys", target, "")).fetchall()
 

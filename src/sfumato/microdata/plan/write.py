@@ -14,6 +14,7 @@ from sfumato.microdata.plan.methods import Suppression
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.policy_plan import POLICY_RECORD, PolicyPlan
 from sfumato.microdata.plan.shape import PLAN
+from sfumato.shapes.files import dumped
 from sfumato.shapes.shapes import Either, ListOf, MapOf, Record, Shape, Tagged
 
 # Builders of hierarchies, by class, and their names in a plan.
@@ -49,9 +50,7 @@ def plan_dict(plan: Plan, folder: Path | None = None) -> dict[str, Any]:
 
 def plan_text(plan: Plan, folder: Path | None = None) -> str:
     """The plan as YAML."""
-    import yaml
-
-    return str(yaml.safe_dump(plan_dict(plan, folder), sort_keys=False, allow_unicode=True, width=120))
+    return dumped(plan_dict(plan, folder), width=120)
 
 
 @dataclass(frozen=True, slots=True)

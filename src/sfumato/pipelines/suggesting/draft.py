@@ -25,6 +25,7 @@ from sfumato.microdata.models.proposal import proposed_promise
 from sfumato.microdata.publishing.numbers import read_numbers
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.microdata.publishing.proposal import proposed_publication, published_counts
+from sfumato.shapes.files import dumped
 
 K = 5
 SUPPRESSION = 0.02
@@ -63,9 +64,7 @@ class SuggestedPlan:
 
 
 def _yaml(part: dict[str, Any]) -> str:
-    import yaml
-
-    return str(yaml.safe_dump(part, sort_keys=False, allow_unicode=True, width=108))
+    return dumped(part, width=108)
 
 
 @dataclass(frozen=True, slots=True)
