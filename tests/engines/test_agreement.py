@@ -98,7 +98,7 @@ def published_rows(release) -> list[tuple]:
     data = release.data
     if isinstance(data, Path):
         table = f"read_csv('{data}', header=true, all_varchar=true, allow_quoted_nulls=false)"
-        return duckdb.connect().execute(f"SELECT * FROM {table}").fetchall()
+        return duckdb.execute(f"SELECT * FROM {table}").fetchall()
     if isinstance(data, pd.DataFrame):
         return [tuple(None if pd.isna(v) else v for v in row) for row in data.itertuples(index=False, name=None)]
     return (

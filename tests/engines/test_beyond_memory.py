@@ -17,7 +17,7 @@ from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.verify import verify
 from sizes import size
 
-ROWS = size(150_000, 400_000)
+ROWS = size(60_000, 400_000)
 
 
 def plan(**more) -> dict:
@@ -168,7 +168,7 @@ def test_a_disk_that_takes_no_more_publishes_nothing_and_a_rerun_works(people, t
         command = [sys.executable, "-c", LIMITED, str(size), *arguments]
         return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
 
-    failed = release(1_000_000, "out")
+    failed = release(500_000, "out")
     assert failed.returncode == 5, failed.stderr
     assert "free space" in failed.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["plan.yaml"]

@@ -18,6 +18,7 @@ from sfumato.engines.duckdb.entry_lists import MAX_TEXTS
 from sfumato.engines.engine import Reading
 from sfumato.errors import EngineError
 from sfumato.microdata.data_plan import DataPlan
+from sizes import size
 
 TEXTS = st.sampled_from(["a", "b", " a", "a ", "", "'", '"', "?", "Łódź", "%s{}", "NULL", "a\nb", "日本", "1", "01"])
 VALUES = {
@@ -55,7 +56,7 @@ def combinations(found) -> Counter:
     return rows
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=size(40, 200), deadline=None)
 @given(tables(), st.booleans(), st.booleans(), st.booleans())
 def test_both_ways_count_the_same(tmp_path_factory, table, strip, drops, dictionary) -> None:
     path = tmp_path_factory.mktemp("rows") / "rows.parquet"

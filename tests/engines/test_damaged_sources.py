@@ -157,7 +157,7 @@ def test_other_odd_names_are_fine(tmp_path) -> None:
             "output": {"order": order, "class_column": "Klasse"},
         }
         release = anonymize(tmp_path / "rows.csv", plan)
-        rows = duckdb.connect().execute(f"SELECT * FROM read_csv('{release.data}', header=true)").fetchall()
+        rows = duckdb.execute(f"SELECT * FROM read_csv('{release.data}', header=true)").fetchall()
         assert rows == [(*["x"] * len(names), 1)] * 2
         release.close()
 

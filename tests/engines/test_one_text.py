@@ -72,9 +72,17 @@ def test_texts_are_the_same_everywhere(tmp_path, name) -> None:
         engine.close()
 
 
+@pytest.fixture(scope="module")
+def database():
+    """Who reads what was published."""
+    with duckdb.connect() as connection:
+        connection.execute("SET TimeZone = 'UTC'").fetchall()
+        yield connection
+
+
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 @pytest.mark.parametrize("name", VALUES)
-def test_and_so_are_the_files_of_a_release(tmp_path, name, form) -> None:
+def test_and_so_are_the_files_of_a_release(tmp_path, database, name, form) -> None:
     array, texts = VALUES[name]
     column = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
     plan = {
@@ -89,9 +97,7 @@ def test_and_so_are_the_files_of_a_release(tmp_path, name, form) -> None:
         saved = release.save(tmp_path / f"out{place}") / f"data.{form}"
         release.close()
         reader = f"read_csv('{saved}', all_varchar=true, header=true)" if form == "csv" else f"read_parquet('{saved}')"
-        connection = duckdb.connect()
-        connection.execute("SET TimeZone = 'UTC'").fetchall()
-        rows = connection.execute(f"SELECT x::VARCHAR, raw::VARCHAR FROM {reader}").fetchall()
+        rows = database.execute(f"SELECT x::VARCHAR, raw::VARCHAR FROM {reader}").fetchall()
         assert rows == [(text, text) for text in texts], type(source)
 
 

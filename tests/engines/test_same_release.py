@@ -92,7 +92,7 @@ def rows_of(release) -> Counter:
     if isinstance(data, pl.DataFrame):
         return Counter(tuple(None if v is None else str(v) for v in row) for row in data.rows())
     if isinstance(data, Path):
-        rows = duckdb.connect().execute(f"SELECT * FROM read_csv('{data}', all_varchar=true, header=true)").fetchall()
+        rows = duckdb.execute(f"SELECT * FROM read_csv('{data}', all_varchar=true, header=true)").fetchall()
         return Counter(rows)
     return Counter(tuple(None if v is None else str(v) for v in row) for row in data.collect())
 
@@ -132,7 +132,7 @@ WRITTEN = {
 }
 # Both kinds of files hold texts, which Spark numbers in two ways.
 SPARK_READS = {"boolean": ["csv"], "integer": ["parquet"], "text": ["csv"]}
-SPARK_READS = size(SPARK_READS, dict.fromkeys(WRITTEN, ["csv", "parquet"]))
+SPARK_READS = size(SPARK_READS, {kind: ["csv", "parquet"] for kind in WRITTEN})
 
 
 def written(kind: str) -> pl.DataFrame:

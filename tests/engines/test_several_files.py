@@ -43,7 +43,7 @@ def written(folder: Path, second: str) -> Path:
 
 def rows_of(path: Path) -> Counter:
     table = f"read_csv('{path}', header=true, all_varchar=true)"
-    return Counter(duckdb.connect().execute(f"SELECT * FROM {table}").fetchall())
+    return Counter(duckdb.execute(f"SELECT * FROM {table}").fetchall())
 
 
 @pytest.mark.parametrize("pattern", ["", "*.csv"])

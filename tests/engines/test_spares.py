@@ -16,7 +16,8 @@ from sfumato.microdata.data_plan import DataPlan
 STATE = (
     "SELECT current_setting('threads'), current_setting('temp_directory') <> '', current_setting('TimeZone'),"
     " (SELECT count(*) FROM duckdb_databases() WHERE NOT internal), (SELECT count(*) FROM duckdb_tables()),"
-    " (SELECT count(*) FROM duckdb_views() WHERE NOT internal), (SELECT count(*) FROM duckdb_types() WHERE NOT internal)"
+    " (SELECT count(*) FROM duckdb_views() WHERE NOT internal),"
+    " (SELECT count(*) FROM duckdb_types() WHERE NOT internal)"
 )
 
 

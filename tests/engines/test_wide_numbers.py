@@ -68,5 +68,5 @@ def test_a_population_may_write_numbers_otherwise(tmp_path, population, classes)
 def test_a_number_that_is_not_known_picks_nothing() -> None:
     picker = Picker("unused", "CAST(s.n AS VARCHAR)", ("5", "6", "7"), "BIGINT", "n")
     picked = picker.picked(["50", "60", "70"], "INTEGER")
-    rows = duckdb.connect().execute(f"SELECT n, {picked} FROM range(-3, 12) AS s(n)").fetchall()
+    rows = duckdb.execute(f"SELECT n, {picked} FROM range(-3, 12) AS s(n)").fetchall()
     assert {number: entry for number, entry in rows if entry is not None} == {5: 50, 6: 60, 7: 70}

@@ -26,7 +26,9 @@ def test_both_loaders_read_the_same_and_refuse_with_the_same_words(text, monkeyp
 
 
 ASCII = st.characters(min_codepoint=32, max_codepoint=126)
-LIKE_OTHERS = st.sampled_from(["", "yes", "~", "1", "1.10", "2020-01-01", "- x", "a: b", "a #b", " a", "a ", "---", "Köln"])
+LIKE_OTHERS = st.sampled_from(
+    ["", "yes", "~", "1", "1.10", "2020-01-01", "- x", "a: b", "a #b", " a", "a ", "---", "Köln"]
+)
 WORDS = LIKE_OTHERS | st.text(ASCII, max_size=9) | st.lists(st.text(ASCII, max_size=9), max_size=20).map(" ".join)
 SCALARS = WORDS | st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False)
 PLAIN = st.recursive(SCALARS, lambda part: st.lists(part, max_size=4) | st.dictionaries(WORDS, part, max_size=4))

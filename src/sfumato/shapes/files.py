@@ -81,7 +81,7 @@ def dumped(value: Any, width: int) -> str:
 
 
 def _written_alike(value: Any) -> bool:
-    """Whether both writers of YAML write a value in the same way: they differ in long texts, empty keys, other signs."""
+    """Whether both writers of YAML write the same: they differ in long texts, empty keys and other signs."""
     if isinstance(value, str):
         return SHORT.fullmatch(value) is not None
     if isinstance(value, dict):
