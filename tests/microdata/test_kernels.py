@@ -26,12 +26,13 @@ from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.attacks.attack import attack
 from sfumato.pipelines.release import anonymize, frequency_table
 from sfumato.tables.suppression.flows import path_kernels
+from sizes import size
 
 # The first calls of a kernel in a release are done twice, and then one where their number has doubled: a loop in Python
 # takes its time.
 FIRST_CALLS = 3
 # A kernel whose source took so many seconds is not done twice again.
-MOST_SECONDS = 0.2
+MOST_SECONDS = size(0.05, 0.5)
 K = {"model": "k-anonymity", "k": 3}
 
 

@@ -16,6 +16,7 @@ from sfumato.hierarchies.suggest.roles import suggest
 from sfumato.hierarchies.suggest.words.vocabulary import concepts_of
 from sfumato.hierarchies.types import canonical
 from sfumato.shapes.shapes import read
+from sizes import size
 
 DAYS = [date(1950, 1, 1) + timedelta(days=97 * place) for place in range(200)]
 
@@ -231,7 +232,7 @@ def test_suggestions_for_the_datasets_run_as_they_are(name):
         accepted(suggestion, list(dict.fromkeys(texts)))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=size(60, 300), deadline=None)
 @given(
     st.sampled_from(["x", "plz", "age", "dob", "salary", "ward", "year"]),
     st.one_of(

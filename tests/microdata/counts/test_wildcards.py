@@ -37,7 +37,7 @@ def test_matches_equal_brute_force(given_rows) -> None:
     assert by_patterns(codes, patterns, owners.reshape(-1), counts).tolist() == expected
 
 
-@settings(max_examples=size(35, 100))
+@settings(max_examples=size(20, 100))
 @given(combinations_of_rows(), st.integers(1, 6))
 def test_as_few_rows_as_possible_are_suppressed(given_rows, k) -> None:
     codes, unknown, counts = given_rows

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sfumato.errors import UnattainableError
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.verify import verify
+from sizes import size
 
 ANY = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
 TREE = {"type": "tree", "parents": {"a1": "A", "a2": "A", "b1": "B", "b2": "B"}}
@@ -59,7 +60,7 @@ def test_the_top_alone_keeps_no_promise_about_a_sensitive_column(suppressed) -> 
             anonymize(rows, plan(columns, privacy, method, suppressed))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=size(20, 100), deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from("abcde"), st.sampled_from("*xy")), min_size=4, max_size=14),
     st.sampled_from([{"name": "local", "suppression": 0.3}, {"name": "optimal", "suppression": 0.3}]),

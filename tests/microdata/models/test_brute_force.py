@@ -244,7 +244,7 @@ def lattice(chosen):
 
 
 @pytest.mark.parametrize("name", ALONE)
-@settings(max_examples=size(15, 100))
+@settings(max_examples=size(8, 100))
 @given(rows_of())
 def test_a_class_fails_exactly_when_it_breaks_the_definition(name, made):
     chosen, codes, sensitive = made
@@ -256,7 +256,7 @@ def test_a_class_fails_exactly_when_it_breaks_the_definition(name, made):
 
 
 @pytest.mark.parametrize("name", list(TOGETHER))
-@settings(max_examples=size(15, 100))
+@settings(max_examples=size(8, 100))
 @given(rows_of(), st.sampled_from(ALONE))
 def test_a_promise_about_the_release_takes_off_the_smallest_classes(name, made, other):
     chosen, codes, sensitive = made
@@ -267,7 +267,7 @@ def test_a_promise_about_the_release_takes_off_the_smallest_classes(name, made, 
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=size(15, 120))
+@settings(max_examples=size(8, 120))
 @given(
     rows_of(),
     st.sampled_from([0.0, 0.15, 0.5]),
@@ -310,7 +310,7 @@ def suppressed_with_k(chosen, codes, sensitive, node, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=size(10, 60))
+@settings(max_examples=size(6, 60))
 @given(rows_of())
 def test_a_coarser_node_of_a_satisfying_node_satisfies(name, made):
     chosen, codes, sensitive = made
@@ -325,7 +325,7 @@ def test_a_coarser_node_of_a_satisfying_node_satisfies(name, made):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=size(10, 60))
+@settings(max_examples=size(6, 60))
 @given(rows_of())
 def test_finer_nodes_lose_at_least_the_rows_said_to_be_certain(name, made):
     chosen, codes, sensitive = made
@@ -339,7 +339,7 @@ def test_finer_nodes_lose_at_least_the_rows_said_to_be_certain(name, made):
                 assert not model.monotone_suppression or fine.suppressed_rows >= coarse.suppressed_rows
 
 
-@settings(max_examples=size(15, 100))
+@settings(max_examples=size(8, 100))
 @given(rows_of(), st.randoms(use_true_random=False), st.sampled_from(NAMES))
 def test_the_order_of_rows_does_not_matter(made, random, name):
     chosen, codes, sensitive = made
@@ -357,7 +357,7 @@ def test_the_order_of_rows_does_not_matter(made, random, name):
     assert found[0] == found[1]
 
 
-@settings(max_examples=size(15, 100))
+@settings(max_examples=size(8, 100))
 @given(rows_of(), st.integers(1, 5), st.sampled_from([0.0, 0.3]), st.data())
 def test_k_map_counts_the_population_of_each_class(made, k, share, data):
     chosen, codes, sensitive = made

@@ -21,7 +21,7 @@ PARTS = {
 }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=size(20, 100), deadline=None)
 @given(
     st.sampled_from([1.0, 2.0, 3.0, 7.0, 20.0]),
     st.sampled_from([1.0, 0.5, 0.1]),

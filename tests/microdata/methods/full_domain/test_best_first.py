@@ -51,7 +51,7 @@ def frames(draw) -> pl.DataFrame:
     return pl.DataFrame(data | {"ill": random.choice(["a", "b", "c"], rows)})
 
 
-@settings(max_examples=60)
+@settings(max_examples=size(25, 100))
 @given(
     frames(),
     st.sampled_from(["loss-metric", "precision", "discernibility", "non-uniform-entropy", "average-class-size"]),
@@ -74,7 +74,7 @@ def test_it_finds_what_brute_force_finds(frame, loss, aggregate, suppression, mo
     assert found.best.rank == optimal.search(problem).best.rank
 
 
-@settings(max_examples=25)
+@settings(max_examples=size(12, 50))
 @given(frames(), st.sampled_from([0.0, 0.2]))
 def test_a_bound_holds_whenever_time_runs_out(frame, suppression) -> None:
     problem = frame_problem(frame, 3, {"suppression": suppression})

@@ -204,7 +204,7 @@ def bits_of(flags) -> int:
     return sum(1 << place for place, flag in enumerate(flags) if flag)
 
 
-@settings(max_examples=size(120, 400))
+@settings(max_examples=size(50, 400))
 @given(cases())
 def test_equals_brute_force(case: Case) -> None:
     space, brute = case.space, Brute(case)
@@ -246,7 +246,7 @@ def judged(space, state):
     return bound, out, head_cost(inst, stack, 0, out.penalty)
 
 
-@settings(max_examples=size(80, 200))
+@settings(max_examples=size(40, 200))
 @given(cases(), st.data())
 def test_no_bound_cuts_the_optimum(case: Case, data) -> None:
     """Rules 1 to 7: at any node, whatever a bound says holds for every set below it."""
@@ -280,7 +280,7 @@ def test_a_class_that_cannot_be_split_well_pays_its_square() -> None:
     assert bound == 144 + 1600
 
 
-@settings(max_examples=30)
+@settings(max_examples=size(15, 60))
 @given(cases(), st.randoms(use_true_random=False))
 def test_the_order_of_rows_does_not_matter(case: Case, random) -> None:
     shuffled = list(case.rows)

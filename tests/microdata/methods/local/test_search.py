@@ -96,7 +96,7 @@ class TestTheOutlier:
 
 class TestNeverWorseThanOptimal:
     @pytest.mark.parametrize("loss", [name for name in LOSSES if name != "classification"])
-    @settings(max_examples=12)
+    @settings(max_examples=size(6, 25))
     @given(frame=tables(), k=st.integers(1, 4), suppression=st.sampled_from([0.0, 0.1, 0.5]), rounds=st.integers(1, 3))
     def test_with_every_loss(self, loss, frame, k, suppression, rounds):
         plan = read_plan(plan_of(k=k, loss=loss, suppression=suppression, rounds=rounds))
@@ -112,7 +112,7 @@ class TestNeverWorseThanOptimal:
         assert recoding.sizes[recoding.suppressed].sum() <= suppression * table.rows
         assert recoding.sizes.sum() == table.rows
 
-    @settings(max_examples=15)
+    @settings(max_examples=size(8, 25))
     @given(frame=tables(), aggregate=st.sampled_from(["sum", "mean", "geometric"]), weight=st.sampled_from([0, 0.5, 1]))
     def test_with_every_aggregate_and_start(self, frame, aggregate, weight):
         plan = read_plan(plan_of(aggregate=aggregate, weight=weight))
@@ -130,7 +130,7 @@ class TestNeverWorseThanOptimal:
 
 
 class TestEveryRelease:
-    @settings(max_examples=25)
+    @settings(max_examples=size(10, 50))
     @given(frame=tables(), k=st.integers(1, 4), rounds=st.integers(1, 3), star=st.booleans())
     def test_publishes_every_row_with_company(self, frame, k, rounds, star):
         k = min(k, len(frame))
@@ -141,7 +141,7 @@ class TestEveryRelease:
         sizes = Counter(release.data.rows())
         assert all(size >= k for labels, size in sizes.items() if set(labels) != {"*"})
 
-    @settings(max_examples=15)
+    @settings(max_examples=size(8, 25))
     @given(frame=tables(), k=st.integers(2, 4))
     def test_holds_where_missing_values_match_anything(self, frame, k):
         plan = plan_of(k=min(k, len(frame)), suppression=0.1) | {"data": {"on_missing": "any"}}
@@ -159,7 +159,7 @@ class TestEveryRelease:
         ],
         ids=lambda model: f"{model['model']}-{model.get('variant', '')}",
     )
-    @settings(max_examples=12)
+    @settings(max_examples=size(6, 25))
     @given(frame=tables(sensitive=True), suppression=st.sampled_from([0.0, 0.3]))
     def test_keeps_promises_about_sensitive_columns(self, model, frame, suppression):
         columns = COLUMNS | {"ill": {"role": "sensitive"}}
@@ -170,7 +170,7 @@ class TestEveryRelease:
         assert release.report.holds
         assert release.report.suppressed_rows <= suppression * len(frame)
 
-    @settings(max_examples=15)
+    @settings(max_examples=size(8, 25))
     @given(frame=tables())
     def test_keeps_to_the_levels_allowed(self, frame):
         columns = COLUMNS | {"age": COLUMNS["age"] | {"min_level": 1, "max_level": 3}}

@@ -181,7 +181,7 @@ class TestEveryRelease:
         assert release.report.holds
 
 
-@settings(max_examples=40)
+@settings(max_examples=size(15, 60))
 @given(values=st.sets(st.integers(-500, 500), min_size=2, max_size=120), k=st.integers(1, 6))
 def test_relaxed_classes_of_distinct_values_have_fewer_than_2k_rows(values, k):
     k = min(k, len(values))
@@ -189,7 +189,7 @@ def test_relaxed_classes_of_distinct_values_have_fewer_than_2k_rows(values, k):
     assert k <= min(sizes) and max(sizes) <= 2 * k - 1
 
 
-@settings(max_examples=25)
+@settings(max_examples=size(12, 40))
 @given(frame=tables(), k=st.integers(1, 4), choice=st.sampled_from([WIDEST, RANDOM, LOSS]), boxed=st.booleans())
 def test_cutting_in_place_and_level_by_level_is_the_same(frame, k, choice, boxed):
     plan = read_plan(plan_of(COLUMNS))
@@ -389,7 +389,7 @@ def test_a_column_of_many_values_does_not_cost_another(method):
     assert "*" not in shown
 
 
-@settings(max_examples=15)
+@settings(max_examples=size(8, 25))
 @given(frame=tables(), k=st.integers(2, 4), method=st.sampled_from(METHODS))
 def test_no_node_of_a_greedy_search_loses_less(frame, k, method):
     k = min(k, len(frame))
