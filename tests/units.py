@@ -19,11 +19,13 @@ UNITS = {
 # Seconds of processors that files take which take many for their tests; others count by these.
 SECONDS = {
     "tests/test_library.py": 53,
-    "tests/pipelines/test_release_folder.py": 42,
+    "tests/pipelines/test_persons.py": 28,
+    "tests/pipelines/test_release_folder.py": 24,
+    "tests/pipelines/test_suggest.py": 22,
     "tests/test_documentation.py": 37,
-    "tests/pipelines/attacks/test_attack.py": 37,
-    "tests/microdata/methods/local/test_search.py": 35,
-    "tests/pipelines/previous/test_previous.py": 26,
+    "tests/pipelines/attacks/test_attack.py": 23,
+    "tests/microdata/methods/local/test_search.py": 18,
+    "tests/pipelines/previous/test_previous.py": 17,
     "tests/microdata/methods/k_optimize/test_search.py": 18,
     "tests/microdata/methods/mondrian/test_search.py": 12,
     "tests/microdata/models/test_brute_force.py": 11,
