@@ -91,7 +91,7 @@ def out_of_areas(folder: Path, hidden: tuple[str, str], name: str = "optimal", *
     folder.mkdir()
     text = "area,n\nTotal,30\na,{}\nb,{}\nc,25\n".format(*hidden)
     (folder / "cells.csv").write_text(text, encoding="utf-8")
-    rule = {"rule": "range", "min": -9 if "attacker" in said else 1, "max": 9}
+    rule = {"rule": "range", "min": -9 if "attacker" in said or hidden == NEGATIVE else 1, "max": 9}
     plan = {**PLAN, "dimensions": {"area": {"column": "area"}}, "primary": [rule], "method": {"name": name}, **said}
     run_plan(read_table_plan(plan, folder)).save(folder / "out")
     return folder / "out"
@@ -117,10 +117,13 @@ def test_the_kind_of_hidden_numbers_is_not_told(
     assert "DECIMALS=0;" in other["table.px"]
 
 
+@pytest.mark.parametrize("name", ["optimal", "ranges"])
 @pytest.mark.parametrize(("hidden", "code"), [(FRACTIONS, "hidden-decimals"), (NEGATIVE, "hidden-negative")])
-def test_the_plan_has_to_say_what_readers_hold_possible(tmp_path: Path, hidden: tuple[str, str], code: str) -> None:
+def test_the_plan_has_to_say_what_readers_hold_possible(
+    tmp_path: Path, hidden: tuple[str, str], code: str, name: str
+) -> None:
     with pytest.raises(DataError) as refused:
-        out_of_areas(tmp_path / "a", hidden)
+        out_of_areas(tmp_path / "a", hidden, name)
     assert refused.value.code == f"data.{code}"
     assert not (tmp_path / "a" / "out").exists()
     assert words_in("de").sentence(refused.value.what) != refused.value.what

@@ -26,9 +26,9 @@ def check_kind(plan: TablePlan, masked: Masked) -> None:
     """
     if masked.bare:
         return
-    values, mask, bounds = masked.part.table.values, masked.mask, masked.part.public
-    below = mask & (values < 0) & np.isneginf(bounds.low)
-    if below.any() and not (values[~mask] < 0).any() and _adds_up(masked, plan.table.tolerance):
+    values, mask = masked.part.table.values, masked.mask
+    hidden = bool((values[mask] < 0).any()) and not (values[~mask] < 0).any()
+    if hidden and not _names_least(plan, masked) and _adds_up(masked, plan.table.tolerance):
         raise DataError(
             "masked cells are negative, and no published one is: readers take 0 for the least, which their ranges "
             "would miss.",
@@ -41,6 +41,13 @@ def check_kind(plan: TablePlan, masked: Masked) -> None:
             "Name in the plan how fine numbers are: table.step.",
             "hidden-decimals",
         )
+
+
+def _names_least(plan: TablePlan, masked: Masked) -> bool:
+    """Whether the plan says what the least is, or the file of cells does for each that is negative."""
+    below = masked.mask & (masked.part.table.values < 0)
+    by_file = plan.table.cells is not None and bool(np.isfinite(masked.part.public.low[below]).all())
+    return plan.attacker.lower is not None or by_file
 
 
 def _adds_up(masked: Masked, tolerance: float) -> bool:
