@@ -379,3 +379,21 @@ def test_a_table_of_one_masked_cell_is_audited():
     done = run(read_table_plan(plan), cells)
     assert done.holds
     assert done.report["masked"] == 1
+
+
+@pytest.mark.parametrize(("size", "seed"), [(4, 1), (6, 17)])
+def test_numbers_of_many_decimals_contradict_nothing(size, seed):
+    """A number of seventeen digits that lay near a whole number of steps was moved there, and its totals were not."""
+    draw = random.Random(seed)
+    inner = np.array([[draw.random() * 100 for _ in range(size)] for _ in range(size)])
+    whole = np.vstack([np.column_stack([inner, inner.sum(1)]), [*inner.sum(0), inner.sum()]])
+    names = [*map(str, range(size)), "Total"]
+    cells = {"a": np.repeat(names, size + 1), "b": np.tile(names, size + 1), "n": whole.reshape(-1)}
+    protected = protect(
+        pytest.importorskip("pandas").DataFrame(cells),
+        value="n",
+        dimensions={name: {"column": name} for name in "ab"},
+        primary=[{"rule": "range", "min": -5, "max": 8}],
+        method={"name": "fast"},
+    )
+    assert protected.holds

@@ -17,8 +17,9 @@ from sfumato.tables.cells.cells import Bounds, Numbers
 MOST_DECIMALS = 6
 # The step where no number of decimals fits.
 FALLBACK_DECIMALS = 4
-# What a number of steps may be off a whole one: noise of binary fractions.
+# What a number of steps may be off a whole one: noise of binary fractions, which grows with the number.
 NOISE = 1e-3
+SMALL_NOISE, NOISE_SHARE = 1e-8, 1e-12
 # Multipliers of programs over sums are fractions with small denominators.
 DENOMINATOR = 720
 # Digits of a number that was computed; what follows is noise.
@@ -50,14 +51,17 @@ class Scale:
     def steps(self, values: Numbers) -> Numbers:
         """Values as numbers of steps, whole where they are but for noise.
 
-        >>> Scale(0.01).steps(np.array([90000813.03, 0.005, np.inf])).tolist()
-        [9000081303.0, 0.5, inf]
+        Where values have more decimals than a step tells, one that happens to lie near a whole number stays beside it:
+        moved, it would contradict the sums that it stands in.
+
+        >>> Scale(0.01).steps(np.array([90000813.03, 0.005, 0.0200001, np.inf])).tolist()
+        [9000081303.0, 0.5, 2.00001, inf]
         """
         # A tenth cannot be written in binary: dividing by 0.1 is less exact than multiplying by 10.
         numbers = values * round(1 / self.step) if self.step < 1 else values / self.step
         whole = np.round(numbers)
         with np.errstate(invalid="ignore"):
-            near = np.abs(numbers - whole) <= NOISE
+            near = np.abs(numbers - whole) <= np.minimum(SMALL_NOISE + NOISE_SHARE * np.abs(numbers), NOISE)
         return np.where(near, whole, numbers)
 
     def value(self, steps: float) -> float:
