@@ -50,6 +50,19 @@ def browser(chromium):
         opened.close()
 
 
+def wait_for(base, process):
+    """Wait until a server answers."""
+    deadline = time.monotonic() + WAITING_SECONDS
+    with httpx.Client(trust_env=False) as client:  # one for all: each would read all certificates anew
+        while time.monotonic() < deadline:
+            try:
+                if client.get(f"{base}/health/live").status_code == 200:
+                    break
+            except httpx.TransportError:
+                assert process.poll() is None, "the server did not start"
+                time.sleep(0.1)
+
+
 @contextmanager
 def serving(folder, *options, log=subprocess.DEVNULL):
     """`sfumato serve` as a process of its own, with its jobs in a folder; what it logs goes to an open file."""
@@ -61,14 +74,7 @@ def serving(folder, *options, log=subprocess.DEVNULL):
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=log, env={**os.environ, "PYTHONWARNINGS": ""})
     base = f"http://127.0.0.1:{port}"
     try:
-        deadline = time.monotonic() + WAITING_SECONDS
-        while time.monotonic() < deadline:
-            try:
-                if httpx.get(f"{base}/health/live", trust_env=False).status_code == 200:
-                    break
-            except httpx.TransportError:
-                assert process.poll() is None, "the server did not start"
-                time.sleep(0.1)
+        wait_for(base, process)
         yield base, process
     finally:
         if process.poll() is None:
@@ -105,26 +111,60 @@ def artifacts(tmp_path_factory):
     return place
 
 
+@pytest.fixture(scope="session")
+def visitors(browser):
+    """Browsers of visitors whom tests are done with, by what they are set to: the next page opens there for half."""
+    free = {}
+    yield free
+    for contexts in free.values():
+        for context in contexts:
+            context.close()
+
+
+def forget(context):
+    """Make the visitor a stranger: nothing of who was here and what was done is left but one empty page."""
+    page, *others = context.pages
+    for other in others:
+        other.close()
+    context.set_offline(False)
+    page.unroute_all()
+    page.emulate_media(media="null")
+    if page.url.startswith("http"):
+        page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+    page.goto("about:blank")
+    context.clear_cookies()
+
+
 @pytest.fixture
-def open_page(browser, artifacts, request):
+def open_page(browser, visitors, artifacts, request):
     """Opens pages, each with a visitor of its own; whatever they ask for must come from this server."""
-    contexts, asked = [], []
+    came, asked = [], []
+
+    def hear(made):
+        asked.append(made.url)
 
     def opened(address, width=1100, **more):
-        context = browser.new_context(viewport={"width": width, "height": 900}, accept_downloads=True, **more)
-        contexts.append(context)
-        context.add_init_script(STILL)
-        context.set_default_timeout(WAITING_SECONDS * 1000)
-        context.on("request", lambda made: asked.append(made.url))
-        page = context.new_page()
+        kind, viewport = tuple(sorted(more.items())), {"width": width, "height": 900}
+        free = visitors.setdefault(kind, [])
+        context = free.pop() if free else browser.new_context(viewport=viewport, accept_downloads=True, **more)
+        came.append((kind, context))
+        if not context.pages:
+            context.add_init_script(STILL)
+            context.set_default_timeout(WAITING_SECONDS * 1000)
+            context.new_page()
+        context.on("request", hear)
+        page = context.pages[0]
+        page.set_viewport_size(viewport)
         page.goto(address)
         return page
 
     yield opened
-    for number, context in enumerate(contexts):
+    for number, (kind, context) in enumerate(came):
         for page in context.pages if "SFUMATO_ARTIFACTS" in os.environ else ():
             page.screenshot(path=artifacts / f"{request.node.name}-{number}.png", full_page=True)
-        context.close()
+        forget(context)
+        context.remove_listener("request", hear)
+        visitors[kind].append(context)
     foreign = [url for url in asked if not url.startswith(("http://127.0.0.1:", "data:", "blob:", "file:", "about:"))]
     assert foreign == []
 
