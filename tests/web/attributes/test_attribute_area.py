@@ -6,7 +6,8 @@ from walking import button, choose
 from sfumato.errors import SfumatoError
 from sfumato.pipelines.attribute_records import read_attribute_records
 from sfumato.texts.words import words_in
-from sfumato.web.attributes.attribute_area import OPERATIONS, anonymized, guessed, operations_for, refusal_text, shown
+from sfumato.web.attributes.anonymized_records import anonymized
+from sfumato.web.attributes.attribute_area import OPERATIONS, guessed, operations_for, refusal_text, shown
 
 GERMAN = "\n".join(
     [

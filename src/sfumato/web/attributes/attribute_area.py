@@ -10,13 +10,13 @@ from nicegui import background_tasks, events, ui
 from sfumato.attributes.operations.datatypes import type_named
 from sfumato.attributes.operations.operation import is_implemented
 from sfumato.attributes.operations.refusal import ValueRefusedError
-from sfumato.errors import DataError, SfumatoError
+from sfumato.errors import SfumatoError
 from sfumato.pipelines.attribute_records import read_attribute_records
-from sfumato.pipelines.attributes import anonymize_attributes
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.workers.frames import CrashedError
 from sfumato.texts.words import Words
 from sfumato.web import components
+from sfumato.web.attributes.anonymized_records import MOST_RECORDS, Records, anonymized
 from sfumato.web.forms import is_number
 from sfumato.web.shared_room import SharedRoom
 from sfumato.web.shell import Shell
@@ -34,7 +34,7 @@ CONFIGURATION = {
 }
 OPERATIONS = ("Masking", "Generalization", "Randomization")
 TYPES = ("String", "Numeric", "Integer", "Double", "Date", "DateTime", "Boolean", "Address")
-MOST_RECORDS, MOST_BYTES, SHOWN_RECORDS = 10_000, 20_000_000, 6
+MOST_BYTES, SHOWN_RECORDS = 20_000_000, 6
 AREA = "attributes"
 ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 ISO_TIME = re.compile(ISO_DATE.pattern + r"[T ]\d\d:\d\d:\d\d.*", re.ASCII)
@@ -43,7 +43,6 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", re.ASCII)
 BUCKET = re.compile(rf"[<>]= {NUMBER.pattern}|{NUMBER.pattern} - {NUMBER.pattern}", re.ASCII)
 # Names of columns with postcodes.
 POSTCODE = re.compile(r"plz|postleitzahl|zip|post_?code|postal", re.IGNORECASE)
-Records = list[dict[str, Any]]
 
 
 class AttributeArea:
@@ -316,11 +315,3 @@ def _listed(value: Any) -> str:
     if isinstance(value, list):
         return "[\n" + ",\n".join(" " + json.dumps(entry) for entry in value) + "\n]"
     return "{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(entry)}" for name, entry in value.items()) + "\n}"
-
-
-def anonymized(records: Records, configuration: dict[str, Any]) -> dict[str, Any]:
-    """The answer to records and a configuration, as both were typed."""
-    if not isinstance(records, list) or len(records) > MOST_RECORDS:
-        raise DataError("the records are no list, or too many.", f"Send at most {MOST_RECORDS:,}.", "records")
-    answer = anonymize_attributes(records, configuration)
-    return {"data": answer.data, "kpis": answer.kpis, "warnings": list(answer.warnings)}

@@ -1,23 +1,17 @@
 """The policy on the page: which one the release is held against, what its clauses ask, and who attests the others."""
 
 from collections.abc import Callable
-from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 from nicegui import ui
 
-from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.errors import SfumatoError
-from sfumato.microdata.data_plan import DataPlan
-from sfumato.microdata.plan.read import read_plan
-from sfumato.microdata.plan.write import plan_dict
-from sfumato.pipelines.policies.planning import with_policy
 from sfumato.policies.policy import Clause
 from sfumato.policies.presets import policies
 from sfumato.service.http.problems import RefusedError
 from sfumato.web import components
 from sfumato.web.projects.workspace import Workspace
+from sfumato.web.rows.policy_promises import asked_promises
 
 NONE = ""
 
@@ -84,11 +78,3 @@ class PolicyChoice:
                 return
         self.workspace.change_plan(plan)
         self._adopted()
-
-
-def asked_promises(path: Path, read: DataPlan, plan: dict[str, Any]) -> list[dict[str, Any]]:
-    """The promises that the policy of a plan asks for, whatever the plan promises now."""
-    open_plan = read_plan({key: value for key, value in plan.items() if key != "privacy"}, path.parent)
-    with closing(DuckDBEngine(path, read)) as engine:
-        asked: list[dict[str, Any]] = plan_dict(with_policy(open_plan, engine))["privacy"]
-        return asked

@@ -4,7 +4,7 @@ from contextlib import closing
 
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release import anonymize
-from sfumato.web.rows.result.attack_view import attacked
+from sfumato.web.rows.result.attacked_release import attacked
 
 
 def test_the_files_of_the_plan_lie_beside_the_data(tmp_path) -> None:

@@ -12,7 +12,7 @@ from sfumato.pipelines.release import anonymize
 from sfumato.texts.words import words_in
 from sfumato.web.projects.loaded_data import class_sizes, load
 from sfumato.web.rows.result import result_figures
-from sfumato.web.rows.result.rows_view import published_pairs
+from sfumato.web.rows.result.published_pairs import published_pairs
 
 
 @pytest.fixture(scope="module")

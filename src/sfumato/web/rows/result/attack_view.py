@@ -8,18 +8,16 @@ from typing import Any
 from nicegui import events, ui
 
 from sfumato.errors import SfumatoError
-from sfumato.pipelines.release_folder import Progress
 from sfumato.report.attack import HEAD, attack_words, beside, verdict, why_words
 from sfumato.service.http.problems import RefusedError
-from sfumato.service.jobs.worker import pack
 from sfumato.service.workers.frames import CancelledWorkError, CrashedError
 from sfumato.web import components
 from sfumato.web.job_progress import watched
 from sfumato.web.projects.loaded_data import KINDS
 from sfumato.web.projects.workspace import Run, Workspace
+from sfumato.web.rows.result.attacked_release import Figures, attacked
 
 RESULT = "attack.json"
-Figures = dict[str, Any]
 
 
 class AttackView:
@@ -99,17 +97,3 @@ def _line(attack: Figures, words: Any) -> list[tuple[str, str]]:
     """The row of an attack; what succeeded stands out."""
     mark = "masked" if attack["evidence"] and attack["counted"] else ""
     return [(cell, mark) for cell in attack_words(attack, words)]
-
-
-def attacked(folder: Path, raw: Path, control: Path | None, tell: Progress | None = None) -> Figures:
-    """What an attacker reaches with the release in a folder; its reports tell it, too."""
-    from sfumato.microdata.plan.read import read_plan
-    from sfumato.pipelines.attacks.attack import attack
-    from sfumato.pipelines.attacks.evidence import add_to_folder
-    from sfumato.shapes.files import load
-
-    plan = read_plan(load(folder / "plan.yaml"), raw.parent)  # its files lie beside the data
-    report = attack(folder, raw, control=control, plan=plan, progress=tell)
-    add_to_folder(folder, report)
-    pack(folder, folder.with_suffix(".zip"))
-    return report.to_dict()

@@ -1,23 +1,18 @@
 """Rows before and after, found by what they hold, and by whether they were changed or withheld."""
 
-from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 from nicegui import ui
 
-from sfumato.engines.duckdb.engine import DuckDBEngine, Row
 from sfumato.errors import SfumatoError
-from sfumato.microdata.data_plan import DataPlan
 from sfumato.service.http.problems import RefusedError
 from sfumato.web import components
 from sfumato.web.projects.workspace import Run, Workspace
-from sfumato.web.rows.result import result_figures
+from sfumato.web.rows.result.published_pairs import RowPair, published_pairs
 
 # Rows that are looked through, and pairs of rows and columns that are shown of them.
 MOST_ROWS, SHOWN_ROWS, SHOWN_COLUMNS = 2000, 15, 60
 KINDS = ("all", "changed", "withheld")
-RowPair = tuple[Row, Row | None]
 
 
 class RowsView:
@@ -93,14 +88,6 @@ class RowsView:
             components.table(names, lines)
 
 
-def published_pairs(
-    path: Path, read: DataPlan, folder: Path, plan: dict[str, Any], limit: int
-) -> tuple[list[RowPair], bool]:
-    """The first rows of a file with what each is published as, and whether like rows were divided."""
-    recoding = result_figures.recoding_of(folder)
-    return result_figures.published_rows(recoding, first_rows(path, read, limit), plan), "division" in recoding
-
-
 def fits(pair: RowPair, text: str, kind: str) -> bool:
     """Whether a row is of a kind, and holds a text before or after.
 
@@ -114,9 +101,3 @@ def fits(pair: RowPair, text: str, kind: str) -> bool:
         return False
     texts = [*before.values(), *((after or {}).values())]
     return not text or any(text.lower() in (entry or "").lower() for entry in texts)
-
-
-def first_rows(path: Path, read: DataPlan, limit: int) -> list[Row]:
-    """The first rows of a file."""
-    with closing(DuckDBEngine(path, read)) as engine:
-        return engine.first_rows(limit)

@@ -1,0 +1,17 @@
+"""Records anonymized apart from the page, by a process that need not know what pages are made of."""
+
+from typing import Any
+
+from sfumato.errors import DataError
+from sfumato.pipelines.attributes import anonymize_attributes
+
+MOST_RECORDS = 10_000
+Records = list[dict[str, Any]]
+
+
+def anonymized(records: Records, configuration: dict[str, Any]) -> dict[str, Any]:
+    """The answer to records and a configuration, as both were typed."""
+    if not isinstance(records, list) or len(records) > MOST_RECORDS:
+        raise DataError("the records are no list, or too many.", f"Send at most {MOST_RECORDS:,}.", "records")
+    answer = anonymize_attributes(records, configuration)
+    return {"data": answer.data, "kpis": answer.kpis, "warnings": list(answer.warnings)}

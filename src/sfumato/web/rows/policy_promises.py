@@ -1,0 +1,19 @@
+"""What a policy asks of data, found apart from the page by a process that need not know what pages are made of."""
+
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.microdata.data_plan import DataPlan
+from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.plan.write import plan_dict
+from sfumato.pipelines.policies.planning import with_policy
+
+
+def asked_promises(path: Path, read: DataPlan, plan: dict[str, Any]) -> list[dict[str, Any]]:
+    """The promises that the policy of a plan asks for, whatever the plan promises now."""
+    open_plan = read_plan({key: value for key, value in plan.items() if key != "privacy"}, path.parent)
+    with closing(DuckDBEngine(path, read)) as engine:
+        asked: list[dict[str, Any]] = plan_dict(with_policy(open_plan, engine))["privacy"]
+        return asked
