@@ -23,6 +23,7 @@ STILL = """addEventListener("DOMContentLoaded", () => {
   still.textContent = "*, *::before, *::after { transition: none !important; animation: none !important; }";
   document.head.append(still);
 });"""
+MOST_BYTES = 200_000
 # The first runs of a new installation compile their loops.
 WAITING_SECONDS = float(os.environ.get("SFUMATO_WAITING_SECONDS", "150"))
 
@@ -97,9 +98,55 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def base(folder):
-    with serving(folder, "--job-slots", "2") as (address, _):
-        yield address
+def log_file(tmp_path_factory):
+    """What the server of most tests logs."""
+    return tmp_path_factory.mktemp("pages") / "log"
+
+
+@pytest.fixture(scope="session")
+def started(folder, log_file):
+    """The server of most tests: its address and its process."""
+    with (
+        log_file.open("wb") as log,
+        serving(folder, "--job-slots", "2", "--max-upload-bytes", str(MOST_BYTES), log=log) as (address, process),
+    ):
+        yield address, process
+
+
+@pytest.fixture(scope="session")
+def base(started):
+    return started[0]
+
+
+@pytest.fixture
+def no_new_workers(started):
+    """Between entering and leaving, no job of the server begins: the process that workers come from stands still."""
+
+    @contextmanager
+    def halted():
+        template = next(pid for pid in children(started[1].pid) if b"workers.process" in command_of(pid))
+        os.kill(template, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(template, signal.SIGCONT)
+
+    return halted
+
+
+def children(parent):
+    """The processes that a process has started, by any of its threads."""
+    return [int(pid) for told in Path(f"/proc/{parent}/task").glob("*/children") for pid in told.read_text().split()]
+
+
+def command_of(pid):
+    return Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+@pytest.fixture(scope="session")
+def most_bytes():
+    """The largest upload that the server takes."""
+    return MOST_BYTES
 
 
 @pytest.fixture(scope="session")

@@ -218,7 +218,9 @@ def test_groups_are_made_by_dragging_values_and_by_keyboard(base, open_page, tmp
     page.get_by_role("option", name="groups of values").click()
     page.get_by_label("Name of a new group").fill("Private")
     button(page, "Add group").click()
-    page.get_by_role("alert").filter(has_text="Private is a value of this column.").wait_for()
+    alert = page.get_by_role("alert").filter(has_text="Private is a value of this column.")
+    alert.get_by_role("button").click()  # it lies over the button below
+    alert.wait_for(state="detached")
     assert page.locator(".sf-group[data-group=Private]").count() == 0
     page.get_by_label("Name of a new group").fill("employed")
     button(page, "Add group").click()
