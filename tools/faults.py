@@ -18,8 +18,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -278,6 +279,14 @@ def kill_servers(world: World, server: Server, apart: bool) -> None:
         third.stop()
 
 
+def elsewhere(world: World) -> World:
+    """A world beside this one, with a clock that goes right."""
+    other = replace(world, root=world.root / "elsewhere", results={})
+    (other.root / "temporary").mkdir()
+    other.clock.write_text("0")
+    return other
+
+
 def kill_without_folder(world: World) -> None:
     """Raw rows of a server that had no folder of its own are erased by the next one, and by a stop at once."""
     temporary = world.root / "temporary"
@@ -303,6 +312,7 @@ def world_of(options: argparse.Namespace) -> Iterator[World]:
     root = Path(tempfile.mkdtemp(prefix="sfumato-faults-"))
     world = World(root, options.lock_seconds, options.busy_seconds, options.lease_seconds)
     (root / "temporary").mkdir()
+    (root / "elsewhere").mkdir()
     world.clock.write_text("0")
     world.disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", f"size={DISK_MEGABYTES}m", "tmpfs", str(world.disk)]
@@ -322,7 +332,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--lease-seconds", type=float, default=30.0)
     options = parser.parse_args(arguments)
     can_part = subprocess.run([*APART, "true"], check=False, capture_output=True).returncode == 0
-    with world_of(options) as world:
+    with world_of(options) as world, ThreadPoolExecutor(1) as beside:
+        without_folder = beside.submit(kill_without_folder, elsewhere(world))  # while the others wait
         with served(world, *world.options) as server:
             finish(world, server.client, send(server.client), "before any fault")
             for step in (lock_the_store, fill_the_disk, kill_a_worker, jump):
@@ -335,7 +346,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(f"{step.__name__}: {time.monotonic() - began:.0f} s", flush=True)
             kill_servers(world, server, can_part)
         print(f"kill_servers: {'in different process namespaces' if can_part else 'in one process namespace'}")
-        kill_without_folder(world)
+        without_folder.result()
         print("kill_without_folder: done")
         print(f"{len(world.results)} results, each as it was when its job ended")
     return 0

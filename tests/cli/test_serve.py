@@ -27,7 +27,7 @@ def free_port():
 def served(*options):
     port = free_port()
     code = "import sys; from sfumato.cli.main import main; main(sys.argv[1:])"
-    command = [sys.executable, "-c", code, "serve", "--port", str(port), *options]
+    command = [sys.executable, "-c", code, "serve", "--no-pages", "--port", str(port), *options]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONWARNINGS": ""})
     client = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30, trust_env=False)
     try:
@@ -102,7 +102,7 @@ def test_port_that_is_taken():
         port = str(taken.getsockname()[1])
         code = "import sys; from sfumato.cli.main import main; main(sys.argv[1:])"
         done = subprocess.run(
-            [sys.executable, "-c", code, "serve", "--port", port],
+            [sys.executable, "-c", code, "serve", "--no-pages", "--port", port],
             capture_output=True,
             text=True,
             timeout=60,

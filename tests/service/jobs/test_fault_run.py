@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 RUN = Path(__file__).parents[3] / "tools" / "faults.py"
-SHORT = ("--lock-seconds", "2", "--busy-seconds", "0.3", "--lease-seconds", "1.5")
+SHORT = ("--lock-seconds", "1", "--busy-seconds", "0.1", "--lease-seconds", "1.5")
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are found in /proc")

@@ -61,11 +61,11 @@ def locked(folder):
 
 def test_a_locked_store_delays_jobs_and_loses_none(serving, until, rows, tmp_path):
     folder = tmp_path / "jobs"
-    with serving(folder, keep_seconds=3, busy_seconds=0.3) as client:
+    with serving(folder, keep_seconds=3, busy_seconds=0.1) as client:
         first = ask(client, rows)
         with locked(folder):
             refused = ask(client, rows)
-            time.sleep(3)  # ten times as long as a call waits; threads that claim, end and erase run into it
+            time.sleep(1)  # ten times as long as a call waits; threads that claim, end and erase run into it
         assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
         until(lambda: state(client, first)["state"] == "done")
         second = ask(client, rows)
@@ -129,10 +129,10 @@ def test_a_partitioned_result_is_whole(serving, until, rows, tmp_path):
 def test_a_plan_that_comes_as_a_file_is_read_as_far_as_its_limit(served, rows, tmp_path):
     with served("--jobs", tmp_path / "jobs") as (process, client):
         before = memory(process.pid)
-        files = {"plan": ("plan.yaml", b"#" * 200_000_000), "data": ("patients.csv", rows)}
+        files = {"plan": ("plan.yaml", b"#" * 60_000_000), "data": ("patients.csv", rows)}
         answer = client.post("/api/jobs", data={"kind": "anonymize"}, files=files)
         assert (answer.status_code, "characters" in answer.text) == (400, True)
-        assert memory(process.pid) - before < 100_000_000
+        assert memory(process.pid) - before < 30_000_000
 
 
 def memory(pid):
