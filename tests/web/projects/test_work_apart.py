@@ -16,7 +16,8 @@ def _modules() -> set[str]:
     found = set()
     for path in PLACE.rglob("*.py"):
         page = ".".join(("sfumato.web", *path.relative_to(PLACE).with_suffix("").parts))
-        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        text = path.read_text(encoding="utf-8")
+        for call in ast.walk(ast.parse(text)) if ".aside(" in text else ():
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "aside":
                 found.add(getattr(import_module(page), call.args[0].id).__module__)
     return found
