@@ -4,6 +4,7 @@ import re
 import time
 
 import yaml
+from playwright.sync_api import TimeoutError
 
 
 def until(holds, seconds=60):
@@ -59,8 +60,15 @@ def give_role(page, name, role, label="role"):
 
 
 def choose(page, label, option):
-    page.get_by_label(label).first.click()
-    page.get_by_role("option", name=re.compile(rf"^{option}(?!\w)")).click()
+    """Choose from a list; one that closed because its place was drawn anew is opened again."""
+    wanted = page.get_by_role("option", name=re.compile(rf"^{option}(?!\w)"))
+    for _ in range(20):
+        page.get_by_label(label).first.click()
+        try:
+            wanted.click(timeout=8000)
+            break
+        except TimeoutError:
+            continue
     page.get_by_role("option").first.wait_for(state="hidden")
 
 
