@@ -158,60 +158,26 @@ def artifacts(tmp_path_factory):
     return place
 
 
-@pytest.fixture(scope="session")
-def visitors(browser):
-    """Browsers of visitors whom tests are done with, by what they are set to: the next page opens there for half."""
-    free = {}
-    yield free
-    for contexts in free.values():
-        for context in contexts:
-            context.close()
-
-
-def forget(context):
-    """Make the visitor a stranger: nothing of who was here and what was done is left but one empty page."""
-    page, *others = context.pages
-    for other in others:
-        other.close()
-    context.set_offline(False)
-    page.unroute_all()
-    page.emulate_media(media="null")
-    if page.url.startswith("http"):
-        page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
-    page.goto("about:blank")
-    context.clear_cookies()
-
-
 @pytest.fixture
-def open_page(browser, visitors, artifacts, request):
+def open_page(browser, artifacts, request):
     """Opens pages, each with a visitor of its own; whatever they ask for must come from this server."""
-    came, asked = [], []
-
-    def hear(made):
-        asked.append(made.url)
+    contexts, asked = [], []
 
     def opened(address, width=1100, **more):
-        kind, viewport = tuple(sorted(more.items())), {"width": width, "height": 900}
-        free = visitors.setdefault(kind, [])
-        context = free.pop() if free else browser.new_context(viewport=viewport, accept_downloads=True, **more)
-        came.append((kind, context))
-        if not context.pages:
-            context.add_init_script(STILL)
-            context.set_default_timeout(WAITING_SECONDS * 1000)
-            context.new_page()
-        context.on("request", hear)
-        page = context.pages[0]
-        page.set_viewport_size(viewport)
+        context = browser.new_context(viewport={"width": width, "height": 900}, accept_downloads=True, **more)
+        contexts.append(context)
+        context.add_init_script(STILL)
+        context.set_default_timeout(WAITING_SECONDS * 1000)
+        context.on("request", lambda made: asked.append(made.url))
+        page = context.new_page()
         page.goto(address)
         return page
 
     yield opened
-    for number, (kind, context) in enumerate(came):
+    for number, context in enumerate(contexts):
         for page in context.pages if "SFUMATO_ARTIFACTS" in os.environ else ():
             page.screenshot(path=artifacts / f"{request.node.name}-{number}.png", full_page=True)
-        forget(context)
-        context.remove_listener("request", hear)
-        visitors[kind].append(context)
+        context.close()
     foreign = [url for url in asked if not url.startswith(("http://127.0.0.1:", "data:", "blob:", "file:", "about:"))]
     assert foreign == []
 
