@@ -48,11 +48,10 @@ def shuffled(rows: Iterable[int], key: str) -> npt.NDArray[np.int64]:
     # Rows mostly come in their order, and those that share a hash together.
     new = np.ones(len(numbers), bool)
     new[1:] = numbers[1:] != numbers[:-1]
-    words = _words(numbers[new], key)[np.cumsum(new) - 1, parts]
-    return np.argsort(words, kind="stable")
+    return np.argsort(hash_words(numbers[new], key)[np.cumsum(new) - 1, parts], kind="stable")
 
 
-def _words(numbers: npt.NDArray[np.int64], key: str) -> npt.NDArray[np.uint64]:
+def hash_words(numbers: npt.NDArray[np.int64], key: str) -> npt.NDArray[np.uint64]:
     """Hashes as numbers of 64 bits, which are in the order of the digits that write them: (numbers, parts)."""
     prefix = key.encode()
     hashes = b"".join([sha256(b"%b%d" % (prefix, number)).digest() for number in numbers.tolist()])

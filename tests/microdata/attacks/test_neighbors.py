@@ -102,3 +102,14 @@ def test_the_nearest_rows_are_nearest(rows) -> None:
         far = distances(rows.columns, target)
         assert np.allclose(np.sort(far)[:3], far[chosen[target]], atol=1e-8)
         assert len({*chosen[target].tolist()}) == 3
+
+
+@pytest.mark.parametrize("names", [("age", "wage", "ward"), ("age", "ward"), ("ward",), ("wage",)])
+@pytest.mark.parametrize("count", [1, 3])
+def test_looking_by_a_column_finds_what_looking_at_all_rows_does(rows, names, count) -> None:
+    """The same rows, in the same order: of those equally near the ones that chance puts first."""
+    columns = [rows[name] for name in names]
+    space = space_of(columns, [column.raw for column in columns])
+    whole = space.nearest(count, np.random.default_rng(3), look=ROWS)
+    for look in (0, 5):
+        assert np.array_equal(space.nearest(count, np.random.default_rng(3), look=look), whole)

@@ -21,6 +21,7 @@ from sfumato.microdata.attacks.labels import Floats
 from sfumato.microdata.attacks.learning import Trees, is_learnable
 from sfumato.microdata.attacks.neighbors import Ints, Votes, space_of
 from sfumato.microdata.attacks.outcome import SENSITIVE_KNOWN, Attack, Rate
+from sfumato.microdata.attacks.predicate_counts import Told
 from sfumato.microdata.attacks.rows import AttackColumn, AttackRows, Codes
 
 NAME = "inference"
@@ -33,17 +34,19 @@ NONE = Rate(0, 0)
 Truths = npt.NDArray[np.bool_]
 
 
-def infer(rows: AttackRows, attempts: int, random: np.random.Generator, least: int) -> tuple[Attack, ...]:
+def infer(
+    rows: AttackRows, attempts: int, random: np.random.Generator, least: int, told: Told = lambda: None
+) -> tuple[Attack, ...]:
     """The attacks on each sensitive column that is published.
 
     Args:
-        least: Among how many rows a person is hidden.
+        least: Among how many rows a person is hidden; told: called after each part of the work.
     """
     targets = tuple(column for column in rows.shown if column.name in rows.sensitive and len(rows.shown) > 1)
     if not targets:
         return ()
     persons = {which: _sample(rows, which, attempts, random) for which in ("raw", "control")}
-    hunt = _Hunt(rows, targets, persons, least)
+    hunt = _Hunt(rows, targets, persons, least, told)
     votes = hunt.votes(rows.promised)
     attacks: list[Attack] = []
     for target, said in zip(targets, votes, strict=True):
@@ -51,6 +54,7 @@ def infer(rows: AttackRows, attempts: int, random: np.random.Generator, least: i
         knowledge = hunt.knowledge(target)
         if knowledge and is_learnable(target) and not target.is_strange:
             attacks.append(hunt.learning(target, knowledge, said["raw"], random))
+            told()
     return (*attacks, *hunt.knowing_more())
 
 
@@ -72,6 +76,7 @@ class _Hunt:
     targets: tuple[AttackColumn, ...]
     persons: Mapping[str, Codes]
     least: int
+    told: Told
 
     def knowledge(self, target: AttackColumn) -> list[AttackColumn]:
         """What the attacker knows: all else but what something is promised about."""
@@ -83,7 +88,7 @@ class _Hunt:
         said = {}
         for which, chosen in self.persons.items():
             codes = [getattr(column, which)[chosen] for column in columns]
-            said[which] = space_of(columns, codes, unknown).votes(names)
+            said[which] = space_of(columns, codes, unknown).votes(names, self.told)
         return [{which: votes[place] for which, votes in said.items()} for place in range(len(names))]
 
     def asking(self, target: AttackColumn, votes: Mapping[str, Votes]) -> Attack:
@@ -103,7 +108,7 @@ class _Hunt:
     ) -> Attack:
         """All rows are learned from; from others alone where that decides whether it is evidence."""
         trees = Trees(target, knowledge, int(random.integers(2**31)))
-        said = {which: trees.answers(which, chosen) for which, chosen in self.persons.items()}
+        said = trees.answers(self.persons)
         outcome = self._outcome(target, "boosted trees", said)
         hidden = self._is_hidden(votes, self._own_rows(target)[0])
         if not outcome.judged(1).evidence or not hidden.any():

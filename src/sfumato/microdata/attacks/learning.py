@@ -1,6 +1,6 @@
 """Boosted trees that learn a sensitive column from all published rows; needs scikit-learn."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -13,6 +13,8 @@ from sfumato.microdata.attacks.rows import AttackColumn, Codes
 # More different values are too many for a classifier.
 MOST_VALUES = 50
 LEAST_ROWS = 20
+# Of more rows so many are drawn by chance: trees of so few leaves learn no more from others.
+MOST_ROWS = 200_000
 # A round grows one tree for each value: of many values fewer rounds are run, each of which learns more.
 MOST_ROUNDS, LEAST_ROUNDS, MOST_TREES = 60, 12, 120
 # What all rounds together learn by, whatever their number.
@@ -37,9 +39,9 @@ class Trees:
     knowledge: Sequence[AttackColumn]
     seed: int
 
-    def answers(self, which: str, persons: Codes) -> Codes:
-        """What who learned from all published rows says of raw or control rows."""
-        return self._said(np.ones(len(self.target.published), bool), which, persons)
+    def answers(self, persons: Mapping[str, Codes]) -> dict[str, Codes]:
+        """What who learned from all published rows says of raw and control rows."""
+        return self._said(np.ones(len(self.target.published), bool), persons)
 
     def answers_without(self, persons: Codes, own: Codes) -> Codes:
         """What is said of raw rows by who learned from others: from parts of the rows that lack their own.
@@ -52,23 +54,33 @@ class Trees:
         for part in range(PARTS):
             asked = parts[own] == part
             if asked.any():
-                said[asked] = self._said(parts != part, "raw", persons[asked])
+                said[asked] = self._said(parts != part, {"raw": persons[asked]})["raw"]
         return said
 
-    def _said(self, learned: npt.NDArray[np.bool_], which: str, persons: Codes) -> Codes:
-        """The answers by who learned from some rows."""
+    def _said(self, learned: npt.NDArray[np.bool_], persons: Mapping[str, Codes]) -> dict[str, Codes]:
+        """The answers by who learned from some rows, or so many of them that more would tell no more."""
         from threadpoolctl import threadpool_limits
 
-        values = self.target.published[learned]
+        rows = self._some(np.flatnonzero(learned))
+        values = self.target.published[rows]
         if len(np.unique(values)) < 2:
-            return np.full(len(persons), values[0] if len(values) else 0, np.int32)
-        features = np.column_stack([column.label_numbers[column.published[learned]] for column in self.knowledge])
-        questions = np.column_stack([_numbers(column, which, persons) for column in self.knowledge])
-        model = self._model()
+            same = values[0] if len(values) else 0
+            return {which: np.full(len(chosen), same, np.int32) for which, chosen in persons.items()}
+        features = np.column_stack([column.label_numbers[column.published[rows]] for column in self.knowledge])
         # Several threads wait for each other longer than so few rows take.
         with threadpool_limits(1):
-            answers: Codes = model.fit(features, values).predict(questions).astype(np.int32)
-        return answers
+            model = self._model().fit(features, values)
+            return {
+                which: model.predict(self._questions(which, one)).astype(np.int32) for which, one in persons.items()
+            }
+
+    def _some(self, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        if len(rows) <= MOST_ROWS:
+            return rows
+        return np.sort(np.random.default_rng(self.seed).choice(rows, MOST_ROWS, replace=False))
+
+    def _questions(self, which: str, persons: Codes) -> npt.NDArray[np.float64]:
+        return np.column_stack([_numbers(column, which, persons) for column in self.knowledge])
 
     def _model(self) -> Any:
         from sklearn.ensemble import HistGradientBoostingClassifier

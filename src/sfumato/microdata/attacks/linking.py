@@ -10,21 +10,28 @@ import numpy as np
 
 from sfumato.microdata.attacks.neighbors import space_of
 from sfumato.microdata.attacks.outcome import Attack, Rate
+from sfumato.microdata.attacks.predicate_counts import Told
 from sfumato.microdata.attacks.rows import AttackColumn, AttackRows, Codes
 
 NAME = "linking"
 
 
-def link(rows: AttackRows, attempts: int, random: np.random.Generator, neighbors: int = 1) -> Attack | None:
-    """The attack with the published columns dealt into two sets; None where there are fewer than two."""
+def link(
+    rows: AttackRows, attempts: int, random: np.random.Generator, neighbors: int = 1, told: Told = lambda: None
+) -> Attack | None:
+    """The attack with the published columns dealt into two sets; None where there are fewer than two.
+
+    Args:
+        told: Called after each part of the work.
+    """
     columns = rows.shown
     if len(columns) < 2:
         return None
     order = random.permutation(len(columns))
     first, second = ([columns[place] for place in sorted(part)] for part in (order[::2], order[1::2]))
     published, of_raw, of_control = rows.sizes
-    raw = _hits(first, second, "raw", _sample(of_raw, attempts, random), neighbors, random)
-    control = _hits(first, second, "control", _sample(of_control, attempts, random), neighbors, random)
+    raw = _hits(first, second, "raw", _sample(of_raw, attempts, random), neighbors, random, told)
+    control = _hits(first, second, "control", _sample(of_control, attempts, random), neighbors, random, told)
     chance = 1 - (1 - min(neighbors / published, 1.0)) ** neighbors
     sets = [[column.name for column in part] for part in (first, second)]
     details = {"columns": sets, "neighbors": neighbors}
@@ -43,11 +50,12 @@ def _hits(
     targets: Codes,
     neighbors: int,
     random: np.random.Generator,
+    told: Told,
 ) -> Rate:
     found = []
     for columns in (first, second):
         space = space_of(columns, [getattr(column, which)[targets] for column in columns])
-        found.append(space.nearest(neighbors, random))
+        found.append(space.nearest(neighbors, random, told))
     shared = (found[0][:, :, None] == found[1][:, None, :]).any(axis=(1, 2))
     return Rate(int(shared.sum()), len(targets))
 

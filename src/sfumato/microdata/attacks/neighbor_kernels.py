@@ -1,12 +1,15 @@
 """Compiled loops of neighbors: the published rows that are nearest to a target, and what they say.
 
+Rows are listed by the labels of one column, and a target looks at the labels that are nearest to it first: those that
+are further by that column alone than the nearest rows by all are left out.
+
 Distances are whole numbers, `ONE` between what has nothing in common: so sums are exact whatever their order, rows are
 equally near or not, and the distance by all columns but one is the whole less that one.
 """
 
 import numpy as np
 
-from sfumato.loops.arrays import Halves2, Ints, Ints2
+from sfumato.loops.arrays import Halves, Halves2, Ints, Ints2
 from sfumato.loops.compiled import compiled
 
 ONE = 1 << 40
@@ -35,6 +38,67 @@ def _gap(kinds, starts, widths, tables, labels, low, values, numbers, target, ro
 
 
 @compiled
+def _walk(kinds, starts, widths, tables, values, numbers, target, column, sorted_labels, in_order, turns, gaps):
+    """Write down the labels of a column as a target looks at them, and how far it is to each: see `nearest`.
+
+    Numbers come in the order of their distance; of other labels, those that are no way off come first.
+    """
+    if len(in_order) > 0:
+        _outward(sorted_labels, in_order, numbers[target, column], turns, gaps)
+        return
+    turn = 0
+    for wanted in range(2):
+        for label in range(len(turns)):
+            gap = 0
+            if column >= 0 and kinds[column] == 0:
+                gap = tables[starts[column] + label * widths[column] + values[target, column]]
+            elif column >= 0 and label != values[target, column]:
+                gap = ONE
+            if (gap > 0) == (wanted == 1):
+                turns[turn], gaps[turn] = label, gap
+                turn += 1
+
+
+@compiled
+def _outward(sorted_labels, in_order, number, turns, gaps):
+    above = np.searchsorted(in_order, number)
+    below = above - 1
+    for turn in range(len(in_order)):
+        up = below < 0
+        if below >= 0 and above < len(in_order):
+            up = in_order[above] - number <= number - in_order[below]
+        place = above if up else below
+        turns[turn], gaps[turn] = sorted_labels[place], min(abs(in_order[place] - number), ONE)
+        above, below = max(above, place + 1), min(below, place - 1)
+
+
+@compiled
+def _far(kinds, starts, widths, tables, labels, low, values, numbers, target, row, without, most):
+    """The distance of a row by all columns but one, or something beyond `most` where it is further than that."""
+    total = 0
+    for column in range(len(kinds)):
+        if column != without:
+            total += _gap(kinds, starts, widths, tables, labels, low, values, numbers, target, row, column)
+            if total > most:
+                break
+    return total
+
+
+@compiled
+def _insert(far, steps, chosen, target, total, step, row):
+    """Put a row among the nearest, if it is: of rows equally near those that come first stay."""
+    place = len(far) - 1
+    if total > far[place] or (total == far[place] and step >= steps[place]):
+        return
+    while place > 0 and (total < far[place - 1] or (total == far[place - 1] and step < steps[place - 1])):
+        far[place], steps[place] = far[place - 1], steps[place - 1]
+        chosen[target, place] = chosen[target, place - 1]
+        place -= 1
+    far[place], steps[place] = total, step
+    chosen[target, place] = row
+
+
+@compiled
 def nearest(
     kinds: Ints,
     starts: Ints,
@@ -45,85 +109,76 @@ def nearest(
     values: Halves2,
     numbers: Ints2,
     order: Ints,
-    begins: Ints,
+    ranks: Ints,
+    firsts: Ints,
     count: int,
+    look: int,
+    column: int,
+    members: Halves,
+    begins: Ints,
+    sorted_labels: Ints,
+    in_order: Ints,
 ):
     """For each target the `count` nearest published rows; of rows equally near, those that come first.
 
-    order: (rows,) the rows in an order of chance; begins: (targets,) where in it the look of each target begins.
+    order, ranks: (rows,) the rows in an order of chance, and the place of each in it; firsts: (targets,) where in it
+    the look of each target begins; look: so many rows are looked at in that order, which is enough where many fit;
+    column: by which rows are listed, -1 for none; members: (rows,) the rows by its labels; begins: (labels + 1,) where
+    those of each begin; sorted_labels, in_order: its labels by their numbers, and those, none where it has none.
     """
-    targets, rows = values.shape[0], labels.shape[0]
+    targets, rows, sizes = values.shape[0], labels.shape[0], len(begins) - 1
     chosen = np.full((targets, count), -1, np.int64)
-    far = np.empty(count, np.int64)
+    far, steps = np.empty(count, np.int64), np.empty(count, np.int64)
+    gaps, turns = np.empty(sizes, np.int64), np.empty(sizes, np.int64)
+    looked = min(look, rows)
     for target in range(targets):
         for place in range(count):
-            far[place] = _FAR
-        for step in range(rows):
-            turn = begins[target] + step
+            far[place], steps[place] = _FAR, rows
+        for step in range(looked):
+            if far[count - 1] == 0:
+                break
+            turn = firsts[target] + step
             row = order[turn if turn < rows else turn - rows]
-            total = 0
-            for column in range(len(kinds)):
-                total += _gap(kinds, starts, widths, tables, labels, low, values, numbers, target, row, column)
-                if total >= far[count - 1]:
-                    break
-            if total >= far[count - 1]:
+            total = _far(kinds, starts, widths, tables, labels, low, values, numbers, target, row, -1, far[count - 1])
+            _insert(far, steps, chosen, target, total, step, row)
+        if far[count - 1] == 0 or looked == rows:
+            continue
+        _walk(kinds, starts, widths, tables, values, numbers, target, column, sorted_labels, in_order, turns, gaps)
+        for turn in range(sizes):
+            if gaps[turn] > far[count - 1]:
                 continue
-            place = count - 1
-            while place > 0 and total < far[place - 1]:
-                far[place] = far[place - 1]
-                chosen[target, place] = chosen[target, place - 1]
-                place -= 1
-            far[place] = total
-            chosen[target, place] = row
+            for at in range(begins[turns[turn]], begins[turns[turn] + 1]):
+                row = members[at]
+                step = ranks[row] - firsts[target]
+                if step < 0:
+                    step += rows
+                if step < looked:
+                    continue
+                total = _far(
+                    kinds, starts, widths, tables, labels, low, values, numbers, target, row, -1, far[count - 1]
+                )
+                _insert(far, steps, chosen, target, total, step, row)
     return chosen
 
 
 @compiled
-def _counted(labels, row, total, own, slots, offsets, best, epochs, counts, stamps, epoch):
-    """Count what a row says for each guessed column by which it is among the nearest, or nearer than all before it.
-
-    Returns:
-        How far the nearest are by the column where they are furthest, and the number of the last look begun.
-    """
-    worst = 0
-    for column in range(len(slots)):
-        slot = slots[column]
-        if slot < 0:
+def _answer(answers, target, epoch, counts, stamps):
+    """Write down what the nearest rows say: five numbers, as `guesses` has them."""
+    first, second, most, next_most, nearest_rows = -1, -1, 0, 0, 0
+    for label in range(len(counts)):
+        if stamps[label] != epoch:
             continue
-        rest = total - own[slot]
-        if rest < best[slot]:
-            best[slot] = rest
-            epoch += 1
-            epochs[slot] = epoch
-        if rest == best[slot]:
-            place = offsets[slot] + labels[row, column]
-            if stamps[place] != epochs[slot]:
-                stamps[place] = epochs[slot]
-                counts[place] = 0
-            counts[place] += 1
-        worst = max(worst, best[slot])
-    return worst, epoch
-
-
-@compiled
-def _answer(answers, target, offsets, epochs, counts, stamps):
-    """Write down what the nearest rows say of each guessed column: five numbers, as `guesses` has them."""
-    for slot in range(len(offsets) - 1):
-        first, second, most, next_most, nearest_rows = -1, -1, 0, 0, 0
-        for place in range(offsets[slot], offsets[slot + 1]):
-            if stamps[place] != epochs[slot]:
-                continue
-            nearest_rows += counts[place]
-            if counts[place] > most:
-                second, next_most = first, most
-                first, most = place - offsets[slot], counts[place]
-            elif counts[place] > next_most:
-                second, next_most = place - offsets[slot], counts[place]
-        answers[target, 5 * slot] = max(first, 0)
-        answers[target, 5 * slot + 1] = most
-        answers[target, 5 * slot + 2] = second
-        answers[target, 5 * slot + 3] = next_most
-        answers[target, 5 * slot + 4] = nearest_rows
+        nearest_rows += counts[label]
+        if counts[label] > most:
+            second, next_most = first, most
+            first, most = label, counts[label]
+        elif counts[label] > next_most:
+            second, next_most = label, counts[label]
+    answers[target, 0] = max(first, 0)
+    answers[target, 1] = most
+    answers[target, 2] = second
+    answers[target, 3] = next_most
+    answers[target, 4] = nearest_rows
 
 
 @compiled
@@ -136,44 +191,45 @@ def guesses(
     low: Ints2,
     values: Halves2,
     numbers: Ints2,
-    slots: Ints,
-    offsets: Ints,
+    guessed: int,
+    size: int,
+    column: int,
+    members: Halves,
+    begins: Ints,
+    sorted_labels: Ints,
+    in_order: Ints,
 ):
-    """For each target and each column that is guessed: what most rows say that are nearest by all other columns.
+    """For each target: what most rows say of a column that are nearest by all others.
 
     Five numbers each: the label that most have and how many have it, the next one (-1 for none) and how many have that,
     and how many rows are nearest. Of labels that as many have, the first.
 
-    slots: (columns,) which of the guessed columns it is, -1 for one that is not; offsets: (guessed + 1,) where counts
-    of the labels of each begin.
+    guessed, size: the column, and how many labels it has; column and all after it: as `nearest` has them.
     """
-    targets, rows, columns = values.shape[0], labels.shape[0], len(kinds)
-    guessed = len(offsets) - 1
-    answers = np.zeros((targets, 5 * guessed), np.int64)
-    counts = np.zeros(offsets[guessed], np.int64)
-    stamps = np.full(offsets[guessed], -1, np.int64)
-    epochs = np.zeros(guessed, np.int64)
-    best = np.empty(guessed, np.int64)
-    own = np.zeros(guessed, np.int64)
+    targets, sizes = values.shape[0], len(begins) - 1
+    answers = np.zeros((targets, 5), np.int64)
+    counts, stamps = np.zeros(size, np.int64), np.full(size, -1, np.int64)
+    gaps, turns = np.empty(sizes, np.int64), np.empty(sizes, np.int64)
     epoch = 0
     for target in range(targets):
-        for slot in range(guessed):
-            best[slot] = _FAR
-        worst = _FAR
-        for row in range(rows):
-            total = 0
-            near = True
-            for column in range(columns):
-                gap = _gap(kinds, starts, widths, tables, labels, low, values, numbers, target, row, column)
-                total += gap
-                if slots[column] >= 0:
-                    own[slots[column]] = gap
-                # No column is further than ONE: without any of them the row stays too far.
-                if total - ONE > worst:
-                    near = False
-                    break
-            if not near:
+        best = _FAR
+        epoch += 1
+        _walk(kinds, starts, widths, tables, values, numbers, target, column, sorted_labels, in_order, turns, gaps)
+        for turn in range(sizes):
+            if gaps[turn] > best:
                 continue
-            worst, epoch = _counted(labels, row, total, own, slots, offsets, best, epochs, counts, stamps, epoch)
-        _answer(answers, target, offsets, epochs, counts, stamps)
+            for at in range(begins[turns[turn]], begins[turns[turn] + 1]):
+                row = members[at]
+                total = _far(kinds, starts, widths, tables, labels, low, values, numbers, target, row, guessed, best)
+                if total > best:
+                    continue
+                if total < best:
+                    best = total
+                    epoch += 1
+                label = labels[row, guessed]
+                if stamps[label] != epoch:
+                    stamps[label] = epoch
+                    counts[label] = 0
+                counts[label] += 1
+        _answer(answers, target, epoch, counts, stamps)
     return answers

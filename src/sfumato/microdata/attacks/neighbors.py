@@ -1,6 +1,6 @@
 """Neighbors: the published rows that are nearest to a person by some columns, as Gower measures it."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,11 +10,16 @@ from sfumato.dataclass import dataclass
 from sfumato.microdata.attacks import neighbor_kernels as kernels
 from sfumato.microdata.attacks.labels import Floats
 from sfumato.microdata.attacks.neighbor_kernels import ONE
+from sfumato.microdata.attacks.predicate_counts import Told, rows_by_code
 from sfumato.microdata.attacks.rows import AttackColumn, Codes
 
 Ints = npt.NDArray[np.int64]
 
 TABLE, NUMBERS, EQUALITY, UNKNOWN = 0, 1, 2, 3
+# So many targets are compared at a time, so that whoever waits hears of it.
+AT_ONCE = 100
+# So many rows are looked at as they come, before those are that are nearest by a column.
+LOOKED_AT = 500
 # Numbers that are missing are as near to each other as can be, and far from all others.
 _MISSING = 1 << 60
 _FURTHEST = 1 << 58
@@ -57,22 +62,63 @@ class Space:
     columns: tuple[AttackColumn, ...]
     parts: tuple[Any, ...]
 
-    def nearest(self, count: int, random: np.random.Generator) -> npt.NDArray[np.int64]:
+    def nearest(
+        self, count: int, random: np.random.Generator, told: Told = lambda: None, look: int = LOOKED_AT
+    ) -> Ints:
         """The `count` nearest published rows of each target; of rows equally near, some by chance."""
         published, targets = self.parts[4].shape[0], self.parts[6].shape[0]
-        begins = random.integers(max(published, 1), size=targets)
-        arguments = (*self.parts, random.permutation(published), begins, count)
-        rows: npt.NDArray[np.int64] = kernels.nearest(*arguments)
-        return rows
+        firsts = random.integers(max(published, 1), size=targets)
+        order = random.permutation(published)
+        ranks = np.empty(published, np.int64)
+        ranks[order] = np.arange(published)
+        listed = self._listed(None)
+        parts = [np.zeros((0, count), np.int64)]
+        for part, some in self._some():
+            parts.append(kernels.nearest(*part, order, ranks, firsts[some], count, look, *listed))
+            told()
+        return np.concatenate(parts)
 
-    def votes(self, names: Sequence[str]) -> tuple[Votes, ...]:
+    def votes(self, names: Sequence[str], told: Told = lambda: None) -> tuple[Votes, ...]:
         """Of each of these columns, what the rows say that are nearest by all others."""
-        slots = np.array([names.index(column.name) if column.name in names else -1 for column in self.columns])
-        sizes = {column.name: len(column.labels) for column in self.columns}
-        offsets = np.concatenate([[0], np.cumsum([sizes[name] for name in names])]).astype(np.int64)
-        arguments = (*self.parts, slots.astype(np.int64), offsets)
-        figures = kernels.guesses(*arguments).T
-        return tuple(Votes(*figures[5 * place : 5 * place + 5]) for place in range(len(names)))
+        return tuple(self._votes(name, told) for name in names)
+
+    def _votes(self, name: str, told: Told) -> Votes:
+        place = next(place for place, column in enumerate(self.columns) if column.name == name)
+        size, listed = len(self.columns[place].labels), self._listed(place)
+        parts = [np.zeros((0, 5), np.int64)]
+        for part, _ in self._some():
+            parts.append(kernels.guesses(*part, place, size, *listed))
+            told()
+        return Votes(*np.concatenate(parts).T)
+
+    def _some(self) -> Iterator[tuple[tuple[Any, ...], slice]]:
+        """What the loops want for some targets at a time."""
+        *rest, values, numbers = self.parts
+        for start in range(0, len(values), AT_ONCE):
+            some = slice(start, start + AT_ONCE)
+            yield (*rest, values[some], numbers[some]), some
+
+    def _listed(self, left_out: int | None) -> tuple[int, Codes, Ints, Ints, Ints]:
+        """The rows by the labels of the column that tells most of them apart, as the loops want them."""
+        kinds, published = self.parts[0], self.parts[4]
+        known = [place for place in range(len(kinds)) if place != left_out and kinds[place] != UNKNOWN]
+        none = np.zeros(0, np.int64)
+        if not known:
+            rows = np.arange(len(published), dtype=np.int32)
+            return -1, rows, np.array([0, len(rows)], np.int64), none, none
+        place = min(known, key=lambda one: _sameness(self.columns[one]))
+        members, begins = rows_by_code(self.columns[place].published, len(self.columns[place].labels))
+        if kinds[place] != NUMBERS or not len(members):
+            return place, members, begins, none, none
+        numbers = self.parts[5][members[begins[:-1]], place]  # every label stands in some row
+        order = np.argsort(numbers, kind="stable")
+        return place, members, begins, order, numbers[order]
+
+
+def _sameness(column: AttackColumn) -> float:
+    """How often two rows have the same label."""
+    shares = np.bincount(column.published) / max(len(column.published), 1)
+    return float((shares**2).sum())
 
 
 def space_of(columns: Sequence[AttackColumn], targets: Sequence[Codes], unknown: Collection[str] = ()) -> Space:

@@ -15,12 +15,16 @@ import numpy.typing as npt
 
 from sfumato.microdata.attacks.labels import Floats, Text, days_in, numbers_in
 from sfumato.microdata.attacks.outcome import Attack, Rate
-from sfumato.microdata.attacks.rows import AttackColumn, AttackRows
+from sfumato.microdata.attacks.predicate_counts import Told
+from sfumato.microdata.attacks.rows import AttackColumn, AttackRows, Codes, codes_of
 from sfumato.microdata.attacks.shuffles import SEEDS, Order, Shuffle, shuffled
 
 NAME = "order"
 # Where rows were left out, so many published ones are read.
 _LOOKED_AT = 200
+_FEW_ROWS = 50_000
+# Where none was, so many are read: what is true of them is true of more.
+_MOST_READ = 100_000
 # Numbers of which fewer differ, or of which fewer are exactly those of raw rows, were rounded or changed.
 _ROUNDED_SHARE, _EXACT_SHARE = 0.5, 0.8
 # Where noise may have moved a number among all of them, as a share of the rows.
@@ -33,23 +37,24 @@ def attack_order(
     seeds: Sequence[int],
     random: np.random.Generator,
     shuffles: Sequence[tuple[str, Shuffle]] = (),
+    told: Told = lambda: None,
 ) -> Attack:
     """The best of all orders.
 
     Args:
         others: Further raw columns by which rows may be sorted; seeds: that the attacker knows.
         shuffles: Programs that draw orders from seeds, besides those that are known.
+        told: Called after each order.
     """
     published, number, _ = rows.sizes
-    dropped = max(number - published, 0) / max(number, 1)
-    published = published if published == number else min(published, _LOOKED_AT)
-    fits = _Fits(rows)
-    table = None if published == number else fits.first_rows(published, number)
-    chance = float(np.mean([_matched(fits, table, random.permutation(number), dropped) for _ in range(8)]))
+    reading = _Reading(_Fits(rows), published, number)
+    published = reading.published
+    chance = float(np.mean([reading.matched(random.permutation(number)) for _ in range(8)]))
     best, variant, tried = 0, "none", 0
-    for name, order in _orders(rows, others, seeds, shuffles):
-        matched = _matched(fits, table, order, dropped)
+    for name, order in _orders(rows, others, seeds, shuffles, reading.first):
+        matched = reading.matched(order)
         tried += 1
+        told()
         if matched > best:
             best, variant = matched, name
     # Many orders are tried, one of which is the best by chance: the guesser is allowed as much.
@@ -138,13 +143,6 @@ def _standing(numbers: Floats) -> tuple[Floats, Floats]:
     return np.searchsorted(ordered, numbers, "left") / size, np.searchsorted(ordered, numbers, "right") / size
 
 
-def _matched(fits: _Fits, table: npt.NDArray[np.bool_] | None, order: Order, dropped: float) -> int:
-    """How many published rows fit the raw rows in an order, read side by side; rows that were left out are skipped."""
-    if table is None:
-        return int(fits.pairs(np.arange(len(order)), order).sum())
-    return _in_turn(table, order, dropped)
-
-
 def _longest_gap(dropped: float) -> int:
     """How many raw rows in a row may have been left out, but for once in a thousand times.
 
@@ -154,22 +152,41 @@ def _longest_gap(dropped: float) -> int:
     return ceil(log(1e-3) / log(min(max(dropped, 1e-6), 0.9)))
 
 
-def _in_turn(fits: npt.NDArray[np.bool_], order: Order, dropped: float) -> int:
-    """The published rows that are met while going through raw rows once, where a share of these was left out.
+class _Reading:
+    """Both files are read side by side.
 
-    Args:
-        fits: Whether each published row fits each raw row.
+    Attributes:
+        published: So many published rows are read; first: of the raw rows in an order, so many at most.
     """
-    matched, at = 0, 0
-    window = _longest_gap(dropped) + 1
-    for row in fits:
-        hits = row[order[at : at + window]]
-        if not len(hits):
-            break
-        first = int(hits.argmax())
-        matched += bool(hits[first])
-        at += first + 1 if hits[first] else 1
-    return matched
+
+    def __init__(self, fits: _Fits, published: int, number: int) -> None:
+        self._fits = fits
+        self._window = _longest_gap(max(number - published, 0) / max(number, 1)) + 1
+        self._is_whole = published == number
+        self.published = min(published, _MOST_READ if self._is_whole else _LOOKED_AT)
+        # Of few raw rows it is looked up; of many most are never asked about.
+        few = not self._is_whole and number <= _FEW_ROWS
+        self._table = fits.first_rows(self.published, number) if few else None
+        self.first = min(number, self.published * (1 if self._is_whole else self._window))
+
+    def matched(self, order: Order) -> int:
+        """How many published rows fit the raw rows in an order; rows that were left out are skipped."""
+        if self._is_whole:
+            return int(self._fits.pairs(np.arange(self.published), order[: self.published]).sum())
+        return self._in_turn(order[: self.first])
+
+    def _in_turn(self, order: Order) -> int:
+        """The published rows that are met while going through raw rows once, where a share of these was left out."""
+        matched, at = 0, 0
+        for row in range(self.published):
+            raw = order[at : at + self._window]
+            if not len(raw):
+                break
+            hits = self._fits.pairs(np.full(len(raw), row), raw) if self._table is None else self._table[row, raw]
+            first = int(hits.argmax())
+            matched += bool(hits[first])
+            at += first + 1 if hits[first] else 1
+        return matched
 
 
 def _orders(
@@ -177,23 +194,25 @@ def _orders(
     others: Sequence[Sequence[Text]],
     seeds: Sequence[int],
     shuffles: Sequence[tuple[str, Shuffle]],
+    first: int,
 ) -> Iterator[tuple[str, Order]]:
     number = rows.sizes[1]
     plain = np.arange(number)
     yield "that of the raw file", plain
     yield "that of the raw file, reversed", plain[::-1]
-    for texts in (*([column.values[code] for code in column.raw] for column in rows.columns), *others):
-        order = _sorted(texts)
+    for texts, codes in (*((column.values, column.raw) for column in rows.columns), *map(codes_of, others)):
+        order = _sorted(texts, codes)
         yield "sorted by a raw column", order
         yield "sorted by a raw column, falling", order[::-1]
     for seed in dict.fromkeys((*seeds, *SEEDS)):
-        yield from shuffled(seed, number, shuffles)
+        yield from shuffled(seed, number, shuffles, first)
 
 
-def _sorted(texts: Sequence[Text]) -> Order:
+def _sorted(texts: Sequence[Text], codes: Codes) -> Order:
     """The order of a column: of numbers by size, of dates by time, of others by their texts."""
     numbers = numbers_in(texts)
     numbers = days_in(texts) if numbers is None else numbers
-    if numbers is not None:
-        return np.argsort(numbers, kind="stable")
-    return np.array(sorted(range(len(texts)), key=lambda row: texts[row] or ""), np.int64)
+    if numbers is None:
+        ranks = {text: rank for rank, text in enumerate(sorted({text or "" for text in texts}))}
+        numbers = np.array([ranks[text or ""] for text in texts], float)
+    return np.argsort(numbers[codes], kind="stable")

@@ -1,31 +1,83 @@
-"""Compiled loops of predicates: how many rows fulfil each conjunction of conditions."""
+"""Compiled loops of predicates: the rows of each code, and how many rows fulfil each conjunction of conditions."""
 
 import numpy as np
 
-from sfumato.loops.arrays import Flags, Halves2, Ints
+from sfumato.loops.arrays import Bytes, Halves, Halves2, Ints
 from sfumato.loops.compiled import compiled
 
 
 @compiled
-def count_rows(starts: Ints, columns: Ints, offsets: Ints, conditions: Flags, codes: Halves2, enough: int):
+def rows_of_codes(codes: Halves, begins: Ints):
+    """The rows in the order of their codes; begins: (codes + 1,) where those of each code begin."""
+    members = np.empty(len(codes), np.int32)
+    next_places = begins.copy()
+    for row in range(len(codes)):
+        members[next_places[codes[row]]] = row
+        next_places[codes[row]] += 1
+    return members
+
+
+@compiled
+def _fulfils(truths, offset, code):
+    return (truths[offset + (code >> 3)] >> (code & 7)) & 1
+
+
+@compiled
+def _rarest(starts, numbers, predicate):
+    """The condition of a predicate that fewest rows fulfil."""
+    best = starts[predicate]
+    for place in range(starts[predicate] + 1, starts[predicate + 1]):
+        if numbers[place] < numbers[best]:
+            best = place
+    return best
+
+
+@compiled
+def _holds(starts, columns, offsets, truths, codes, predicate, known, row):
+    """Whether a row that fulfils one condition of a predicate fulfils all others."""
+    for place in range(starts[predicate], starts[predicate + 1]):
+        if place != known and not _fulfils(truths, offsets[place], codes[columns[place], row]):
+            return False
+    return True
+
+
+@compiled
+def count_rows(
+    starts: Ints,
+    columns: Ints,
+    offsets: Ints,
+    numbers: Ints,
+    truths: Bytes,
+    codes: Halves2,
+    members: Halves2,
+    begins: Ints,
+    firsts: Ints,
+    enough: int,
+):
     """For each predicate, the rows that fulfil all its conditions; counting stops beyond `enough`.
 
+    Only rows are looked at that fulfil the condition which fewest do.
+
     starts: (predicates + 1,) where the conditions of each begin; columns: (conditions,) the column of each; offsets:
-    where the truth of each value of that column begins in `conditions`; codes: (columns, rows).
+    where the truth of each code of that column begins in `truths`, a bit a code; numbers: how many rows fulfil it;
+    codes, members: (columns, rows) the code of each row, and the rows in the order of their codes; begins: where those
+    of each code begin, one column after the other; firsts: (columns + 1,) where each column begins there.
     """
-    predicates, rows = len(starts) - 1, codes.shape[1]
+    predicates = len(starts) - 1
     counts = np.zeros(predicates, np.int64)
     for predicate in range(predicates):
-        count = 0
-        for row in range(rows):
-            holds = True
-            for place in range(starts[predicate], starts[predicate + 1]):
-                if not conditions[offsets[place] + codes[columns[place], row]]:
-                    holds = False
-                    break
-            if holds:
-                count += 1
-                if count > enough:
-                    break
+        known = _rarest(starts, numbers, predicate)
+        column, count = columns[known], 0
+        first = firsts[column]
+        for code in range(firsts[column + 1] - first - 1):
+            if count > enough:
+                break
+            if not _fulfils(truths, offsets[known], code):
+                continue
+            for at in range(begins[first + code], begins[first + code + 1]):
+                if _holds(starts, columns, offsets, truths, codes, predicate, known, members[column, at]):
+                    count += 1
+                    if count > enough:
+                        break
         counts[predicate] = count
     return counts

@@ -6,8 +6,8 @@ from random import Random
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata.row_order import row_hash
-from sfumato.microdata.row_order import shuffled as by_row_order
+from sfumato.microdata.attacks.shuffle_kernels import order_of_python, order_of_r
+from sfumato.microdata.row_order import ROWS_A_HASH, hash_words
 
 Order = npt.NDArray[np.int64]
 # What another program makes of a seed and a number of rows, by its name.
@@ -16,57 +16,70 @@ Shuffle = Callable[[int, int], Order]
 SEEDS = (*range(11), 42, 123, 1234, 2023, 2024, 2025, 2026, 20260101, 1337, 31337)
 
 
-def shuffled(seed: int, number: int, others: Sequence[tuple[str, Shuffle]] = ()) -> Iterator[tuple[str, Order]]:
-    """The orders of so many rows by a seed, each with its name."""
-    rows, key = range(1, number + 1), f"seed {seed}:order:"
-    yield f"shuffled by the seed {seed}", by_row_order(rows, key)
-    hashes = [row_hash(row, key) for row in rows]
-    yield (
-        f"shuffled by the seed {seed} (a hash for each row)",
-        np.array(sorted(range(number), key=hashes.__getitem__), np.int64),
-    )
-    yield f"shuffled by the seed {seed} (NumPy)", np.random.default_rng(seed).permutation(number)
-    yield f"shuffled by the seed {seed} (NumPy, pandas)", np.random.RandomState(seed % 2**32).permutation(number)
-    places = list(range(number))
-    Random(seed).shuffle(places)
-    yield f"shuffled by the seed {seed} (Python)", np.array(places, np.int64)
-    yield f"shuffled by the seed {seed} (R)", by_r(seed, number)
+def shuffled(
+    seed: int, number: int, others: Sequence[tuple[str, Shuffle]] = (), first: int | None = None
+) -> Iterator[tuple[str, Order]]:
+    """The orders of so many rows by a seed, each with its name; at least the first places of each, where these do."""
+    wanted, says = number if first is None else min(first, number), f"shuffled by the seed {seed}"
+    # The hash of the row's number places it; or a quarter of one, of four rows each.
+    words = hash_words(np.arange(number + 1), f"seed {seed}:order:")
+    yield says, _least_first(words[: -(-number // ROWS_A_HASH)].reshape(-1)[:number], wanted)
+    yield f"{says} (a hash for each row)", _least_first(words[1:, 0], wanted)
+    yield f"{says} (NumPy)", np.random.default_rng(seed).permutation(number)
+    yield f"{says} (NumPy, pandas)", np.random.RandomState(seed % 2**32).permutation(number)
+    yield f"{says} (Python)", by_python(seed, number)
+    yield f"{says} (R)", by_r(seed, number, wanted)
     for name, shuffle in others:
-        yield f"shuffled by the seed {seed} ({name})", shuffle(seed, number)
+        yield f"{says} ({name})", shuffle(seed, number)
 
 
-def by_r(seed: int, number: int) -> Order:
-    """What `set.seed(seed); sample(number)` gives in R from 3.6 on, counted from 0.
+def _least_first(words: npt.NDArray[np.uint64], first: int) -> Order:
+    """The places of the least words, these in their order; of words that are the same, the one that comes first."""
+    if first == len(words):
+        return np.argsort(words, kind="stable")
+    places = np.flatnonzero(words <= np.partition(words, first)[first])
+    return places[np.argsort(words[places], kind="stable")]
+
+
+def by_python(seed: int, number: int) -> Order:
+    """What `Random(seed).shuffle` makes of so many rows.
+
+    >>> by_python(42, 10).tolist()
+    [7, 3, 2, 8, 5, 6, 9, 4, 0, 1]
+    """
+    *words, place = Random(seed).getstate()[1]
+
+    def order_of(drawn: Order) -> Order:
+        order = np.arange(number)
+        return order if order_of_python(drawn, order) >= 0 else order[:0]
+
+    return _drawn((words, place), number, order_of)
+
+
+def by_r(seed: int, number: int, first: int | None = None) -> Order:
+    """What `set.seed(seed); sample(number)` gives in R from 3.6 on, counted from 0; all of it, or the first places.
 
     R fills the state of the Mersenne twister by a congruential generator, and draws places by bits until one fits.
 
     >>> (by_r(42, 10) + 1).tolist()
     [1, 5, 10, 8, 2, 4, 6, 9, 7, 3]
     """
-    draw = _twister_of_r(seed)
-    left, order = list(range(number)), np.empty(number, np.int64)
-    for place in range(number):
-        size = number - place
-        bits = (size - 1).bit_length()
-        at = size
-        while at >= size:
-            at = 0
-            for _ in range(bits // 16 + 1):
-                at = at << 16 | next(draw) >> 16
-            at &= (1 << bits) - 1
-        order[place] = left[at]
-        left[at] = left[size - 1]
-    return order
-
-
-def _twister_of_r(seed: int) -> Iterator[int]:
-    """The 32 bits that R draws after `set.seed`, one by one."""
     state, words = seed % 2**32, []
     for turn in range(50 + 625):
         state = (69069 * state + 1) % 2**32
         if turn > 50:  # the first word after the warming up is where the generator stands
             words.append(state)
-    twister = np.random.RandomState()
-    twister.set_state(("MT19937", np.array(words, np.uint32), 624, 0, 0.0))
+    wanted = number if first is None else first
+    return _drawn((words, len(words)), wanted, lambda drawn: order_of_r(drawn, np.arange(number), wanted))
+
+
+def _drawn(state: tuple[Sequence[int], int], wanted: int, order_of: Callable[[Order], Order]) -> Order:
+    """An order by the words of a Mersenne twister, of which as many are drawn as it takes."""
+    size = 4 * wanted + 100
     while True:
-        yield from twister.randint(0, 2**32, 4096, np.uint32).tolist()
+        twister = np.random.RandomState()
+        twister.set_state(("MT19937", np.array(state[0], np.uint32), state[1], 0, 0.0))
+        order = order_of(twister.randint(0, 2**32, size, np.uint32).astype(np.int64))
+        if len(order) == wanted:
+            return order
+        size *= 2

@@ -9,52 +9,44 @@ https://doi.org/10.1073/pnas.1914598117.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.attacks.outcome import SENSITIVE_KNOWN, Attack, Rate
-from sfumato.microdata.attacks.predicate_kernels import count_rows
+from sfumato.microdata.attacks.predicate_counts import Condition, Predicate, PredicateCounts, Told
 from sfumato.microdata.attacks.rows import AttackColumn, AttackRows
 
 NAME = "singling-out"
 COLUMNS_AT_ONCE = 3
 # So many random predicates are tried for each that is wanted.
 _TRIES = 10
-_ENOUGH = 1 << 30
+# Predicates that hold for more rows are hit by none of a part of them.
+_MOST_ROWS = 60
 _OPS = ("=", ">=", "<=")
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A condition on a column: equal to a published label, or a number not below (or not above) it.
+def single_out(
+    rows: AttackRows, attempts: int, random: np.random.Generator, told: Told = lambda: None
+) -> tuple[Attack, ...]:
+    """The attacks by one column and by several; by sensitive values beside others, as what no promise is about.
 
-    A guesser has no labels: his conditions are about a value that others have (`guessed`).
+    Args:
+        told: Called after each part of the work.
     """
-
-    column: int
-    label: int
-    op: str = "="
-    guessed: bool = False
-
-
-Predicate = tuple[Condition, ...]
-
-
-def single_out(rows: AttackRows, attempts: int, random: np.random.Generator) -> tuple[Attack, ...]:
-    """The attacks by one column and by several; by sensitive values beside others, as what no promise is about."""
     columns = rows.shown
     if not columns:
         return ()
     known = tuple(column for column in columns if column.name not in rows.promised)
-    attacks = [_attack(rows, columns, "one column", _values_alone(columns, attempts, random), random)]
+    hunt = _Hunt(rows, columns, random, told)
+    attacks = [hunt.attack("one column", _values_alone(columns, attempts, random))]
     if len(known) > 1:
-        attacks.append(_attack(rows, known, "several columns", _drawn(known, attempts, random), random))
+        by_known = _Hunt(rows, known, random, told)
+        attacks.append(by_known.attack("several columns", by_known.drawn(attempts)))
     if len(known) < len(columns):
-        whole = _attack(
-            rows, columns, "several columns, sensitive values known too", _drawn(columns, attempts, random), random
-        )
+        whole = hunt.attack("several columns, sensitive values known too", hunt.drawn(attempts))
         attacks.append(replace(whole, counted=False, remark=SENSITIVE_KNOWN))
     return tuple(attacks)
 
@@ -78,24 +70,6 @@ def _tells(label: str | None) -> bool:
     return label is not None and bool(label.strip("*"))
 
 
-def _drawn(columns: Sequence[AttackColumn], attempts: int, random: np.random.Generator) -> list[Predicate]:
-    """Values of a published row in some columns, which no other published row has."""
-    size, number, tries = min(COLUMNS_AT_ONCE, len(columns)), len(columns[0].published), attempts * _TRIES
-    rows = random.integers(number, size=tries)
-    places = np.sort(random.random((tries, len(columns))).argpartition(size - 1, axis=1)[:, :size], axis=1)
-    exact = random.random((tries, size)) < 0.5
-    labels = np.stack([column.published for column in columns])[places, rows[:, None]]
-    kinds = np.where(exact, 0, _directions(columns)[places, rows[:, None]])
-    keys = np.concatenate([places, labels, kinds], axis=1)
-    _, first = np.unique(keys, axis=0, return_index=True)
-    predicates = [
-        tuple(Condition(place, label, _OPS[kind]) for place, label, kind in zip(*parts, strict=True))
-        for parts in zip(*(part[np.sort(first)].tolist() for part in (places, labels, kinds)), strict=True)
-    ]
-    alone = _count(columns, predicates, "published") == 1
-    return [predicates[place] for place in np.flatnonzero(alone).tolist()][:attempts]
-
-
 def _directions(columns: Sequence[AttackColumn]) -> npt.NDArray[np.int64]:
     """For each column and published row, which condition on a number goes away from the middle; 0 where none does."""
     rows = []
@@ -109,34 +83,58 @@ def _directions(columns: Sequence[AttackColumn]) -> npt.NDArray[np.int64]:
     return np.stack(rows)
 
 
-def _attack(
-    rows: AttackRows,
-    columns: Sequence[AttackColumn],
-    variant: str,
-    predicates: list[Predicate],
-    random: np.random.Generator,
-) -> Attack:
-    raw, control = _count(columns, predicates, "raw"), _count(columns, predicates, "control")
-    _, of_raw, of_control = rows.sizes
-    rate = Rate(int((raw == 1).sum()), len(predicates))
-    names = sorted(
-        {
-            columns[one.column].name
-            for predicate, hit in zip(predicates, raw == 1, strict=True)
-            if hit
-            for one in predicate
-        }
-    )
-    guesses = _guessed(columns, predicates, random)
-    guessed = _count(columns, guesses, "raw")
-    return Attack(
-        NAME,
-        variant,
-        rate,
-        Rate(int((guessed == 1).sum()), len(guesses)),
-        Rate(_at_size(raw, control, of_raw, of_control) * len(predicates), len(predicates)),
-        details={"columns": names, "beyond": [name for name in names if name not in rows.quasi_identifiers]},
-    )
+@dataclass(frozen=True)
+class _Hunt:
+    """Who singles out by some columns."""
+
+    rows: AttackRows
+    columns: Sequence[AttackColumn]
+    random: np.random.Generator
+    told: Told
+
+    @cached_property
+    def _of_raw(self) -> PredicateCounts:
+        return PredicateCounts(self.columns, "raw")
+
+    def drawn(self, attempts: int) -> list[Predicate]:
+        """Values of a published row in some columns, which no other published row has."""
+        predicates = _predicates(self.columns, attempts * _TRIES, self.random)
+        alone = PredicateCounts(self.columns, "published").of(predicates, 1, self.told) == 1
+        return [predicates[place] for place in np.flatnonzero(alone).tolist()][:attempts]
+
+    def attack(self, variant: str, predicates: list[Predicate]) -> Attack:
+        """How many of some predicates hold for one raw row, one of the control, and so do those of a guesser."""
+        raw = self._of_raw.of(predicates, _MOST_ROWS, self.told)
+        control = PredicateCounts(self.columns, "control").of(predicates, _MOST_ROWS, self.told)
+        _, of_raw, of_control = self.rows.sizes
+        hits = [predicates[place] for place in np.flatnonzero(raw == 1).tolist()]
+        names = sorted({self.columns[one.column].name for predicate in hits for one in predicate})
+        guesses = _guessed(self.columns, predicates, self.random)
+        guessed = self._of_raw.of(guesses, 1, self.told)
+        return Attack(
+            NAME,
+            variant,
+            Rate(len(hits), len(predicates)),
+            Rate(int((guessed == 1).sum()), len(guesses)),
+            Rate(_at_size(raw, control, of_raw, of_control) * len(predicates), len(predicates)),
+            details={"columns": names, "beyond": [name for name in names if name not in self.rows.quasi_identifiers]},
+        )
+
+
+def _predicates(columns: Sequence[AttackColumn], tries: int, random: np.random.Generator) -> list[Predicate]:
+    """Values of published rows drawn by chance in some columns."""
+    size, number = min(COLUMNS_AT_ONCE, len(columns)), len(columns[0].published)
+    rows = random.integers(number, size=tries)
+    places = np.sort(random.random((tries, len(columns))).argpartition(size - 1, axis=1)[:, :size], axis=1)
+    exact = random.random((tries, size)) < 0.5
+    labels = np.stack([column.published for column in columns])[places, rows[:, None]]
+    kinds = np.where(exact, 0, _directions(columns)[places, rows[:, None]])
+    keys = np.concatenate([places, labels, kinds], axis=1)
+    _, first = np.unique(keys, axis=0, return_index=True)
+    return [
+        tuple(Condition(place, label, _OPS[kind]) for place, label, kind in zip(*parts, strict=True))
+        for parts in zip(*(part[np.sort(first)].tolist() for part in (places, labels, kinds)), strict=True)
+    ]
 
 
 def _at_size(raw: npt.NDArray[np.int64], control: npt.NDArray[np.int64], of_raw: int, of_control: int) -> float:
@@ -155,9 +153,9 @@ def _expected(counts: npt.NDArray[np.int64], rows: int, size: int) -> float:
     if size == rows:
         return float((counts == 1).mean())
     # Hypergeometric: c * C(rows - c, size - 1) / C(rows, size), as a product over the others that must be left out.
-    share, least = size / rows, np.minimum(counts, 60)
+    share, least = size / rows, np.minimum(counts, _MOST_ROWS)
     chances = np.where(counts > 0, counts * share * (1 - share) ** (least - 1), 0.0)
-    return float(np.where(counts > 60, 0.0, chances).mean())
+    return float(np.where(counts > _MOST_ROWS, 0.0, chances).mean())
 
 
 def _guessed(
@@ -174,44 +172,3 @@ def _guessed(
         )
         for predicate in predicates
     ]
-
-
-def _count(columns: Sequence[AttackColumn], predicates: Sequence[Predicate], which: str) -> npt.NDArray[np.int64]:
-    """How many rows of a kind fulfil each predicate."""
-    if not predicates:
-        return np.zeros(0, np.int64)
-    offsets: dict[Condition, int] = {}
-    parts, at = [], 0
-    for condition in {one for predicate in predicates for one in predicate}:
-        truth = _truth(columns[condition.column], condition, which)
-        offsets[condition] = at
-        parts.append(truth)
-        at += len(truth)
-    starts = np.concatenate([[0], np.cumsum([len(predicate) for predicate in predicates])]).astype(np.int64)
-    listed = [one for predicate in predicates for one in predicate]
-    codes = np.array([getattr(column, which) for column in columns], np.int32)
-    counts: npt.NDArray[np.int64] = count_rows(
-        starts,
-        np.array([one.column for one in listed], np.int64),
-        np.array([offsets[one] for one in listed], np.int64),
-        np.concatenate(parts),
-        codes,
-        _ENOUGH,
-    )
-    return counts
-
-
-def _truth(column: AttackColumn, condition: Condition, which: str) -> npt.NDArray[np.bool_]:
-    """For each text of a column, whether it fulfils a condition."""
-    if condition.op != "=":
-        assert column.numbers is not None
-        limit = column.numbers[int(condition.guessed)][condition.label]
-        numbers = column.numbers[0] if which == "published" else column.numbers[1]
-        with np.errstate(invalid="ignore"):
-            kept: npt.NDArray[np.bool_] = numbers >= limit if condition.op == ">=" else numbers <= limit
-        return kept
-    if condition.guessed or which == "published":
-        texts = column.values if condition.guessed else column.labels
-        one: npt.NDArray[np.bool_] = np.arange(len(texts)) == condition.label
-        return one
-    return column.condition(condition.label)

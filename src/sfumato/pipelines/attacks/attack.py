@@ -34,8 +34,8 @@ from sfumato.report.attack import section
 from sfumato.version import __version__
 
 ATTEMPTS = 1000
-# What is told of while somebody waits: reading, comparing, and four kinds of attacks.
-STEPS = 7
+# What is told of while somebody waits: reading, comparing, and six kinds of attacks, each in so many parts at most.
+STEPS, PARTS = 8, 100
 NAME_LADDERS = "A plan with their hierarchies says what they stand for."
 HIDDEN = "nothing but stars is published."
 K = 5
@@ -126,27 +126,28 @@ def attack(
         PlanError: There is no control and no plan to run again, or a column is not there.
     """
     random = np.random.default_rng(seed)
-    tell = progress or (lambda *_: None)
     target = target_of(release, plan)
     check_rows(target.rows, "the release")
-    tell("attack", 0, STEPS)
+    pace = _Pace(progress)
     whole = texts_of(raw, target.plan)
     check_rows(whole, "the raw file")
     roles = _roles(target, whole, listed(quasi_identifiers), listed(sensitive))
     published, kept, others = _compared(target, whole, control, random, progress)
-    tell("attack", 1, STEPS)
+    pace.next()
     rows = _coded(target, published, kept, others, roles)
-    tell("attack", 2, STEPS)
+    pace.next()
     absences: list[Absence] = []
-    attacks = _outsider(rows, attempts, neighbors, random, absences)
+    attacks = _singling_out(rows, attempts, random, absences, pace)
+    pace.next()
+    attacks += _linking(rows, attempts, neighbors, random, absences, pace)
     attacks += _register(target, register, whole, absences)
-    tell("attack", 3, STEPS)
-    attacks += _inference(rows, attempts, random, absences, _least(target.plan))
-    tell("attack", 4, STEPS)
-    attacks.append(_order(target, whole, roles, random))
-    tell("attack", 5, STEPS)
+    pace.next()
+    attacks += _inference(rows, attempts, random, absences, _least(target.plan), pace)
+    pace.next()
+    attacks.append(_order(target, whole, roles, random, pace))
+    pace.next()
     attacks += minimality(target, whole, random, absences)
-    tell("attack", 6, STEPS)
+    pace.next()
     attacks += _differences(target, earlier, whole, roles, absences)
     sizes = dict(zip(("published", "raw", "control"), rows.sizes, strict=True))
     return AttackReport(
@@ -167,6 +168,28 @@ def _remarks(control: Any, release: Any, rows: AttackRows) -> tuple[str, ...]:
         "control. Singling out, linking and inference were measured on that release; order, minimality and "
         "differences on the one given.",
     )
+
+
+class _Pace:
+    """How far the attacks are: steps, and parts of each."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self._tell = progress or (lambda *_: None)
+        self._step = self._part = 0
+        self._told()
+
+    def next(self) -> None:
+        """A step is done."""
+        self._step, self._part = self._step + 1, 0
+        self._told()
+
+    def part(self) -> None:
+        """A part of a step is done; how many it has is not known before."""
+        self._part = min(self._part + 1, PARTS - 1)
+        self._told()
+
+    def _told(self) -> None:
+        self._tell("attack", self._step * PARTS + self._part, STEPS * PARTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,18 +254,28 @@ def _coded(target: Target, published: Columns, raw: Columns, control: Columns, r
     return rows
 
 
-def _outsider(
-    rows: AttackRows, attempts: int, neighbors: int, random: np.random.Generator, absences: list[Absence]
+def _singling_out(
+    rows: AttackRows, attempts: int, random: np.random.Generator, absences: list[Absence], pace: _Pace
 ) -> list[Attack]:
-    """Singling out and linking, by the rows alone."""
-    attacks = [*single_out(rows, attempts, random)]
+    attacks = [*single_out(rows, attempts, random, pace.part)]
     if not attacks:
         absences.append(Absence("singling-out", HIDDEN))
-    linked = link(rows, attempts, random, neighbors)
+    return attacks
+
+
+def _linking(
+    rows: AttackRows,
+    attempts: int,
+    neighbors: int,
+    random: np.random.Generator,
+    absences: list[Absence],
+    pace: _Pace,
+) -> list[Attack]:
+    linked = link(rows, attempts, random, neighbors, pace.part)
     if linked is None:
         absences.append(Absence("linking", "fewer than two published columns tell something."))
-        return attacks
-    return [*attacks, linked]
+        return []
+    return [linked]
 
 
 def _register(target: Target, register: Any, raw: Columns, absences: list[Absence]) -> list[Attack]:
@@ -269,24 +302,24 @@ def _register(target: Target, register: Any, raw: Columns, absences: list[Absenc
 
 
 def _inference(
-    rows: AttackRows, attempts: int, random: np.random.Generator, absences: list[Absence], least: int
+    rows: AttackRows, attempts: int, random: np.random.Generator, absences: list[Absence], least: int, pace: _Pace
 ) -> tuple[Attack, ...]:
     from importlib.util import find_spec
 
     if find_spec("sklearn") is None:
         absences.append(Absence("inference", NO_TREES))
-    attacks = infer(rows, attempts, random, least)
+    attacks = infer(rows, attempts, random, least, pace.part)
     if not attacks:
         absences.append(Absence("inference", "no sensitive column is published."))
     return attacks
 
 
-def _order(target: Target, raw: Columns, roles: _Roles, random: np.random.Generator) -> Attack:
+def _order(target: Target, raw: Columns, roles: _Roles, random: np.random.Generator, pace: _Pace) -> Attack:
     """The order of the release that was given, against all raw rows."""
     rows = _coded(target, target.rows, raw, raw, roles)
     others = [texts for name, texts in raw.items() if name not in {column.name for column in rows.columns}]
     seed = None if target.plan is None else target.plan.seed
-    return attack_order(rows, others, () if seed is None else (seed,), random, frame_shuffles())
+    return attack_order(rows, others, () if seed is None else (seed,), random, frame_shuffles(), pace.part)
 
 
 def _differences(target: Target, earlier: Any, raw: Columns, roles: _Roles, absences: list[Absence]) -> list[Attack]:

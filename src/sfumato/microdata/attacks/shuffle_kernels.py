@@ -1,0 +1,51 @@
+"""Compiled loops of shuffles: the orders that programs draw from the bits of a Mersenne twister, one by one."""
+
+import numpy as np
+
+from sfumato.loops.arrays import Ints
+from sfumato.loops.compiled import compiled
+
+
+@compiled
+def order_of_r(words: Ints, left: Ints, first: int):
+    """The first places of the order that R draws; fewer where the words do not suffice.
+
+    words: of 32 bits each, of which R takes the upper half; left: (rows,) the rows, which are changed.
+    """
+    number, order = len(left), np.empty(first, np.int64)
+    used = 0
+    for place in range(first):
+        size, bits = number - place, 0
+        while (1 << bits) < size:
+            bits += 1
+        draws, at = bits // 16 + 1, size
+        while at >= size:
+            if used + draws > len(words):
+                return order[:place]
+            at = 0
+            for draw in range(draws):
+                at = (at << 16) | (words[used + draw] >> 16)
+            used += draws
+            at &= (1 << bits) - 1
+        order[place] = left[at]
+        left[at] = left[size - 1]
+    return order
+
+
+@compiled
+def order_of_python(words: Ints, order: Ints):
+    """How many words Python's `shuffle` takes to bring rows into an order of chance; none where they do not suffice."""
+    used, size = 0, len(order)
+    while size > 1:
+        bits = 0
+        while (1 << bits) <= size:
+            bits += 1
+        at = size
+        while at >= size:
+            if used == len(words):
+                return -1
+            at = words[used] >> (32 - bits)
+            used += 1
+        size -= 1
+        order[size], order[at] = order[at], order[size]
+    return used
