@@ -17,12 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
+from sfumato.microdata.attacks.coded_texts import Codes
 from sfumato.microdata.attacks.labels import Floats
 from sfumato.microdata.attacks.learning import Trees, is_learnable
 from sfumato.microdata.attacks.neighbors import Ints, Votes, space_of
 from sfumato.microdata.attacks.outcome import SENSITIVE_KNOWN, Attack, Rate
 from sfumato.microdata.attacks.predicate_counts import Told
-from sfumato.microdata.attacks.rows import AttackColumn, AttackRows, Codes
+from sfumato.microdata.attacks.rows import AttackColumn, AttackRows
 
 NAME = "inference"
 # A number is guessed rightly where it is off by no more than this share of itself.

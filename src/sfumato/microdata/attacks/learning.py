@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.attacks.rows import AttackColumn, Codes
+from sfumato.microdata.attacks.coded_texts import Codes
+from sfumato.microdata.attacks.rows import AttackColumn
 
 # More different values are too many for a classifier.
 MOST_VALUES = 50

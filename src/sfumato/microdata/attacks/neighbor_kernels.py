@@ -115,6 +115,7 @@ def nearest(
     look: int,
     column: int,
     members: Halves,
+    ends: Ints,
     begins: Ints,
     sorted_labels: Ints,
     in_order: Ints,
@@ -123,8 +124,9 @@ def nearest(
 
     order, ranks: (rows,) the rows in an order of chance, and the place of each in it; firsts: (targets,) where in it
     the look of each target begins; look: so many rows are looked at in that order, which is enough where many fit;
-    column: by which rows are listed, -1 for none; members: (rows,) the rows by its labels; begins: (labels + 1,) where
-    those of each begin; sorted_labels, in_order: its labels by their numbers, and those, none where it has none.
+    column: by which rows are listed, -1 for none; members: (rows,) the rows by its labels, those together that are
+    alike in all columns; ends: (groups + 1,) where each group of these begins; begins: (labels + 1,) the groups where
+    those of each label begin; sorted_labels, in_order: its labels by their numbers, and those, none where it has none.
     """
     targets, rows, sizes = values.shape[0], labels.shape[0], len(begins) - 1
     chosen = np.full((targets, count), -1, np.int64)
@@ -147,17 +149,17 @@ def nearest(
         for turn in range(sizes):
             if gaps[turn] > far[count - 1]:
                 continue
-            for at in range(begins[turns[turn]], begins[turns[turn] + 1]):
-                row = members[at]
-                step = ranks[row] - firsts[target]
-                if step < 0:
-                    step += rows
-                if step < looked:
+            for group in range(begins[turns[turn]], begins[turns[turn] + 1]):
+                row, most = members[ends[group]], far[count - 1]
+                total = _far(kinds, starts, widths, tables, labels, low, values, numbers, target, row, -1, most)
+                if total > most:
                     continue
-                total = _far(
-                    kinds, starts, widths, tables, labels, low, values, numbers, target, row, -1, far[count - 1]
-                )
-                _insert(far, steps, chosen, target, total, step, row)
+                for at in range(ends[group], ends[group + 1]):
+                    step = ranks[members[at]] - firsts[target]
+                    if step < 0:
+                        step += rows
+                    if step >= looked:
+                        _insert(far, steps, chosen, target, total, step, members[at])
     return chosen
 
 
@@ -195,6 +197,7 @@ def guesses(
     size: int,
     column: int,
     members: Halves,
+    ends: Ints,
     begins: Ints,
     sorted_labels: Ints,
     in_order: Ints,
@@ -218,18 +221,19 @@ def guesses(
         for turn in range(sizes):
             if gaps[turn] > best:
                 continue
-            for at in range(begins[turns[turn]], begins[turns[turn] + 1]):
-                row = members[at]
+            for group in range(begins[turns[turn]], begins[turns[turn] + 1]):
+                row = members[ends[group]]
                 total = _far(kinds, starts, widths, tables, labels, low, values, numbers, target, row, guessed, best)
                 if total > best:
                     continue
                 if total < best:
                     best = total
                     epoch += 1
-                label = labels[row, guessed]
-                if stamps[label] != epoch:
-                    stamps[label] = epoch
-                    counts[label] = 0
-                counts[label] += 1
+                for at in range(ends[group], ends[group + 1]):
+                    label = labels[members[at], guessed]
+                    if stamps[label] != epoch:
+                        stamps[label] = epoch
+                        counts[label] = 0
+                    counts[label] += 1
         _answer(answers, target, epoch, counts, stamps)
     return answers

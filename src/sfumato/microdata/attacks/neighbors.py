@@ -8,10 +8,11 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.attacks import neighbor_kernels as kernels
+from sfumato.microdata.attacks.coded_texts import Codes
 from sfumato.microdata.attacks.labels import Floats
 from sfumato.microdata.attacks.neighbor_kernels import ONE
-from sfumato.microdata.attacks.predicate_counts import Told, rows_by_code
-from sfumato.microdata.attacks.rows import AttackColumn, Codes
+from sfumato.microdata.attacks.predicate_counts import Told
+from sfumato.microdata.attacks.rows import AttackColumn
 
 Ints = npt.NDArray[np.int64]
 
@@ -20,6 +21,7 @@ TABLE, NUMBERS, EQUALITY, UNKNOWN = 0, 1, 2, 3
 AT_ONCE = 100
 # So many rows are looked at as they come, before those are that are nearest by a column.
 LOOKED_AT = 500
+_MOST_KEYS = 1 << 62
 # Numbers that are missing are as near to each other as can be, and far from all others.
 _MISSING = 1 << 60
 _FURTHEST = 1 << 58
@@ -74,7 +76,8 @@ class Space:
         listed = self._listed(None)
         parts = [np.zeros((0, count), np.int64)]
         for part, some in self._some():
-            parts.append(kernels.nearest(*part, order, ranks, firsts[some], count, look, *listed))
+            arguments = (*part, order, ranks, firsts[some], count, look, *listed)
+            parts.append(kernels.nearest(*arguments))
             told()
         return np.concatenate(parts)
 
@@ -87,7 +90,8 @@ class Space:
         size, listed = len(self.columns[place].labels), self._listed(place)
         parts = [np.zeros((0, 5), np.int64)]
         for part, _ in self._some():
-            parts.append(kernels.guesses(*part, place, size, *listed))
+            arguments = (*part, place, size, *listed)
+            parts.append(kernels.guesses(*arguments))
             told()
         return Votes(*np.concatenate(parts).T)
 
@@ -98,21 +102,35 @@ class Space:
             some = slice(start, start + AT_ONCE)
             yield (*rest, values[some], numbers[some]), some
 
-    def _listed(self, left_out: int | None) -> tuple[int, Codes, Ints, Ints, Ints]:
+    def _listed(self, left_out: int | None) -> tuple[int, Codes, Ints, Ints, Ints, Ints]:
         """The rows by the labels of the column that tells most of them apart, as the loops want them."""
         kinds, published = self.parts[0], self.parts[4]
         known = [place for place in range(len(kinds)) if place != left_out and kinds[place] != UNKNOWN]
-        none = np.zeros(0, np.int64)
+        none, ends = np.zeros(0, np.int64), np.array([0, len(published)], np.int64)
         if not known:
-            rows = np.arange(len(published), dtype=np.int32)
-            return -1, rows, np.array([0, len(rows)], np.int64), none, none
-        place = min(known, key=lambda one: _sameness(self.columns[one]))
-        members, begins = rows_by_code(self.columns[place].published, len(self.columns[place].labels))
-        if kinds[place] != NUMBERS or not len(members):
-            return place, members, begins, none, none
-        numbers = self.parts[5][members[begins[:-1]], place]  # every label stands in some row
+            return -1, np.arange(len(published), dtype=np.int32), ends, np.array([0, 1], np.int64), none, none
+        known.sort(key=lambda one: _sameness(self.columns[one]))
+        keys = _keys([self.columns[one] for one in known])
+        members = np.argsort(keys, kind="stable").astype(np.int32)
+        ends = np.flatnonzero(np.diff(keys[members], prepend=-1, append=-1)).astype(np.int64)
+        of_groups = published[members[ends[:-1]], known[0]]
+        begins = np.searchsorted(of_groups, np.arange(len(self.columns[known[0]].labels) + 1)).astype(np.int64)
+        if kinds[known[0]] != NUMBERS or not len(members):
+            return known[0], members, ends, begins, none, none
+        numbers = self.parts[5][members[ends[begins[:-1]]], known[0]]  # every label stands in some row
         order = np.argsort(numbers, kind="stable")
-        return place, members, begins, order, numbers[order]
+        return known[0], members, ends, begins, order, numbers[order]
+
+
+def _keys(columns: Sequence[AttackColumn]) -> Ints:
+    """Numbers of rows that are the same where these columns are, in the order of the first one's codes."""
+    keys, size = columns[0].published.astype(np.int64), len(columns[0].labels)
+    for column in columns[1:]:
+        if size * len(column.labels) > _MOST_KEYS:
+            found, keys = np.unique(keys, return_inverse=True)
+            keys, size = keys.ravel().astype(np.int64), len(found)
+        keys, size = keys * len(column.labels) + column.published, size * len(column.labels)
+    return keys
 
 
 def _sameness(column: AttackColumn) -> float:

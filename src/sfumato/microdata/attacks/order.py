@@ -13,10 +13,11 @@ from math import ceil, log
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.microdata.attacks.coded_texts import Codes
 from sfumato.microdata.attacks.labels import Floats, Text, days_in, numbers_in
 from sfumato.microdata.attacks.outcome import Attack, Rate
 from sfumato.microdata.attacks.predicate_counts import Told
-from sfumato.microdata.attacks.rows import AttackColumn, AttackRows, Codes, codes_of
+from sfumato.microdata.attacks.rows import AttackColumn, AttackRows, codes_of
 from sfumato.microdata.attacks.shuffles import SEEDS, Order, Shuffle, shuffled
 
 NAME = "order"

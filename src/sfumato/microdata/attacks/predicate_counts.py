@@ -6,8 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
+from sfumato.microdata.attacks.coded_texts import Codes
 from sfumato.microdata.attacks.predicate_kernels import count_rows, rows_of_codes
-from sfumato.microdata.attacks.rows import AttackColumn, Codes
+from sfumato.microdata.attacks.rows import AttackColumn
 
 # So many predicates are counted at a time: their conditions stay small, and whoever waits hears of it.
 AT_ONCE = 250

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.bounds import in_order
 from sfumato.hierarchies.ladder import Ladder
+from sfumato.microdata.attacks.coded_texts import CodedTexts, Codes
 from sfumato.microdata.attacks.labels import (
     MOST_PAIRS,
     Floats,
@@ -21,7 +22,6 @@ from sfumato.microdata.attacks.labels import (
     ranges_of,
 )
 
-Codes = npt.NDArray[np.int32]
 Columns = Mapping[str, Sequence[Text]]
 # A column of which a greater share of rows has labels that stand for no value was recoded in words of its own.
 MOST_STRANGE = 0.5
@@ -198,12 +198,10 @@ def _coded(
     name: str, published: Sequence[Text], raw: Sequence[Text], control: Sequence[Text], ladder: Ladder | None
 ) -> AttackColumn:
     labels, of_published = codes_of(published)
-    values, of_both = codes_of([*raw, *control])
+    values, of_both = CodedTexts.of(raw).joined(CodedTexts.of(control)).distinct
     return AttackColumn(name, labels, values, of_published, of_both[: len(raw)], of_both[len(raw) :], ladder)
 
 
 def codes_of(texts: Sequence[Text]) -> tuple[tuple[Text, ...], Codes]:
     """The distinct texts of a column, and the place of each row's."""
-    places: dict[Text, int] = {}
-    codes = np.fromiter((places.setdefault(text, len(places)) for text in texts), np.int32, len(texts))
-    return tuple(places), codes
+    return CodedTexts.of(texts).distinct

@@ -6,11 +6,13 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import cast
 
 import numpy as np
 
+from sfumato.engines.engine import PublishedRows
 from sfumato.errors import DataError, PlanError
-from sfumato.microdata.attacks.labels import Text
+from sfumato.microdata.attacks.coded_texts import CodedTexts
 from sfumato.microdata.attacks.rows import Columns
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.model import Plan
@@ -77,7 +79,8 @@ def released_again(
     with TemporaryDirectory() as folder:
         path = _written(kept, Path(folder) / "raw.csv")
         with closing(anonymize(path, again, progress=progress)) as release:
-            published = {name: list(release.published.texts(name)) for name in release.published.columns}  # type: ignore[attr-defined]
+            rows_again = cast("PublishedRows", release.published)
+            published = {name: CodedTexts.of(rows_again.texts(name)) for name in rows_again.columns}
     return published, kept, others
 
 
@@ -90,9 +93,9 @@ def _chosen(persons: object, random: np.random.Generator) -> "np.ndarray[tuple[i
     return np.array([person in published for person in listed], bool)
 
 
-def _rows(columns: Columns, chosen: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> dict[str, list[Text]]:
-    places = np.flatnonzero(chosen).tolist()
-    return {name: [texts[place] for place in places] for name, texts in columns.items()}
+def _rows(columns: Columns, chosen: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> dict[str, CodedTexts]:
+    places = np.flatnonzero(chosen)
+    return {name: CodedTexts.of(texts).taken(places) for name, texts in columns.items()}
 
 
 def _written(columns: Columns, path: Path) -> Path:

@@ -2,8 +2,9 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,8 +16,9 @@ from sfumato.engines.opening import open_engine, open_frame
 from sfumato.engines.written.formulas import open_published
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.hierarchies.types import canonical
+from sfumato.microdata.attacks.coded_texts import CodedTexts
 from sfumato.microdata.attacks.labels import Text
-from sfumato.microdata.attacks.rows import Columns
+from sfumato.microdata.attacks.rows import Columns, codes_of
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.model import Plan, located
 from sfumato.microdata.plan.read import read_plan
@@ -46,7 +48,7 @@ def target_of(release: Any, plan: Any = None) -> Target:
     """A release, its folder, a file or a frame as what is attacked."""
     if isinstance(release, Release):
         published = cast("PublishedRows", release.published)
-        rows = {name: list(published.texts(name)) for name in release.published.columns}
+        rows = {name: CodedTexts.of(published.texts(name)) for name in release.published.columns}
         return Target(rows, release.plan if plan is None else read_plan(plan), release.report.to_dict())
     path = Path(release) if isinstance(release, str | Path) else None
     if path is None or not (path / "plan.yaml").exists():
@@ -58,7 +60,7 @@ def target_of(release: Any, plan: Any = None) -> Target:
     return Target(others_texts(sealing.data_of(path), own, own.output.quotes_formulas), own, report, path)
 
 
-def others_texts(data: Any, plan: Plan | None = None, quotes: bool = False) -> dict[str, list[Text]]:
+def others_texts(data: Any, plan: Plan | None = None, quotes: bool = False) -> dict[str, CodedTexts]:
     """All rows of a file that others wrote, or a release: perhaps not as the plan's source is written.
 
     The plan's separator is taken where the file has it, or else found out; formulas may be quoted there.
@@ -69,7 +71,7 @@ def others_texts(data: Any, plan: Plan | None = None, quotes: bool = False) -> d
     return _in_points(_read(open_published(Path(data), reading, quotes)), plan)
 
 
-def texts_of(data: Any, plan: Plan | None = None) -> dict[str, list[Text]]:
+def texts_of(data: Any, plan: Plan | None = None) -> dict[str, CodedTexts]:
     """All rows of a file or frame as texts, column by column; read as a plan says, where one is about them."""
     if plan is None:
         return others_texts(data)
@@ -78,9 +80,9 @@ def texts_of(data: Any, plan: Plan | None = None) -> dict[str, list[Text]]:
     return _in_points(_read(engine), plan)
 
 
-def _read(engine: Any) -> dict[str, list[Text]]:
+def _read(engine: Any) -> dict[str, CodedTexts]:
     with closing(engine):
-        return {name: list(engine.texts(name)) for name in engine.columns}
+        return {name: CodedTexts.of(engine.texts(name)) for name in engine.columns}
 
 
 def _separator(path: Path, plan: Plan | None) -> str | None:
@@ -92,22 +94,22 @@ def _separator(path: Path, plan: Plan | None) -> str | None:
         return wanted if wanted.encode() in stream.readline() else None
 
 
-def _in_points(columns: dict[str, list[Text]], plan: Plan | None) -> dict[str, list[Text]]:
+def _in_points(columns: dict[str, CodedTexts], plan: Plan | None) -> dict[str, CodedTexts]:
     """Columns with a point in their numbers, whatever mark the file has, so that files of both kinds are compared.
 
     Values that a plan reads with their commas are left: its hierarchies have them so.
     """
     left = () if plan is None or plan.data.decimal == "," else plan.quasi_identifiers
-    return {name: texts if name in left else _with_points(texts) for name, texts in columns.items()}
+    return {name: texts if name in left else texts.mapped(_with_points) for name, texts in columns.items()}
 
 
-def _with_points(texts: list[Text]) -> list[Text]:
-    """A column with a point in its numbers, where they are written with a comma.
+def _with_points(texts: Sequence[Text]) -> Sequence[Text]:
+    """The different texts of a column with a point in its numbers, where they are written with a comma.
 
     >>> _with_points(["3,5", "1.234,5", "7", None]), _with_points(["3,5", "3.5"])
     (['3.5', '1234.5', '7', None], ['3,5', '3.5'])
     """
-    distinct = [text for text in dict.fromkeys(texts) if text is not None]
+    distinct = [text for text in texts if text is not None]
     if not any(map(_COMMA.fullmatch, distinct)) or any(map(_POINT.fullmatch, distinct)):
         return texts
     places: dict[Text, Text] = dict(zip(distinct, with_points(distinct), strict=True))
@@ -121,15 +123,15 @@ def in_one_text(columns: Columns, plan: Plan | None) -> dict[str, Sequence[Text]
     missing = {*plan.data.missing}
     entries: dict[str, Sequence[Text]] = {}
     for name, texts in columns.items():
-        there = [None if text in missing else text for text in texts]
         kind = plan.columns[name].type if name in plan.columns else "text"
-        entries[name] = there if kind == "text" else _typed(there, kind)
+        entries[name] = CodedTexts.of(texts).mapped(partial(_typed, kind=kind, missing=missing))
     return entries
 
 
-def _typed(texts: Sequence[Text], kind: Any) -> list[Text]:
-    distinct = [text for text in dict.fromkeys(texts) if text is not None]
-    forms, _ = canonical(distinct, kind)
+def _typed(texts: Sequence[Text], kind: Any, missing: Container[str | None]) -> list[Text]:
+    """The different texts of a column in one way."""
+    distinct = [text for text in texts if text is not None and text not in missing]
+    forms = distinct if kind == "text" else canonical(distinct, kind)[0]
     places: dict[Text, Text] = {
         text: text if form is None else form for text, form in zip(distinct, forms, strict=True)
     }
@@ -144,6 +146,6 @@ def ladders_of(plan: Plan | None, raw: Columns) -> dict[str, Ladder]:
     for name in plan.quasi_identifiers:
         hierarchy = located(plan).columns[name].hierarchy
         if hierarchy is not None and name in raw:
-            values = [text for text in dict.fromkeys(raw[name]) if text is not None]
+            values = [text for text in codes_of(raw[name])[0] if text is not None]
             ladders[name] = hierarchy.bind(values).ladder
     return ladders

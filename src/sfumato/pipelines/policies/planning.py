@@ -15,6 +15,7 @@ from sfumato.pipelines.policies.rows_evidence import measure_rows, profiles_of, 
 from sfumato.pipelines.policies.safe_harbor_columns import safe_harbor_column
 from sfumato.pipelines.suggest import suggest_plan
 from sfumato.pipelines.suggesting.draft import SuggestedPlan
+from sfumato.pipelines.suggesting.looking import Looking
 from sfumato.policies.judgment import PolicyVerdict, judge_policy
 from sfumato.policies.policy import Policy
 from sfumato.policies.presets import policy_named
@@ -39,12 +40,16 @@ def policy_of(plan: Plan) -> Policy | None:
     return policy
 
 
-def with_policy(plan: Plan, source: Engine) -> Plan:
-    """The plan with what its policy chooses: columns that it does not mention, promises and method that it lacks."""
+def with_policy(plan: Plan, source: Engine, looking: Looking | None = None) -> Plan:
+    """The plan with what its policy chooses: columns that it does not mention, promises and method that it lacks.
+
+    Args:
+        looking: Told of how far looking into the rows is.
+    """
     policy = policy_of(plan)
     if policy is None:
         return plan
-    proposal = suggest_plan(source)
+    proposal = suggest_plan(source, looking=looking)
     setting = setting_of(plan)
     columns = {name: column for name, column in proposal.plan["columns"].items() if name not in plan.columns}
     if policy.id == "hipaa-safe-harbor":

@@ -9,7 +9,9 @@ from sfumato.errors import SfumatoError
 from sfumato.policies.policy import Clause
 from sfumato.policies.presets import policies
 from sfumato.service.http.problems import RefusedError
+from sfumato.service.workers.frames import CancelledWorkError
 from sfumato.web import components
+from sfumato.web.job_progress import watched
 from sfumato.web.projects.workspace import Workspace
 from sfumato.web.rows.policy_promises import asked_promises
 
@@ -37,6 +39,7 @@ class PolicyChoice:
         choice = ui.select(offered, label=words["policy.choose"], value=self.name if self.name in offered else NONE)
         components.helped(choice, words["tip.policy"]).classes("w-full").props("dense outlined")
         choice.on_value_change(lambda event: self._choose(str(event.value or NONE)))
+        self._room = ui.column().classes("w-full")
         if self.name in offered and self.name != NONE:
             policy = policies()[self.name]
             ui.label(words["policy.source"].format(source=policy.source)).classes("sf-soft sf-small")
@@ -72,7 +75,12 @@ class PolicyChoice:
             plan["policy"] = {"name": name}
             loaded = self.workspace.loaded
             try:
-                plan["privacy"] = await self.workspace.aside(asked_promises, loaded.path, loaded.read, plan)
+                with self._room:
+                    says, asked = self.words["reading"], (loaded.path, loaded.read, plan)
+                    plan["privacy"] = await watched(self.workspace, says, asked_promises, *asked)
+            except CancelledWorkError:
+                self._adopted()  # the policy at hand stays, and is shown again
+                return
             except (SfumatoError, RefusedError) as error:
                 components.alarm(components.error_text(error, self.words))
                 return

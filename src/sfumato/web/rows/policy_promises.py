@@ -9,11 +9,14 @@ from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.write import plan_dict
 from sfumato.pipelines.policies.planning import with_policy
+from sfumato.pipelines.suggesting.looking import Looking, Tell
 
 
-def asked_promises(path: Path, read: DataPlan, plan: dict[str, Any]) -> list[dict[str, Any]]:
-    """The promises that the policy of a plan asks for, whatever the plan promises now."""
+def asked_promises(path: Path, read: DataPlan, plan: dict[str, Any], tell: Tell | None = None) -> list[dict[str, Any]]:
+    """The promises that the policy of a plan asks for, whatever the plan promises now; `tell` hears how far it is."""
+    looking = Looking(tell)
+    looking.at("count")
     open_plan = read_plan({key: value for key, value in plan.items() if key != "privacy"}, path.parent)
     with closing(DuckDBEngine(path, read)) as engine:
-        asked: list[dict[str, Any]] = plan_dict(with_policy(open_plan, engine))["privacy"]
+        asked: list[dict[str, Any]] = plan_dict(with_policy(open_plan, engine, looking))["privacy"]
         return asked

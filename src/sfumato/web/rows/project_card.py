@@ -12,7 +12,9 @@ from sfumato.microdata.plan.read import read_plan
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.folders import erase
 from sfumato.service.jobs.plans import check_paths, read_plan_text
+from sfumato.service.workers.frames import CancelledWorkError
 from sfumato.web import components
+from sfumato.web.job_progress import watched
 from sfumato.web.projects.loaded_data import load
 from sfumato.web.projects.plan_shape import can_be_shown
 from sfumato.web.projects.sealed_projects import pack, unpack
@@ -42,6 +44,7 @@ class ProjectCard:
                     components.upload(
                         words["open_plan"], self._open_plan, MOST_PLAN_BYTES, words, (".yaml", ".yml", ".json")
                     )
+            self._room = ui.column().classes("w-full")
             if self.workspace.loaded is not None:
                 with ui.row():
                     components.button(words["save_project"], self._save).props("outline")
@@ -53,6 +56,10 @@ class ProjectCard:
         try:
             with self.workspace.working():
                 await self._take(event, folder)
+        except CancelledWorkError:
+            await asyncio.to_thread(erase, folder)
+            ui.notify(self.words["reading_cancelled"].format(name=event.file.name))
+            return
         except NoRoomError:
             await self._refuse(folder, self.words["project_too_large"])
             return
@@ -74,7 +81,9 @@ class ProjectCard:
         record = await asyncio.to_thread(_unpacked, archive, folder, room)
         plan = record["plan"]
         said = plan.get("data")
-        loaded = await self.workspace.aside(load, data_of(record, folder), said if isinstance(said, dict) else None)
+        reading = said if isinstance(said, dict) else None
+        with self._room:
+            loaded = await watched(self.workspace, self.words["reading"], load, data_of(record, folder), reading)
         if not can_be_shown(plan, {column.name for column in loaded.columns}):
             raise ValueError("no plan")
         _check_files(plan, {path.name for path in folder.iterdir()})
