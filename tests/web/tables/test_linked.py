@@ -43,6 +43,7 @@ def test_tables_are_protected_together_and_take_no_place_of_the_data(base, open_
     for name in ("people.csv", "ages.csv"):
         page.locator(".q-expansion-item input[type=file]").first.set_input_files(tmp_path / "tables" / name)
         page.get_by_text(f"{name}: ").wait_for()
+    page.get_by_text("not the table pasted above").wait_for()
     button(page, "Protect").click()
     page.get_by_text("Nobody can compute a masked cell back.").first.wait_for()
     page.goto(f"{base}/app")

@@ -311,6 +311,8 @@ class TableArea:
         with self._verdict:
             for fault in faults:
                 components.notice(fault, good=False)
+            if linked := ", ".join(self._linked.files()):
+                components.notice(self.words["linked_taken"].format(names=linked), good=None)
             if unused := self._unused():
                 components.notice(self.words["unused_columns"].format(names=", ".join(unused)), good=None)
 
