@@ -136,7 +136,7 @@ def service(settings: Settings | None = None, jobs: JobSettings | None = None) -
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 120
     while not server.started and time.monotonic() < deadline:
         time.sleep(0.01)
     port = server.servers[0].sockets[0].getsockname()[1]

@@ -116,8 +116,12 @@ def test_a_tab_says_that_another_changed_the_project_and_runs_nothing_else_than_
     other.get_by_text("300 rows,").wait_for()
     step(other, "Goal")
     other.get_by_text("are in groups smaller than 5 now").wait_for()
+    other.set_viewport_size({"width": 1280, "height": 300})
+    other.evaluate("scrollTo(0, document.body.scrollHeight)")
     ask_for(page, 9)
-    other.get_by_text("This project was changed in another tab.").wait_for()
+    news = other.get_by_text("This project was changed in another tab.")
+    news.wait_for()
+    assert 0 <= news.bounding_box()["y"] < 300  # it is seen wherever the page was scrolled to
     assert other.locator(".sf-page > [inert] input").count() > 0  # nothing is done with what is no longer true
     button(other, "Load it").click()
     other.get_by_text("are in groups smaller than 9 now").wait_for()

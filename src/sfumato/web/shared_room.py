@@ -23,7 +23,7 @@ class SharedRoom:
 
     def build(self) -> Any:
         """The room, empty, with a place above it for the news."""
-        self._news = ui.column().classes("w-full").props('role="alert"')
+        self._news = ui.column().classes("w-full sf-news-room").props('role="alert"')
         self.content = ui.element("div").classes("sf-page").style("padding: 0")
         return self.content
 

@@ -1,5 +1,6 @@
 """Several servers with one folder: they share the work, leave each other's jobs alone, and take over from the dead."""
 
+import os
 import signal
 import sqlite3
 import time
@@ -93,6 +94,7 @@ def freeze(process, folder):
     """Stop a server at a moment when it does not hold the store's lock, which would stop all others, too."""
     while True:
         process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED)  # until then it may still take the lock
         connection = sqlite3.connect(folder / "jobs.sqlite", timeout=0.5, isolation_level=None)
         try:
             connection.execute("BEGIN IMMEDIATE")
