@@ -5,9 +5,10 @@ known to be in such a class is known to have it), those in which all are blank (
 which may tell as much), those in which some are blank and all others have one value, the least number of values in a
 class (the l of distinct l-diversity) and the greatest distance of a class to all published rows (the t of t-closeness,
 every two values equally far apart). Of published columns that are no quasi-identifiers: how many rows are unique by one
-of them, by two together, or by one and the quasi-identifiers as they are published. Nobody promised anything about
-these rows; who knows such a value of a person finds the row. A column that nearly tells a quasi-identifier is known to
-whoever knows that (`telling`).
+of them, by two together, or by one and the quasi-identifiers as they are published. Where persons are counted, rows of
+one person that look alike are as unique as a single one. Nobody promised anything about these rows; who knows such a
+value of a person finds the row. A column that nearly tells a quasi-identifier is known to whoever knows that
+(`telling`).
 
 A missing value is none to l. Values that are likely spellings of one (`hierarchies/spellings.py`) are counted as
 written, and once more as one.
@@ -25,7 +26,7 @@ from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.counts.tallies import numbers_of
 from sfumato.microdata.measures.joint_telling import JointTell
 from sfumato.microdata.measures.telling import Tell
-from sfumato.microdata.models.classes import Counts, Histogram, histogram
+from sfumato.microdata.models.classes import Counts, Histogram, Mask, histogram
 from sfumato.microdata.models.l_diversity import told_values
 from sfumato.microdata.models.t_closeness import TCloseness
 from sfumato.microdata.published import STAR, classes_of
@@ -65,7 +66,7 @@ class AttributeFigures:
 
 @dataclass(frozen=True, slots=True)
 class UniqueRows:
-    """How many published rows are unique by some columns that are no quasi-identifiers."""
+    """How many published rows are unique by some columns that are no quasi-identifiers: nobody else has such a row."""
 
     columns: tuple[str, ...]
     rows: int
@@ -170,13 +171,18 @@ def _meant(content: Histogram, texts: Sequence[str | None]) -> tuple[int, Histog
 
 
 def unique_rows(
-    text_counts: TextCounts, columns: Sequence[str], missing: Sequence[str] = (), besides: Sequence[str] = ()
+    text_counts: TextCounts,
+    columns: Sequence[str],
+    missing: Sequence[str] = (),
+    besides: Sequence[str] = (),
+    person: str | None = None,
 ) -> UniqueRows:
     """How many rows no other equals in some columns; who knows nothing of a missing or hidden value finds nobody by it.
 
     Args:
         text_counts: Published rows, counted by these columns at least.
         besides: Further columns in which no other row equals, whatever they tell.
+        person: The column that names persons, where they were counted by it, too: then no other person's row equals.
     """
     places = [text_counts.columns.index(name) for name in (*columns, *besides)]
     silent = {None, "", STAR, *missing}
@@ -187,5 +193,13 @@ def unique_rows(
     owners, first = numbers_of(text_counts.codes[:, places], [len(text_counts.values[place]) for place in places])
     keys = text_counts.codes[first][:, places]
     rows = np.bincount(owners, weights=text_counts.counts, minlength=len(keys))
+    alone = rows == 1 if person is None else _of_one_person(text_counts, person, owners, first)
     shown = np.all([mask[keys[:, place]] for place, mask in enumerate(masks)], axis=0)
-    return UniqueRows(tuple(columns), int(((rows == 1) & shown).sum()))
+    return UniqueRows(tuple(columns), int(rows[alone & shown].sum()))
+
+
+def _of_one_person(text_counts: TextCounts, person: str, owners: Counts, first: Counts) -> Mask:
+    """Which groups of counted rows, given where each begins, are of one person's rows alone."""
+    persons = text_counts.codes[:, text_counts.columns.index(person)]
+    others = np.bincount(owners, weights=persons != persons[first][owners], minlength=len(first)).astype(np.int64)
+    return np.equal(others, 0)

@@ -16,6 +16,8 @@ from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.measures.regrouping import Regrouper
 from sfumato.microdata.measures.uniques.special_uniques import SpecialUniques
+from sfumato.microdata.models.classes import histogram
+from sfumato.microdata.models.persons import PERSONS, persons_in
 
 MOST_COLUMNS = 3
 # Combinations times sets of columns that may be gone through, about a second of work.
@@ -29,7 +31,8 @@ class Outliers:
     Attributes:
         by_columns: For 1, 2, … columns, how many rows so many columns are enough for and no fewer.
         more: Unique rows for which more columns are needed.
-        columns: For each column, how many rows it singles out alone; empty where the table is too large to try.
+        columns: For each column, how many rows it singles out alone: where a column names persons, the rows of those
+        who have a value that nobody else has. Empty where the table is too large to try.
         combinations: Places, in the frequency table, of the rows that one or two columns single out.
     """
 
@@ -48,6 +51,8 @@ def outliers(table: FrequencyTable, most_work: int = MAX_WORK, special: SpecialU
     reach = _reach(table, most_work)
     known = special is not None and (special.complete or special.largest >= reach)
     fewest, alone = _fewest_of(special, table, reach) if special and known else _fewest(table, reach)
+    if reach and table.persons:
+        alone = _alone_by_persons(table)
     deepest = int(fewest[fewest < len(table.columns) + 1].max(initial=0))
     by_columns = tuple(int((fewest == width).sum()) for width in range(1, deepest + 1))
     unique = int((table.counts == 1).sum())
@@ -91,3 +96,14 @@ def _fewest(table: FrequencyTable, reach: int) -> tuple[npt.NDArray[np.int64], l
             if columns == 1:
                 alone.append(int(unique.sum()))
     return fewest, alone
+
+
+def _alone_by_persons(table: FrequencyTable) -> list[int]:
+    """For each column the rows whose value only rows of one person have."""
+    grouper, members = Regrouper(table), table.persons[PERSONS]
+    alone = []
+    for place in range(len(table.columns)):
+        owners, sizes = grouper.sizes_by((place,))
+        by_value = histogram(owners[members.owners], members.values, members.counts, len(sizes), members.size)
+        alone.append(int(sizes[persons_in(by_value) == 1].sum()))
+    return alone

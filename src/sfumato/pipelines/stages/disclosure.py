@@ -10,7 +10,7 @@ from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, Reading
 from sfumato.engines.order import PERSON
 from sfumato.microdata.counts.frequencies import FrequencyTable, TextCounts, typed, with_codings
-from sfumato.microdata.counts.parts import one_row_each
+from sfumato.microdata.counts.parts import counted_by, one_row_each
 from sfumato.microdata.counts.persons import by_plain_keys
 from sfumato.microdata.measures.disclosure import (
     AttributeFigures,
@@ -25,7 +25,7 @@ from sfumato.microdata.measures.telling import Tell, may_tell, tells
 from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.microdata.recoding.recoding import Recoding
 from sfumato.pipelines.stages.counting import published_reading
-from sfumato.pipelines.stages.shared_counts import SharedCounts, other_columns
+from sfumato.pipelines.stages.shared_counts import MOST_AT_ONCE, MOST_COLUMNS, SharedCounts, other_columns
 
 # Rows that may be gone through for it, all counts together: a report must not cost more than the release.
 MOST_WORK = 10_000_000
@@ -56,6 +56,20 @@ class _Budget:
         return text_counts
 
 
+@dataclass(frozen=True, slots=True)
+class _Uniques:
+    """How unique rows are counted: by the persons behind them where these are at hand, else row by row."""
+
+    plan: Plan
+    rows_of_persons: TextCounts | None
+
+    def by(self, text_counts: TextCounts, columns: tuple[str, ...], besides: tuple[str, ...] = ()) -> UniqueRows:
+        missing, of_persons = self.plan.data.missing, self.rows_of_persons
+        if of_persons is None:
+            return unique_rows(text_counts, columns, missing, besides)
+        return unique_rows(of_persons, columns, missing, besides, of_persons.columns[-1])
+
+
 @dataclass(slots=True)
 class _Unmeasured:
     """Columns that were left out because there are too many rows: what classes tell of them, and what they tell."""
@@ -63,8 +77,11 @@ class _Unmeasured:
     classes: list[str] = field(default_factory=list)
     tells: list[str] = field(default_factory=list)
     pairs: bool = False
+    persons: bool = False
 
     def sentences(self) -> Iterator[str]:
+        if self.persons:
+            yield "Too many rows: those of one person that look alike were not taken for unique ones."
         if self.classes:
             yield f"Too many rows: what classes tell of {_quoted(self.classes)} was not measured."
         if self.pairs:
@@ -98,6 +115,8 @@ def disclosure(
     in_classes: dict[str, int] = {}
     star_rows = plan.output.suppressed == "star"
     by_column: dict[str, TextCounts] = {}
+    uniques = _Uniques(plan, _rows_of_persons(published, plan, budget.rows))
+    unmeasured.persons = plan.person is not None and uniques.rows_of_persons is None
     for name in other_columns(plan):
         columns = (*plan.quasi_identifiers, name)
         text_counts = recounted if name in recounted.columns else budget.count(published, columns, Reading())
@@ -106,25 +125,40 @@ def disclosure(
             continue
         by_column[name] = text_counts
         canonical, _ = typed(text_counts, plan)
-        in_classes[name] = unique_rows(canonical, (name,), plan.data.missing, plan.quasi_identifiers).rows
+        in_classes[name] = uniques.by(canonical, (name,), plan.quasi_identifiers).rows
         if name in plan.shown_sensitive:
             figures[name] = attribute_figures(canonical, plan.quasi_identifiers, name, plan.data.missing, star_rows)
-    unique, complete = _unique_rows(budget, published, recounted, by_column, plan)
+    unique, complete = _unique_rows(budget, published, recounted, by_column, plan, uniques)
     unmeasured.pairs = not complete
     kept = int(recoding.sizes[~recoding.suppressed].sum())
     holdings = dict(_holdings(budget, plan, source, table, kept, unmeasured))
     telling = tuple(_tells(holdings, recoding))
     joint = tuple(_joint_tells(budget, plan, source, table, holdings))
-    share = _largest_share(budget, published, plan)
+    share = _largest_share(budget, published, plan, uniques.rows_of_persons)
     return Disclosure(figures, unique, tuple(unmeasured.sentences()), in_classes, telling, joint, share)
 
 
-def _largest_share(budget: _Budget, published: Engine, plan: Plan) -> float | None:
+def _rows_of_persons(published: Engine, plan: Plan, rows: int) -> TextCounts | None:
+    """Published rows counted by all columns and the persons, who come last; None where none are named, or too many."""
+    columns = (*plan.quasi_identifiers, *other_columns(plan))
+    if plan.person is None or rows > MOST_AT_ONCE or len(columns) > MOST_COLUMNS:
+        return None
+    return by_plain_keys(published.count((*columns, _person_column(plan)), Reading()))
+
+
+def _person_column(plan: Plan) -> str:
+    """The column that names persons in published rows."""
+    return plan.person if plan.person is not None and plan.publishes_keys else PERSON
+
+
+def _largest_share(budget: _Budget, published: Engine, plan: Plan, rows_of_persons: TextCounts | None) -> float | None:
     """The largest share of a class's rows that are one person's; None where rows are counted, or are too many."""
     if plan.person is None or budget.rows > MOST_OF_PERSONS:
         return None
-    person = plan.person if plan.publishes_keys else PERSON
-    text_counts = budget.count(published, (*plan.quasi_identifiers, person), Reading())
+    columns = (*plan.quasi_identifiers, _person_column(plan))
+    if rows_of_persons is not None:
+        return largest_share(counted_by(rows_of_persons, columns), plan.output.suppressed == "star")
+    text_counts = budget.count(published, columns, Reading())
     if text_counts is None:
         return None
     return largest_share(by_plain_keys(text_counts), plan.output.suppressed == "star")
@@ -179,7 +213,12 @@ def _holding(text_counts: TextCounts, plan: Plan, table: FrequencyTable, name: s
 
 
 def _unique_rows(
-    budget: _Budget, published: Engine, recounted: TextCounts, by_column: Mapping[str, TextCounts], plan: Plan
+    budget: _Budget,
+    published: Engine,
+    recounted: TextCounts,
+    by_column: Mapping[str, TextCounts],
+    plan: Plan,
+    uniques: _Uniques,
 ) -> tuple[tuple[UniqueRows, ...], bool]:
     """Rows that are unique by published columns that are no quasi-identifiers; and whether all of them were tried.
 
@@ -195,7 +234,7 @@ def _unique_rows(
             text_counts = at_hand or budget.count(published, chosen, Reading())
             if text_counts is None:
                 return (*by_width[1], *_worst(by_width[2])), False
-            entries.append(unique_rows(text_counts, chosen, plan.data.missing))
+            entries.append(uniques.by(text_counts, chosen))
     return (*by_width[1], *_worst(by_width[2])), True
 
 
