@@ -9,7 +9,9 @@ from typing import Any
 from nicegui import background_tasks, ui
 
 from sfumato.errors import PlanError, SfumatoError
+from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.models.classes import Counts
+from sfumato.microdata.models.persons import PERSONS, persons_in
 from sfumato.microdata.plan.read import read_plan
 from sfumato.service.http.problems import RefusedError
 from sfumato.texts.words import Words
@@ -20,7 +22,7 @@ from sfumato.web.rows.area import Area
 from sfumato.web.rows.estimate import Estimate, Estimates
 from sfumato.web.rows.method_choice import MethodChoice
 from sfumato.web.rows.policy_choice import PolicyChoice
-from sfumato.web.rows.promises import Promises
+from sfumato.web.rows.promises import Promises, goal_words, names_persons
 
 # Methods that judge groups one by one, and promises of which they therefore keep a stricter reading.
 ONE_BY_ONE = ("mondrian", "local")
@@ -35,11 +37,15 @@ class GoalStep:
     """What is promised, how it is reached, and about what it costs."""
 
     def __init__(self, area: Area) -> None:
-        self.area, self.workspace, self.words = area, area.workspace, area.workspace.words
+        self.area, self.workspace = area, area.workspace
         self._promises = Promises(self.workspace, self._changed)
         self._method = MethodChoice(self.workspace, self._changed)
         self._estimates = Estimates(self.workspace)
         self._question = 0
+
+    @property
+    def words(self) -> Words:
+        return goal_words(self.workspace.words, self.workspace.plan)
 
     def build(self) -> None:
         words = self.words
@@ -175,16 +181,27 @@ class GoalStep:
                 ui.label(self.words["working"]).classes("sf-soft sf-small")
 
     async def _at_risk(self, plan: dict[str, Any]) -> str:
-        words, loaded = self.words, self.workspace.loaded
+        words, loaded = self.workspace.words, self.workspace.loaded
         assert loaded is not None
         sizes = [int(entry["k"]) for entry in plan["privacy"] if entry.get("k")]
         k = max([size for size in sizes if size > 0], default=2)
         names = tuple(name for name, column in plan["columns"].items() if column["role"] == "quasi-identifier")
-        if names and names not in loaded.sizes:
-            loaded.sizes[names] = await self._sizes(plan, loaded, names)
-        count = loaded.at_risk(names, k)
+        count = await self._among_few_persons(plan, k) if names and names_persons(plan) else None
+        if count is not None:
+            words = goal_words(words, plan)
+        else:
+            if names and names not in loaded.sizes:
+                loaded.sizes[names] = await self._sizes(plan, loaded, names)
+            count = loaded.at_risk(names, k)
         share = words.percent(count / max(loaded.rows, 1))
         return words["at_risk"].format(count=words.count(count), rows=words.count(loaded.rows), share=share, k=k)
+
+    async def _among_few_persons(self, plan: dict[str, Any], k: int) -> int | None:
+        """Rows in groups of fewer than k persons; None where the plan cannot be counted as it is."""
+        try:
+            return rows_among_few(await asyncio.to_thread(self._estimates.count, plan), k)
+        except SfumatoError:
+            return None
 
     async def _sizes(self, plan: dict[str, Any], loaded: Loaded, names: tuple[str, ...]) -> Counts:
         """The sizes of the groups now: of the count behind the estimate, where one can be made."""
@@ -209,6 +226,11 @@ class GoalStep:
                 if names := [name for name in estimate.lost if (name in chosen) == is_chosen]:
                     components.notice(words[key].format(columns=", ".join(names)), good=None)
             ui.label(words["cost_hint"]).classes("sf-soft sf-small")
+
+
+def rows_among_few(table: FrequencyTable, k: int) -> int:
+    """Rows in groups of fewer than k persons, of a table that knows the persons."""
+    return int(table.counts[persons_in(table.persons[PERSONS]) < k].sum())
 
 
 def with_labels(text: str, promises: Sequence[Mapping[str, Any]], words: Words) -> str:

@@ -1,6 +1,6 @@
 """The promises of a plan on the page: a card for each with its fields, and a list from which more are added."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 from nicegui import events, ui
 
 from sfumato.microdata.models.registry import SHAPES
+from sfumato.texts.words import Words, words_on_persons
 from sfumato.web import components
 from sfumato.web.entry_list import EntryList
 from sfumato.web.forms import Form, Values
@@ -35,12 +36,31 @@ MOST_VALUES = 500
 POPULATION_PREFIX = "population-"
 
 
+def names_persons(plan: Mapping[str, Any]) -> bool:
+    """Whether a column of a plan names persons, whom promises then count instead of rows."""
+    return any(column["role"] == "person" for column in plan["columns"].values())
+
+
+def goal_words(words: Words, plan: Mapping[str, Any]) -> Words:
+    """The words for a plan's goal, which speak of persons where promises count these.
+
+    >>> from sfumato.texts.words import words_in
+    >>> goal_words(words_in(), {"columns": {"id": {"role": "person"}}})["k-anonymity.k"]
+    'Persons who must look alike (k)'
+    """
+    return words_on_persons(words.language) if names_persons(plan) else words
+
+
 class Promises:
     """The list of promises; `changed` is called after each change."""
 
     def __init__(self, workspace: Workspace, changed: Callable[[], Any]) -> None:
-        self.workspace, self.words = workspace, workspace.words
+        self.workspace = workspace
         self._changed = changed
+
+    @property
+    def words(self) -> Words:
+        return goal_words(self.workspace.words, self.workspace.plan)
 
     @property
     def entries(self) -> list[Values]:
