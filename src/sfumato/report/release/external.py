@@ -36,6 +36,8 @@ from sfumato.report.release.sections import sections
 from sfumato.texts.enumeration import names_told
 from sfumato.texts.words import Words
 
+# Roles of columns in which a word for a missing value is published as it is.
+KEEP_MISSING_WORDS = ("sensitive", "insensitive", "weight")
 # Categories of fewer rows are not named.
 FEWEST = 3
 # The hash of what is handed out itself; that of the raw data would confirm a guess.
@@ -135,7 +137,7 @@ def _model(dossier: Dossier, promise: Promise) -> dict[str, Any]:
 
 def _column(dossier: Dossier, name: str) -> dict[str, Any]:
     told = dossier.evidence.meanings.get(name, ()) if dossier.evidence else ()
-    values = [{"value": one.label, "stands_for": one.stands_for} for one in told]
+    values = [{"value": one.label, "stands_for": one.stands_for} for one in (*told, *_missing_words(dossier, name))]
     entry = {"role": _plan(dossier).columns[name].role, "what": _what(dossier, name), "values": values}
     matrices = _matrices(dossier, name)
     return entry | ({"matrices": matrices} if matrices else {})
@@ -198,7 +200,19 @@ def _meanings(dossier: Dossier) -> str:
     told = dossier.evidence.meanings if dossier.evidence else {}
     rows = [(f"<td><b>{escape(name)}</b></td>", f"<td>{_read(words, own)}</td>") for name, own in told.items() if own]
     head = [words["report.column"], words["external.values"]]
-    return section(words["external.read"], raw_table(head, rows)) if rows else ""
+    parts = [raw_table(head, rows)] if rows else []
+    missing = dict.fromkeys(one.label for name in _plan(dossier).columns for one in _missing_words(dossier, name))
+    if missing:
+        parts.append(f"<p>{escape(words['external.missing_words'])} {labels_html([*missing], words)}</p>")
+    return section(words["external.read"], *parts) if parts else ""
+
+
+def _missing_words(dossier: Dossier, name: str) -> list[Meaning]:
+    """The words for a missing value that a column may be published with; a quasi-identifier has none instead."""
+    plan = _plan(dossier)
+    if plan.columns[name].role not in KEEP_MISSING_WORDS or name in plan.withheld_columns:
+        return []
+    return [Meaning(word, dossier.words["external.missing"]) for word in plan.data.missing if word]
 
 
 def _read(words: Words, entries: Sequence[Meaning]) -> str:
