@@ -276,6 +276,8 @@ def test_every_column_is_among_the_decisions(tmp_path) -> None:
     assert "| columns under a pseudonym | mail |" in text
     assert "| columns coded or changed | pay |" in text
     assert "removed columns" not in text and "columns left as they are" not in text
+    assert "| promises | k-anonymity 5 |" in text  # what was asked for is the first thing that was decided
+    assert "| how numbers are coded | pay: steps of 100 |" in text
 
 
 def test_a_person_published_as_a_star_is_a_removed_column(tmp_path) -> None:

@@ -33,7 +33,6 @@ from sfumato.report.release.findings import columns_alike
 from sfumato.report.release.labels import Meaning
 from sfumato.report.release.matrices import shown_matrix
 from sfumato.report.release.sections import sections
-from sfumato.texts.enumeration import names_told
 from sfumato.texts.words import Words
 
 # Roles of columns in which a word for a missing value is published as it is.
@@ -50,11 +49,7 @@ def html(dossier: Dossier) -> str:
     """The report to hand out, as one page."""
     words, report = dossier.words, dossier.report
     head = [words["external.model"], words["report.column"], words["external.asked"]]
-    alike: dict[tuple[str, str], list[str]] = {}
-    for one in report.models:
-        key = (words[f"model.{one.model}"].partition(":")[0], words.figure(f"{one.asked:g}"))
-        alike.setdefault(key, []).append(one.column or "")
-    promises = [(model, names_told(words, names), asked) for (model, asked), names in alike.items()]
+    promises = [(model, columns, asked) for model, asked, columns in sentences.asked(words, report.models)]
     figures_of_attack = report.details.get("attack")
     body = [
         f"<h1>{escape(words['external.title'])}</h1>",

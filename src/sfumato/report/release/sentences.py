@@ -16,7 +16,7 @@ from sfumato.microdata.publishing.plan import OPERATIONS, Limit, PublishPlan, nu
 from sfumato.microdata.verdict import Promise
 from sfumato.report.release.findings import MOST_SINGLE
 from sfumato.texts.counted import filled
-from sfumato.texts.enumeration import Enumeration, enumeration
+from sfumato.texts.enumeration import Enumeration, enumeration, names_told
 from sfumato.texts.words import Words
 
 _PLACE = "\0"
@@ -31,6 +31,24 @@ def promises(
         text = promised(words, one, plan, star_rows, outside, _PLACE if one.column else None)
         columns.setdefault(text, []).append(one.column or "")
     return [told for text, names in columns.items() for told in _of_columns(words, text, names)]
+
+
+def asked(words: Words, models: Iterable[Promise]) -> list[tuple[str, str, str]]:
+    """What was asked for: the names of models, their numbers, and the columns that these are about."""
+    columns: dict[tuple[str, str], list[str]] = {}
+    for one in models:
+        key = (words[f"model.{one.model}"].partition(":")[0], words.figure(f"{one.asked:g}"))
+        columns.setdefault(key, []).append(one.column or "")
+    return [(model, number, names_told(words, names)) for (model, number), names in columns.items()]
+
+
+def coded(words: Words, plan: Plan) -> dict[str, list[str]]:
+    """How numbers are coded, each way with the columns that are."""
+    ways: dict[str, list[str]] = {}
+    for name, column in plan.columns.items():
+        if column.operations is not None and name not in plan.withheld_columns:
+            ways.setdefault(", ".join(_coding(words, column.operations, "brief")), []).append(name)
+    return ways
 
 
 def _of_columns(words: Words, text: str, names: Sequence[str]) -> list[str]:

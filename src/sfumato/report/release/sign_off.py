@@ -9,7 +9,7 @@ from sfumato.microdata.plan.model import ROLES, Plan
 from sfumato.report.attack import reached
 from sfumato.report.page import signing
 from sfumato.report.page.html_parts import listing, section
-from sfumato.report.release import optimality
+from sfumato.report.release import optimality, sentences
 from sfumato.report.release.dossier import Dossier
 from sfumato.texts.enumeration import enumeration, names_told
 from sfumato.texts.words import Words
@@ -87,12 +87,31 @@ def decision_rows(dossier: Dossier) -> list[signing.Decision]:
     missing, order = plan.data.on_missing, plan.output.order
     return [
         *roles,
+        *_promises(dossier, plan),
+        *_coding(dossier.words, plan),
         (words["report.method"], dossier.report.method, _why_method(dossier)),
         *_levels(dossier, words),
         *_budget(dossier, words),
         (words["sign.missing"], words[f"sign.missing.{missing}"], words["sign.missing.why"]),
         (words["sign.order"], words[f"sign.order.{order}"], words[f"sign.order.{order}.why"]),
     ]
+
+
+def _promises(dossier: Dossier, plan: Plan) -> Iterator[signing.Decision]:
+    """What was asked for, and by whom."""
+    words, why = dossier.words, dossier.words["sign.promises.why"]
+    if plan.policy is not None:
+        why = words["sign.promises.why.policy"].format(policy=plan.policy.name)
+    asked = sentences.asked(words, dossier.report.models)
+    told = [f"{model} {number} ({columns})" if columns else f"{model} {number}" for model, number, columns in asked]
+    if told:
+        yield words["sign.promises"], "; ".join(told), why
+
+
+def _coding(words: Words, plan: Plan) -> Iterator[signing.Decision]:
+    ways = [f"{names_told(words, names)}: {way}" for way, names in sentences.coded(words, plan).items()]
+    if ways:
+        yield words["sign.coding"], "; ".join(ways), words["sign.coding.why"]
 
 
 def _why_method(dossier: Dossier) -> str:
