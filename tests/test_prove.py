@@ -104,3 +104,22 @@ def test_every_attack_and_every_page_of_a_benchmark_is_known(monkeypatch) -> Non
     assert {f"bench/{path.name}" for path in bench.glob("prove_*.py")} <= run
     pages = {name for path in bench.glob("*.py") for name in re.findall(r'"docs" / "([\w-]+\.md)"', path.read_text())}
     assert {f"docs/{name}" for name in pages} == {*prove.WRITTEN}
+
+
+def test_benchmarks_are_run_without_the_words_that_chose_them(monkeypatch, capsys) -> None:
+    """The benchmark of the service took its own name for an option, and failed; a bar that is missed counts."""
+    monkeypatch.syspath_prepend(str(TOOLS.parent))
+    chosen = importlib.import_module("bench.__main__")
+    seen = []
+
+    class Missed:
+        @staticmethod
+        def main() -> int:
+            seen.append(sys.argv)
+            return 1
+
+    monkeypatch.setattr(sys, "argv", ["bench", "service"])
+    monkeypatch.setattr(chosen, "import_module", lambda _: Missed)
+    assert chosen.main(["service"]) == 1
+    assert seen == [["service"]]
+    assert "== service ==" in capsys.readouterr().out
