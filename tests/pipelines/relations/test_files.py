@@ -182,6 +182,21 @@ def test_columns_that_tell_everybody_apart_are_said(tmp_path: Path) -> None:
     assert "patients.income" in (release.save(tmp_path / "out") / "report.html").read_text()
 
 
+def test_values_that_one_person_has_in_several_rows_single_it_out(tmp_path: Path) -> None:
+    rows = tables(3)
+    person_of = {row["vid"]: row["pid"] for row in rows["visits"]}
+    for row in rows["visits"]:
+        row["doctor"] = f"Dr {row['pid']}"
+    rows["lab"] = [{"vid": vid, "test": "s", "result": f"R{pid}"} for vid, pid in person_of.items() for _ in "ab"]
+    write(tmp_path, rows)
+    columns = plan_of()["columns"] | {"doctor": {"role": "insensitive"}}
+    release = sf.anonymize_files(None, sf.read_plan(plan_of(columns=columns), tmp_path))
+    published = release.figures["files"]
+    assert release.figures["unique_rows"]["visits.doctor"] == published["visits"]["published_rows"] > 0
+    assert release.figures["unique_rows"]["lab.result"] == published["lab"]["published_rows"] > 0
+    assert release.figures["unique_rows"]["visits.illness"] == 0
+
+
 def test_verify_sees_what_was_changed(tmp_path: Path) -> None:
     write(tmp_path, tables(4))
     folder = sf.anonymize_files(None, sf.read_plan(plan_of(), tmp_path)).save(tmp_path / "out")

@@ -32,11 +32,10 @@ from sfumato.pipelines.pseudonyms.keys import exposed_keys, read_key
 from sfumato.pipelines.relations.folder import FilesRelease
 from sfumato.pipelines.relations.judging import JoinedVerdict, judge_joined
 from sfumato.pipelines.relations.reading import OpenFile, open_files, relations_of
+from sfumato.pipelines.relations.uniques import telling, unique_rows_of_files
 from sfumato.pipelines.stages.order import order_remarks
 from sfumato.version import __version__
 
-# A greater share of rows that a column besides the quasi-identifiers makes unique is warned about.
-MOST_UNIQUE = 0.5
 STABLE_KEYS = (
     "The keys of {files} are the same in every release made with their key file: whoever has several joins them and "
     "follows persons; no promise is about that."
@@ -80,7 +79,7 @@ def anonymize_files(
         verdict = judge_joined(resolved, published)
         if not verdict.holds:
             raise InternalError("the published files do not keep the promises together.", code="promise")
-        unique = _unique_rows(opened, published)
+        unique = unique_rows_of_files(resolved, opened, published)
         seconds = perf_counter() - begin
         figures = _figures(resolved, relations, placement, verdict, unique, opened[0].engine.name, seconds)
         stack.pop_all()
@@ -295,7 +294,7 @@ def _figures(
         "seed": plan.seed,
         "integrity": verdict.integrity,
         "unique_rows": unique,
-        "remarks": [*order_remarks(plan), *_stable_keys(plan), *exposed_keys(plan), *_telling(unique, verdict.rows)],
+        "remarks": [*order_remarks(plan), *_stable_keys(plan), *exposed_keys(plan), *telling(unique, verdict.rows)],
     }
 
 
@@ -303,23 +302,3 @@ def _stable_keys(plan: Plan) -> list[str]:
     """A warning where keys are the same in other releases."""
     names = [name for name, file in plan.files.items() if file.key_file is not None]
     return [STABLE_KEYS.format(files=", ".join(names))] if names else []
-
-
-def _unique_rows(opened: Sequence[OpenFile], published: Mapping[str, PublishedRows]) -> dict[str, int]:
-    """For each published column that is no quasi-identifier, how many rows it makes unique by itself."""
-    return {
-        f"{file.name}.{own}": int((published[file.name].count((own,), Reading()).counts == 1).sum())
-        for file in opened
-        for own in file.names
-        if file.plan.columns[own].role in ("sensitive", "insensitive")
-    }
-
-
-def _telling(unique: Mapping[str, int], rows: Mapping[str, int]) -> list[str]:
-    """Warnings on columns that make most rows of their file unique: no promise is about them."""
-    return [
-        f'"{name}" singles out {number:,} of {rows[name.split(".")[0]]:,} published rows; no promise is about that: '
-        "whoever knows this value of a person finds all rows. Withhold it (role: identifier), or generalize it."
-        for name, number in unique.items()
-        if number > MOST_UNIQUE * max(rows[name.split(".")[0]], 1)
-    ]
