@@ -12,6 +12,7 @@ from sfumato.errors import UnattainableError
 from sfumato.pipelines.tables.protect import columns_from, run
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.plan.plan import read_table_plan
+from sizes import size
 
 
 def survey(*shape, seed=1, share=0.05):
@@ -45,7 +46,7 @@ def test_the_limit_is_kept_and_the_pattern_is_safe(method):
     start = time.monotonic()
     done = sf.protect(table, plan(3, name=method, time_limit=3.0))
     # More than the second that is allowed, for machines that do other things too.
-    assert time.monotonic() - start < 3.0 + 4.0
+    assert time.monotonic() - start < 3.0 + size(12.0, 4.0)
     assert done.holds
     assert done.report["audit"]["exact"] == done.report["audit"]["too_narrow"] == 0
     if method == "optimal":

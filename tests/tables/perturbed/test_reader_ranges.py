@@ -65,6 +65,6 @@ def test_time_is_kept_and_what_was_not_computed_is_said():
     unsafe = values < 3
     before = time.monotonic()
     some = reader_ranges(start, relations, unsafe, 1.0, within(0.3), values)
-    assert time.monotonic() - before < 5
+    assert time.monotonic() - before < 20
     assert (some.ranges.low <= values).all() and (some.ranges.high >= values).all()
     assert not reader_ranges(start, relations, unsafe, 1.0, within(0), values).attained.all()

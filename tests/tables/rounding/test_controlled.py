@@ -8,6 +8,7 @@ import pytest
 from sfumato.errors import UnattainableError
 from sfumato.tables.deadline import within
 from sfumato.tables.rounding.controlled import round_controlled
+from sizes import size
 
 SMALL = [
     ("three", "three"),
@@ -103,6 +104,6 @@ def test_the_largest_instances(shared):
         relations = make_relations([tuple(zip(*row)) for row in rows.values()], list(rows))
         start = time.process_time()
         rounded = round_controlled(values, np.full(len(values), 100.0), relations, 0, within(30))
-        assert time.process_time() - start < 5
+        assert time.process_time() - start < size(20, 5)
         assert rounded.proved
         assert np.abs(relations.residuals(rounded.published)).max() == 0

@@ -16,6 +16,7 @@ from sfumato.microdata.measures.uniques.special_uniques import special_uniques
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.risk import risk
 from sfumato.pipelines.stages.counting import frequency_table
+from sizes import size
 
 FIRST = {
     "age": [*["20s"] * 7, "60s"],
@@ -117,4 +118,4 @@ def test_large_tables_take_seconds(shared, name, width) -> None:
     begin = perf_counter()
     found = special_uniques(table)
     assert found.complete
-    assert perf_counter() - begin < 30
+    assert perf_counter() - begin < size(120, 30)
