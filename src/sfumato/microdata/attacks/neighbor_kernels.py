@@ -7,6 +7,8 @@ Distances are whole numbers, `ONE` between what has nothing in common: so sums a
 equally near or not, and the distance by all columns but one is the whole less that one.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from sfumato.loops.arrays import Halves, Halves2, Ints, Ints2
@@ -16,43 +18,89 @@ ONE = 1 << 40
 _FAR = 1 << 62
 
 
-@compiled
-def _gap(kinds, starts, widths, tables, labels, low, values, numbers, target, row, column):
-    """The distance between a target and a published row by a column.
+class Sides(NamedTuple):
+    """Published rows and targets, side by side.
 
-    kinds: 0 a table of distances, 1 numbers (already divided by their range), 2 equality, 3 not known to the attacker;
-    starts, widths: where the table of each column begins and how wide it is; labels, low: (rows, columns) codes and
-    numbers of published rows; values, numbers: (targets, columns) those of targets.
+    kinds: Of each column: 0 a table of distances, 1 numbers (already divided by their range), 2 equality, 3 not known
+        to the attacker.
+    starts, widths: Where the table of each column begins in `tables`, and how wide it is.
+    labels, low: (rows, columns) codes and numbers of published rows.
+    values, numbers: (targets, columns) those of targets.
     """
-    kind = kinds[column]
-    if kind == 0:
-        return tables[starts[column] + labels[row, column] * widths[column] + values[target, column]]
-    if kind == 1:
-        apart = abs(low[row, column] - numbers[target, column])
-        return min(apart, ONE)
-    if kind == 3:
-        return 0
-    if labels[row, column] != values[target, column]:
-        return ONE
-    return 0
+
+    kinds: Ints
+    starts: Ints
+    widths: Ints
+    tables: Ints
+    labels: Halves2
+    low: Ints2
+    values: Halves2
+    numbers: Ints2
+
+
+class Listing(NamedTuple):
+    """The published rows by the labels of one column.
+
+    members: (rows,) The rows by its labels, those together that are alike in all columns.
+    ends: (groups + 1,) Where each group of these begins.
+    begins: (labels + 1,) The groups where those of each label begin.
+    sorted_labels, in_order: Its labels by their numbers, and those; none where it has none.
+    """
+
+    members: Halves
+    ends: Ints
+    begins: Ints
+    sorted_labels: Ints
+    in_order: Ints
+
+
+class Turns(NamedTuple):
+    """Rows in an order of chance.
+
+    order, ranks: (rows,) The rows in it, and the place of each.
+    firsts: (targets,) Where in it the look of each target begins.
+    """
+
+    order: Ints
+    ranks: Ints
+    firsts: Ints
 
 
 @compiled
-def _walk(kinds, starts, widths, tables, values, numbers, target, column, sorted_labels, in_order, turns, gaps):
+def _gap(sides, target, row, column):
+    """The distance between a target and a published row by a column."""
+    kind = sides.kinds[column]
+    if kind == 0:
+        return _in_table(sides, column, sides.labels[row, column], target)
+    if kind == 1:
+        return min(abs(sides.low[row, column] - sides.numbers[target, column]), ONE)
+    if kind == 3 or sides.labels[row, column] == sides.values[target, column]:
+        return 0
+    return ONE
+
+
+@compiled
+def _in_table(sides, column, label, target):
+    """The distance between a target and a label by the table of a column."""
+    return sides.tables[sides.starts[column] + label * sides.widths[column] + sides.values[target, column]]
+
+
+@compiled
+def _walk(sides, target, column, listing, turns, gaps):
     """Write down the labels of a column as a target looks at them, and how far it is to each: see `nearest`.
 
     Numbers come in the order of their distance; of other labels, those that are no way off come first.
     """
-    if len(in_order) > 0:
-        _outward(sorted_labels, in_order, numbers[target, column], turns, gaps)
+    if len(listing.in_order) > 0:
+        _outward(listing.sorted_labels, listing.in_order, sides.numbers[target, column], turns, gaps)
         return
     turn = 0
     for wanted in range(2):
         for label in range(len(turns)):
             gap = 0
-            if column >= 0 and kinds[column] == 0:
-                gap = tables[starts[column] + label * widths[column] + values[target, column]]
-            elif column >= 0 and label != values[target, column]:
+            if column >= 0 and sides.kinds[column] == 0:
+                gap = _in_table(sides, column, label, target)
+            elif column >= 0 and label != sides.values[target, column]:
                 gap = ONE
             if (gap > 0) == (wanted == 1):
                 turns[turn], gaps[turn] = label, gap
@@ -73,12 +121,12 @@ def _outward(sorted_labels, in_order, number, turns, gaps):
 
 
 @compiled
-def _far(kinds, starts, widths, tables, labels, low, values, numbers, target, row, without, most):
+def _far(sides, target, row, without, most):
     """The distance of a row by all columns but one, or something beyond `most` where it is further than that."""
     total = 0
-    for column in range(len(kinds)):
+    for column in range(len(sides.kinds)):
         if column != without:
-            total += _gap(kinds, starts, widths, tables, labels, low, values, numbers, target, row, column)
+            total += _gap(sides, target, row, column)
             if total > most:
                 break
     return total
@@ -99,36 +147,42 @@ def _insert(far, steps, chosen, target, total, step, row):
 
 
 @compiled
-def nearest(
-    kinds: Ints,
-    starts: Ints,
-    widths: Ints,
-    tables: Ints,
-    labels: Halves2,
-    low: Ints2,
-    values: Halves2,
-    numbers: Ints2,
-    order: Ints,
-    ranks: Ints,
-    firsts: Ints,
-    count: int,
-    look: int,
-    column: int,
-    members: Halves,
-    ends: Ints,
-    begins: Ints,
-    sorted_labels: Ints,
-    in_order: Ints,
-):
+def _look(sides, target, chance, looked, far, steps, chosen):
+    """Look at rows as chance has them, until enough are no way off."""
+    rows, last = len(chance.order), len(far) - 1
+    for step in range(looked):
+        if far[last] == 0:
+            break
+        turn = chance.firsts[target] + step
+        row = chance.order[turn if turn < rows else turn - rows]
+        _insert(far, steps, chosen, target, _far(sides, target, row, -1, far[last]), step, row)
+
+
+@compiled
+def _look_on(sides, target, chance, looked, listing, label, far, steps, chosen):
+    """Look at the rows of a label that were not looked at."""
+    rows, last = len(chance.order), len(far) - 1
+    for group in range(listing.begins[label], listing.begins[label + 1]):
+        most = far[last]
+        total = _far(sides, target, listing.members[listing.ends[group]], -1, most)
+        if total > most:
+            continue
+        for at in range(listing.ends[group], listing.ends[group + 1]):
+            step = chance.ranks[listing.members[at]] - chance.firsts[target]
+            if step < 0:
+                step += rows
+            if step >= looked:
+                _insert(far, steps, chosen, target, total, step, listing.members[at])
+
+
+@compiled
+def nearest(sides: Sides, chance: Turns, count: int, look: int, column: int, listing: Listing):
     """For each target the `count` nearest published rows; of rows equally near, those that come first.
 
-    order, ranks: (rows,) the rows in an order of chance, and the place of each in it; firsts: (targets,) where in it
-    the look of each target begins; look: so many rows are looked at in that order, which is enough where many fit;
-    column: by which rows are listed, -1 for none; members: (rows,) the rows by its labels, those together that are
-    alike in all columns; ends: (groups + 1,) where each group of these begins; begins: (labels + 1,) the groups where
-    those of each label begin; sorted_labels, in_order: its labels by their numbers, and those, none where it has none.
+    look: so many rows are looked at in the order of chance, which is enough where many fit; column: by which rows are
+    listed, -1 for none.
     """
-    targets, rows, sizes = values.shape[0], labels.shape[0], len(begins) - 1
+    targets, rows, sizes = sides.values.shape[0], sides.labels.shape[0], len(listing.begins) - 1
     chosen = np.full((targets, count), -1, np.int64)
     far, steps = np.empty(count, np.int64), np.empty(count, np.int64)
     gaps, turns = np.empty(sizes, np.int64), np.empty(sizes, np.int64)
@@ -136,30 +190,13 @@ def nearest(
     for target in range(targets):
         for place in range(count):
             far[place], steps[place] = _FAR, rows
-        for step in range(looked):
-            if far[count - 1] == 0:
-                break
-            turn = firsts[target] + step
-            row = order[turn if turn < rows else turn - rows]
-            total = _far(kinds, starts, widths, tables, labels, low, values, numbers, target, row, -1, far[count - 1])
-            _insert(far, steps, chosen, target, total, step, row)
+        _look(sides, target, chance, looked, far, steps, chosen)
         if far[count - 1] == 0 or looked == rows:
             continue
-        _walk(kinds, starts, widths, tables, values, numbers, target, column, sorted_labels, in_order, turns, gaps)
+        _walk(sides, target, column, listing, turns, gaps)
         for turn in range(sizes):
-            if gaps[turn] > far[count - 1]:
-                continue
-            for group in range(begins[turns[turn]], begins[turns[turn] + 1]):
-                row, most = members[ends[group]], far[count - 1]
-                total = _far(kinds, starts, widths, tables, labels, low, values, numbers, target, row, -1, most)
-                if total > most:
-                    continue
-                for at in range(ends[group], ends[group + 1]):
-                    step = ranks[members[at]] - firsts[target]
-                    if step < 0:
-                        step += rows
-                    if step >= looked:
-                        _insert(far, steps, chosen, target, total, step, members[at])
+            if gaps[turn] <= far[count - 1]:
+                _look_on(sides, target, chance, looked, listing, turns[turn], far, steps, chosen)
     return chosen
 
 
@@ -184,32 +221,24 @@ def _answer(answers, target, epoch, counts, stamps):
 
 
 @compiled
-def guesses(
-    kinds: Ints,
-    starts: Ints,
-    widths: Ints,
-    tables: Ints,
-    labels: Halves2,
-    low: Ints2,
-    values: Halves2,
-    numbers: Ints2,
-    guessed: int,
-    size: int,
-    column: int,
-    members: Halves,
-    ends: Ints,
-    begins: Ints,
-    sorted_labels: Ints,
-    in_order: Ints,
-):
+def _count(counts, stamps, epoch, label):
+    """Count a label; counts of other epochs are none."""
+    if stamps[label] != epoch:
+        stamps[label] = epoch
+        counts[label] = 0
+    counts[label] += 1
+
+
+@compiled
+def guesses(sides: Sides, guessed: int, size: int, column: int, listing: Listing):
     """For each target: what most rows say of a column that are nearest by all others.
 
     Five numbers each: the label that most have and how many have it, the next one (-1 for none) and how many have that,
     and how many rows are nearest. Of labels that as many have, the first.
 
-    guessed, size: the column, and how many labels it has; column and all after it: as `nearest` has them.
+    guessed, size: the column, and how many labels it has; column: by which rows are listed, -1 for none.
     """
-    targets, sizes = values.shape[0], len(begins) - 1
+    targets, sizes = sides.values.shape[0], len(listing.begins) - 1
     answers = np.zeros((targets, 5), np.int64)
     counts, stamps = np.zeros(size, np.int64), np.full(size, -1, np.int64)
     gaps, turns = np.empty(sizes, np.int64), np.empty(sizes, np.int64)
@@ -217,23 +246,18 @@ def guesses(
     for target in range(targets):
         best = _FAR
         epoch += 1
-        _walk(kinds, starts, widths, tables, values, numbers, target, column, sorted_labels, in_order, turns, gaps)
+        _walk(sides, target, column, listing, turns, gaps)
         for turn in range(sizes):
             if gaps[turn] > best:
                 continue
-            for group in range(begins[turns[turn]], begins[turns[turn] + 1]):
-                row = members[ends[group]]
-                total = _far(kinds, starts, widths, tables, labels, low, values, numbers, target, row, guessed, best)
+            for group in range(listing.begins[turns[turn]], listing.begins[turns[turn] + 1]):
+                total = _far(sides, target, listing.members[listing.ends[group]], guessed, best)
                 if total > best:
                     continue
                 if total < best:
                     best = total
                     epoch += 1
-                for at in range(ends[group], ends[group + 1]):
-                    label = labels[members[at], guessed]
-                    if stamps[label] != epoch:
-                        stamps[label] = epoch
-                        counts[label] = 0
-                    counts[label] += 1
+                for at in range(listing.ends[group], listing.ends[group + 1]):
+                    _count(counts, stamps, epoch, sides.labels[listing.members[at], guessed])
         _answer(answers, target, epoch, counts, stamps)
     return answers

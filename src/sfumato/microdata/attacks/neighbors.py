@@ -10,7 +10,7 @@ from sfumato.dataclass import dataclass
 from sfumato.microdata.attacks import neighbor_kernels as kernels
 from sfumato.microdata.attacks.coded_texts import Codes
 from sfumato.microdata.attacks.labels import Floats
-from sfumato.microdata.attacks.neighbor_kernels import ONE
+from sfumato.microdata.attacks.neighbor_kernels import ONE, Listing, Sides, Turns
 from sfumato.microdata.attacks.predicate_counts import Told
 from sfumato.microdata.attacks.rows import AttackColumn
 
@@ -62,13 +62,13 @@ class Space:
     """Published rows and targets as compiled loops want them; see the kernels for the shapes."""
 
     columns: tuple[AttackColumn, ...]
-    parts: tuple[Any, ...]
+    sides: Sides
 
     def nearest(
         self, count: int, random: np.random.Generator, told: Told = lambda: None, look: int = LOOKED_AT
     ) -> Ints:
         """The `count` nearest published rows of each target; of rows equally near, some by chance."""
-        published, targets = self.parts[4].shape[0], self.parts[6].shape[0]
+        published, targets = len(self.sides.labels), len(self.sides.values)
         firsts = random.integers(max(published, 1), size=targets)
         order = random.permutation(published)
         ranks = np.empty(published, np.int64)
@@ -76,8 +76,7 @@ class Space:
         listed = self._listed(None)
         parts = [np.zeros((0, count), np.int64)]
         for part, some in self._some():
-            arguments = (*part, order, ranks, firsts[some], count, look, *listed)
-            parts.append(kernels.nearest(*arguments))
+            parts.append(kernels.nearest(part, Turns(order, ranks, firsts[some]), count, look, *listed))
             told()
         return np.concatenate(parts)
 
@@ -90,25 +89,24 @@ class Space:
         size, listed = len(self.columns[place].labels), self._listed(place)
         parts = [np.zeros((0, 5), np.int64)]
         for part, _ in self._some():
-            arguments = (*part, place, size, *listed)
-            parts.append(kernels.guesses(*arguments))
+            parts.append(kernels.guesses(part, place, size, *listed))
             told()
         return Votes(*np.concatenate(parts).T)
 
-    def _some(self) -> Iterator[tuple[tuple[Any, ...], slice]]:
+    def _some(self) -> Iterator[tuple[Sides, slice]]:
         """What the loops want for some targets at a time."""
-        *rest, values, numbers = self.parts
-        for start in range(0, len(values), AT_ONCE):
+        for start in range(0, len(self.sides.values), AT_ONCE):
             some = slice(start, start + AT_ONCE)
-            yield (*rest, values[some], numbers[some]), some
+            yield self.sides._replace(values=self.sides.values[some], numbers=self.sides.numbers[some]), some
 
-    def _listed(self, left_out: int | None) -> tuple[int, Codes, Ints, Ints, Ints, Ints]:
-        """The rows by the labels of the column that tells most of them apart, as the loops want them."""
-        kinds, published = self.parts[0], self.parts[4]
+    def _listed(self, left_out: int | None) -> tuple[int, Listing]:
+        """The column that tells most rows apart, and the rows by its labels."""
+        kinds, published = self.sides.kinds, self.sides.labels
         known = [place for place in range(len(kinds)) if place != left_out and kinds[place] != UNKNOWN]
         none, ends = np.zeros(0, np.int64), np.array([0, len(published)], np.int64)
         if not known:
-            return -1, np.arange(len(published), dtype=np.int32), ends, np.array([0, 1], np.int64), none, none
+            members = np.arange(len(published), dtype=np.int32)
+            return -1, Listing(members, ends, np.array([0, 1], np.int64), none, none)
         known.sort(key=lambda one: _sameness(self.columns[one]))
         keys = _keys([self.columns[one] for one in known])
         members = np.argsort(keys, kind="stable").astype(np.int32)
@@ -116,10 +114,10 @@ class Space:
         of_groups = published[members[ends[:-1]], known[0]]
         begins = np.searchsorted(of_groups, np.arange(len(self.columns[known[0]].labels) + 1)).astype(np.int64)
         if kinds[known[0]] != NUMBERS or not len(members):
-            return known[0], members, ends, begins, none, none
-        numbers = self.parts[5][members[ends[begins[:-1]]], known[0]]  # every label stands in some row
+            return known[0], Listing(members, ends, begins, none, none)
+        numbers = self.sides.low[members[ends[begins[:-1]]], known[0]]  # every label stands in some row
         order = np.argsort(numbers, kind="stable")
-        return known[0], members, ends, begins, order, numbers[order]
+        return known[0], Listing(members, ends, begins, order, numbers[order])
 
 
 def _keys(columns: Sequence[AttackColumn]) -> Ints:
@@ -152,7 +150,7 @@ def space_of(columns: Sequence[AttackColumn], targets: Sequence[Codes], unknown:
     codes = [_comparable(column, kind, codes) for column, kind, codes in zip(columns, kinds, targets, strict=True)]
     return Space(
         tuple(columns),
-        (
+        Sides(
             np.array(kinds, np.int64),
             np.cumsum([0, *map(len, tables[:-1])]).astype(np.int64),
             np.array([len(column.values) for column in columns], np.int64),
