@@ -75,7 +75,9 @@ def _constant(node: ast.Constant, scope: Scope) -> Value:
 
 def _name(node: ast.expr, scope: Scope) -> Value:
     if isinstance(node, ast.Name) and node.id in scope.names:
-        return Value(f"v_{node.id}", scope.names[node.id], roots=frozenset(scope.roots.get(node.id, ())))
+        kind = scope.names[node.id]
+        text = f"(*v_{node.id})" if isinstance(kind, Record) else f"v_{node.id}"
+        return Value(text, kind, roots=frozenset(scope.roots.get(node.id, ())))
     return _number(known(node, scope))
 
 
@@ -233,8 +235,13 @@ def _call(node: ast.Call, scope: Scope) -> Value:
         name, kind, written = scope.specialize(function, tuple(value.kind for value in values))
         for place in written:
             scope.written |= values[place].roots
-        return Value(f"{name}({', '.join(['room', *(value.text for value in values)])})", kind)
+        return Value(f"{name}({', '.join(['room', *map(_handed_on, values)])})", kind)
     return calls.builtin(function, values, common)
+
+
+def _handed_on(value: Value) -> str:
+    """An argument of a loop in C: records are large, and are not copied."""
+    return f"&{value.text}" if isinstance(value.kind, Record) else value.text
 
 
 def arguments(node: ast.Call, scope: Scope) -> list[Value]:

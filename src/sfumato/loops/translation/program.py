@@ -76,11 +76,11 @@ def signatures(function: FunctionType) -> Iterable[tuple[Kind, ...]] | None:
 
 def _function(name: str, parameters: dict[str, Kind], body: Body, lines: list[str]) -> str:
     result = body.result
-    arguments = ", ".join(["Room *room", *(f"{kind.c} p_{one}" for one, kind in parameters.items())])
+    arguments = ", ".join(["Room *room", *(f"{_passed(kind)} p_{one}" for one, kind in parameters.items())])
     text = [f"static {result.c} {name}({arguments}) {{"]
     for one, kind in body.names.items():
         first = f"p_{one}" if one in parameters else "{0}"
-        text.append(f"  {kind.c} v_{one} = {first};")
+        text.append(f"  {_passed(kind)} v_{one} = {first};")
     if body.takes_room:
         text.append("  Mark begin = mark(room);")
     text += [_returned(line, result, body.takes_room) for line in lines]
@@ -89,6 +89,11 @@ def _function(name: str, parameters: dict[str, Kind], body: Body, lines: list[st
     if not isinstance(result, Nothing):
         text.append(f"  {result.c} none = {{0}}; return none;")
     return "\n".join([*text, "}"])
+
+
+def _passed(kind: Kind) -> str:
+    """How a value is handed over: of records the place where they lie, since they are large and are never changed."""
+    return f"const {kind.c} *restrict" if isinstance(kind, Record) else kind.c
 
 
 def _returned(line: str, result: Kind, takes_room: bool) -> str:

@@ -85,7 +85,8 @@ def _attempt(entry: Entry) -> str:
         f" && (last = {at}, get_{kind.tag}(args[{at}], &{name}, {_is_written(entry, at)}))"
         for at, (name, kind) in enumerate(zip(names, entry.kinds, strict=True))
     )
-    call = f"{entry.name}({', '.join(['&room', *names])})"
+    handed = [f"&{name}" if isinstance(kind, Record) else name for name, kind in zip(names, entry.kinds, strict=True)]
+    call = f"{entry.name}({', '.join(['&room', *handed])})"
     void = isinstance(entry.result, Nothing)
     answer = "Py_None" if void else f"give_{entry.result.tag}(answer)"
     return f"""  {{
