@@ -13,7 +13,7 @@ import numpy as np
 from sfumato.microdata.counts.grouping import Node, hash_capacity
 from sfumato.microdata.counts.packing import packing_of
 from sfumato.microdata.losses.marginal import Marginal
-from sfumato.microdata.methods.full_domain.lattice import checked_nodes
+from sfumato.microdata.methods.full_domain.lattice import checked_nodes, part_kernels
 from sfumato.microdata.methods.full_domain.lattice import outlier_kernels as kernels
 from sfumato.microdata.methods.full_domain.lattice.checked_nodes import CheckedNodes
 from sfumato.microdata.methods.full_domain.lattice.frontier_kernels import OPEN
@@ -45,7 +45,7 @@ class OutlierSearch:
         room, table = self._room(len(nodes.levels), scores), self._combinations()
         state = self._checked.state
         if len(nodes.levels):
-            kernels.start(problem.table.counts, columns, table, room, state)
+            part_kernels.start(problem.table.counts, columns, table, room, state)
         most = np.full(1, np.inf)
         params = checked_nodes.params(problem)
         self._arrays = (nodes, columns, table, room, self._checked.records, params, state, most)
@@ -83,7 +83,7 @@ class OutlierSearch:
         """The least loss that an open node may have."""
         return float(self._floors[: self._checked.state[OPEN]].min(initial=np.inf))
 
-    def _ladders(self) -> kernels.ColumnLevels:
+    def _ladders(self) -> part_kernels.ColumnLevels:
         """What the values of each column are at the levels that may be used."""
         problem, ladders = self.problem, self.problem.table.ladders
         begins, widths = np.zeros((2, len(ladders), max(problem.highest) + 1), np.int64)
@@ -96,7 +96,7 @@ class OutlierSearch:
         firsts = np.cumsum([0, *(ladder.size for ladder in ladders)])
         places, bits = self._layout
         none: Counts = np.zeros(len(ladders), np.int64)
-        return kernels.ColumnLevels(
+        return part_kernels.ColumnLevels(
             np.concatenate(parts, dtype=np.int32), begins, widths, firsts, np.array(problem.lowest, np.int64),
             np.array(problem.highest, np.int64), none, none, none, places, bits,
             np.array([((bits + np.uint64(1)) << places).sum()], np.uint64),
@@ -110,7 +110,7 @@ class OutlierSearch:
         kernels.lowest_levels(self._columns, rows, problem.k, lowest, scores)
         return tuple(lowest.tolist())
 
-    def _lattice(self) -> kernels.ColumnLevels:
+    def _lattice(self) -> part_kernels.ColumnLevels:
         """The same with the lattice from the lowest levels up, in which the levels of one side change fastest."""
         lengths = [high - low + 1 for low, high in zip(self._lowest, self.problem.highest, strict=True)]
         sides, ends = self._sides()
@@ -143,15 +143,15 @@ class OutlierSearch:
             places = places[..., None] + np.arange(part.stop - part.start) * stride
         return kernels.Nodes(levels.reshape(-1), places.reshape(-1), np.ascontiguousarray(ranks), floors)
 
-    def _combinations(self) -> kernels.Combinations:
+    def _combinations(self) -> part_kernels.Combinations:
         codes, rows = self.problem.table.codes, len(self.problem.table.counts)
         counts, raw, seconds = (np.empty(rows, np.int32) for _ in range(3))
         begins, firsts = np.empty(rows + 1, np.int32), np.empty((2, rows), np.int32)
-        return kernels.Combinations(codes, counts, raw, seconds, begins, firsts, np.zeros(3, np.int64))
+        return part_kernels.Combinations(codes, counts, raw, seconds, begins, firsts, np.zeros(3, np.int64))
 
-    def _room(self, nodes: int, scores: Floats) -> kernels.OutlierRoom:
+    def _room(self, nodes: int, scores: Floats) -> part_kernels.OutlierRoom:
         rows = len(self.problem.table.counts)
-        return kernels.OutlierRoom(
+        return part_kernels.OutlierRoom(
             np.zeros(hash_capacity(rows), np.int64),
             np.empty(rows, np.uint64),
             np.empty(rows, np.uint64),
