@@ -220,6 +220,23 @@ def test_all_pages_can_be_written_to_a_folder(sfumato, tmp_path) -> None:
     listing = (tmp_path / "manual" / "llms.txt").read_text(encoding="utf-8")
     assert "](methods/mondrian.md): A class is cut in two" in listing
     assert overview({"one": "# One\n\nSays much. And more."}).endswith("- [One](one.md): Says much.\n")
+    assert ": ." not in listing and ":." not in listing
+
+
+def test_all_that_pages_lead_to_is_written_with_them(sfumato, tmp_path) -> None:
+    assert sfumato("docs", "--out", tmp_path).code == 0
+    links = [(page, link) for page in tmp_path.rglob("*.md") for link, _ in LINK.findall(page.read_text("utf-8"))]
+    assert not [(page.name, link) for page, link in links if link and not (page.parent / link).resolve().exists()]
+    assert len([link for _, link in links if link.endswith(".svg")]) > 5
+    assert {path.name for path in (tmp_path / "examples").iterdir()} == {
+        path.name for path in (ROOT / "examples").glob("*.py")
+    }
+
+
+def test_the_tour_shows_what_the_demo_prints(sfumato, tmp_path) -> None:
+    shown = next(text for language, _, text in blocks(ROOT / "README.md") if language == "text" and "mean loss" in text)
+    printed = sfumato("demo", "--out", tmp_path / "demo").out
+    assert [line for line in shown.splitlines() if line not in printed.splitlines()] == []
 
 
 def test_a_page_is_found_by_the_end_of_its_name(sfumato) -> None:

@@ -223,3 +223,26 @@ def test_plans_are_plans(name, source):
     plan = read_plan(datasets.DATASETS[name]().plan(source, k=2))
     assert plan.quasi_identifiers
     assert plan.data.source == source
+
+
+def test_households_share_a_region_and_a_weight():
+    records = datasets.households(30_000, seed=2).records()
+    homes = {}
+    for row in records:
+        homes.setdefault(row["household"], []).append(row)
+    assert list(homes) == list(range(1, len(homes) + 1))
+    whole = list(homes.values())[:-1]
+    assert all(len({(row["region"], row["weight"]) for row in home}) == 1 for home in whole)
+    assert all([row["relation"] for row in home].count("head") == 1 for home in whole)
+    assert {len(home) for home in whole} == {1, 2, 3, 4, 5, 6}
+    partners = [(home[0], row) for home in whole for row in home if row["relation"] == "partner"]
+    assert np.mean([abs(head["age"] - row["age"]) for head, row in partners]) < 5
+    assert all(row["marital"] == "single" for row in records if row["age"] < 18)
+
+
+def test_households_are_released_and_counted(sfumato, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert sfumato("dataset", "households", "--rows", "800", "--out", "h.csv", "--plan", "h.yaml").code == 0
+    assert sfumato("anonymize", "h.yaml", "--out", "release").code == 0
+    assert sfumato("verify", "release").code == 0
+    assert sfumato("risk", "h.csv", "--quasi-identifiers", "age,sex", "--household", "household").code == 0

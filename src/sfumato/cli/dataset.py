@@ -13,7 +13,7 @@ from sfumato.folders import check_free
 if TYPE_CHECKING:
     from sfumato.datasets.dataset import Dataset
 
-_SIZED = ("patients", "census", "visits", "register")
+_SIZED = ("patients", "census", "visits", "households", "register")
 
 
 def command(

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
-from sfumato.cli.files import make_folder, write_text
+from sfumato.cli.files import make_folder, write_bytes, write_text
 from sfumato.errors import PlanError, did_you_mean, missing_extra
+from sfumato.manual import companions
 
 
 def command(
@@ -17,7 +18,10 @@ def command(
         str | None, typer.Argument(help="A page, or the end of its name; without one, all pages are listed.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write all pages to this folder, with a list of them for programs (llms.txt).")
+        Path | None,
+        typer.Option(
+            help="Write all pages to this folder, with pictures, notebooks and a list for programs (llms.txt)."
+        ),
     ] = None,
 ) -> None:
     """Read the documentation: the list of its pages, or one of them."""
@@ -79,6 +83,9 @@ def _write(out: Path) -> None:
     for page, text in shelf.items():
         make_folder((out / page).parent)
         write_text(out / f"{page}.md", text)
+    for place, path in companions().items():
+        make_folder((out / place).parent)
+        write_bytes(out / place, path.read_bytes())
     write_text(out / "llms.txt", overview(shelf))
 
 

@@ -42,7 +42,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "sfumato protect --arb batch.arb",
     ),
     "audit": (
-        "sfumato audit release/data.csv --plan release/plan.yaml",
+        "sfumato audit protected/table-external.csv --plan protected/plan.yaml",
         "sfumato audit one.csv two.csv --plan tables.yaml",
     ),
     "compare-tables": (

@@ -16,10 +16,15 @@ def make_folder(folder: Path) -> None:
 
 def write_text(path: Path, text: str, *, private: bool = False) -> None:
     """Write a text to a file, which the owner alone may read where it is private."""
+    write_bytes(path, text.encode(), private=private)
+
+
+def write_bytes(path: Path, content: bytes, *, private: bool = False) -> None:
+    """Write a file, which the owner alone may read where it is private."""
     try:
         if private:
             path.touch(mode=0o600)
-        path.write_text(text, encoding="utf-8", newline="")
+        path.write_bytes(content)
     except OSError as error:
         what = f"{path.name} cannot be written: {error.strerror}."
         raise EngineError(what, "Check the folder and its rights.", "unwritable") from None

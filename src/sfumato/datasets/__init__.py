@@ -13,7 +13,18 @@ if TYPE_CHECKING:
 
     from sfumato.datasets.dataset import Dataset
 
-__all__ = ["DATASETS", "census", "eight_rows", "four_rows", "patients", "read", "register", "stroke", "visits"]
+__all__ = [
+    "DATASETS",
+    "census",
+    "eight_rows",
+    "four_rows",
+    "households",
+    "patients",
+    "read",
+    "register",
+    "stroke",
+    "visits",
+]
 
 
 def patients(rows: int = 300, seed: int = 1) -> "Dataset":
@@ -70,6 +81,17 @@ def visits(rows: int = 2_000, seed: int = 1) -> "Dataset":
     return make_visits(rows, seed)
 
 
+def households(rows: int = 2_000, seed: int = 1) -> "Dataset":
+    """Made-up persons of a survey, household by household, with a weight for each.
+
+    >>> households(3).records() == households(10).records()[:3]
+    True
+    """
+    from sfumato.datasets.household_rows import make_households
+
+    return make_households(rows, seed)
+
+
 def register(rows: int = 2_000, seed: int = 1, month: int = 0) -> "Dataset":
     """A register of made-up persons after so many months of births, moves and deaths.
 
@@ -101,5 +123,6 @@ DATASETS: dict[str, Callable[..., "Dataset"]] = {
     "stroke": stroke,
     "census": census,
     "visits": visits,
+    "households": households,
     "register": register,
 }

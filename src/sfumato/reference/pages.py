@@ -106,10 +106,12 @@ def glossary() -> str:
 
 def overview(shelf: Mapping[str, str], suffix: str = ".md") -> str:
     """What there is to read, for programs that read it (llms.txt): each page with its title and first sentence."""
-    lines = [f"- [{title_of(text)}]({name}{suffix}): {_first_sentence(text)}" for name, text in shelf.items()]
+    lines = [f"- [{title_of(text)}]({name}{suffix}){_first_sentence(text)}" for name, text in shelf.items()]
     return "\n".join(["# Sfumato", "", f"> {_ABOUT}", "", "## Pages", "", *lines, ""])
 
 
 def _first_sentence(text: str) -> str:
+    """What a page says first, as it follows its name; nothing where it begins with a table."""
     paragraphs = (part for part in text.split("\n\n")[1:] if part[:1] not in ("#", "|", "`", "!", "<", ">"))
-    return next(paragraphs, "").replace("\n", " ").partition(". ")[0].rstrip(".") + "."
+    sentence = next(paragraphs, "").replace("\n", " ").partition(". ")[0].rstrip(".:")
+    return f": {sentence}." if sentence else ""
