@@ -4,7 +4,6 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import DataError
-from sfumato.pipelines.moving.r_calls import Name, read_calls
 from sfumato.pipelines.moving.sdcmicro_script import translate
 
 SCRIPT = """
@@ -66,7 +65,7 @@ def test_suppression_of_single_cells_is_that_here():
 
 def test_what_is_left_out_is_listed_with_its_line(project):
     text = "\n".join(project.left_out)
-    assert "Line 14, pram: an argument must be computed" in text
+    assert "Line 14, pram: variables must be computed (names(dat)[3])" in text
     assert "Line 8, topBotCoding: values beyond are published as >value" in text
     assert "Columns that the script does not name are withheld" in text
 
@@ -78,23 +77,6 @@ def test_a_script_without_columns_is_none(sfumato, tmp_path):
     ran = sfumato("import", tmp_path / "script.R", "--out", tmp_path / "out")
     assert ran.code == 0, ran.err
     assert (tmp_path / "out" / "plan.yaml").exists()
-
-
-@pytest.mark.parametrize(
-    ("script", "arguments", "plain"),
-    [
-        ("f(x, k = -2, flag = TRUE, t = 'it\\'s')", {"k": -2, "flag": True, "t": "it's"}, True),
-        ("f(x, k = c(\"a\", 'b', 3L))", {"k": ["a", "b", 3]}, True),
-        ("f(x, k = paste0('a', 1), l = 2)", {"l": 2}, False),
-        ("f(x, k = 1 + 1)", {}, False),
-        ("f(", {}, True),
-    ],
-)
-def test_calls_of_r(script, arguments, plain):
-    (call,) = read_calls(script, frozenset({"f"}))
-    assert call.arguments == arguments
-    assert call.plain is plain
-    assert call.positional == ((Name("x"),) if "x" in script else ())
 
 
 @pytest.mark.parametrize("out", ["project", "elsewhere/deep/project"])

@@ -1,135 +1,106 @@
-"""Calls in an R script that stand plainly: arguments that are names, numbers, texts or lists of these."""
+"""Calls of some functions in an R script, with their arguments by the names that the functions have for them."""
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
 from sfumato.dataclass import dataclass
+from sfumato.pipelines.moving.r_tokens import CONTROL, Token, statements_of
+from sfumato.pipelines.moving.r_values import NotPlainError, constants_of, split_arguments, value_of
 
-TOKEN = re.compile(
-    r"""(?P<space>\s+)|(?P<comment>\#[^\n]*)|(?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
-    |(?P<number>\d+\.?\d*(?:[eE][-+]?\d+)?L?|\.\d+)|(?P<name>[A-Za-z.][\w.]*(?:::[\w.]+)?)
-    |(?P<assign><-|->|<<-)|(?P<sign>[-+*/^(){}\[\],=$@~!&|<>:;%?\\])""",
-    re.VERBOSE,
-)
-TRUTHS = {"TRUE": True, "T": True, "FALSE": False, "F": False, "NULL": None}
-
-
-class NotPlainError(Exception):
-    """An argument is something that must be computed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Name:
-    """The name of a value of the script."""
-
-    text: str
+FUNCTIONS = frozenset({"function", "\\"})
+PLACEHOLDERS = frozenset({".", "_"})
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call: its function, its arguments, the line it begins in, and the name that its answer gets.
+    """A call: its function, the line it begins in, its arguments, and the name that its answer gets.
 
     Attributes:
-        plain: Whether all arguments could be read; those that could not are left out.
+        arguments: What stands plainly, NULL left out.
+        computed: The other arguments, as the script writes them.
+        conditional: It stands in a loop, a condition or a function: it may run often, once, or not at all.
+        handed_on: The function is only named, for something else to call it.
     """
 
     function: str
     line: int
     arguments: dict[str, Any] = field(default_factory=dict)
-    positional: tuple[Any, ...] = ()
+    computed: dict[str, str] = field(default_factory=dict)
     target: str = ""
-    plain: bool = True
+    conditional: bool = False
+    handed_on: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Token:
-    kind: str
-    text: str
-    line: int
+def read_calls(script: str, signatures: Mapping[str, Sequence[str]]) -> Iterator[Call]:
+    """The calls of the functions whose arguments are told, in their order.
 
-
-def read_calls(script: str, functions: frozenset[str]) -> Iterator[Call]:
-    """The calls of some functions, in their order.
-
-    >>> [call.arguments for call in read_calls("x <- kAnon(sdc, k=c(3))  # why", frozenset({"kAnon"}))]
-    [{'k': [3]}]
+    >>> [call.arguments for call in read_calls("x <- kAnon(sdc, 3)  # why", {"kAnon": ("obj", "k")})]
+    [{'k': 3}]
     """
-    tokens = list(_tokens(script))
-    for place, token in enumerate(tokens[:-1]):
-        name = token.text.rpartition("::")[2]
-        if token.kind == "name" and name in functions and tokens[place + 1].text == "(":
-            yield _call(tokens, place, name)
+    statements = list(statements_of(script))
+    for statement, known in zip(statements, constants_of(statements), strict=True):
+        for place, token in enumerate(statement):
+            name = token.text.rpartition(":")[2] if token.kind == "name" else _handed_on(statement, place)
+            if name in signatures and not _is_member(statement, place):
+                yield _call(statement, place, name, signatures[name], known)
 
 
-def _tokens(script: str) -> Iterator[_Token]:
-    line, place = 1, 0
-    while place < len(script):
-        found = TOKEN.match(script, place)
-        text = script[place] if found is None else found[0]
-        kind = "sign" if found is None else str(found.lastgroup)
-        if kind not in ("space", "comment"):
-            yield _Token(kind, text, line)
-        line, place = line + text.count("\n"), place + len(text)
+def _handed_on(statement: Sequence[Token], place: int) -> str:
+    """The function that `do.call("name", …)` calls."""
+    behind = place > 1 and statement[place - 2].text == "do.call"
+    return statement[place].text[1:-1] if behind and statement[place].kind == "text" else ""
 
 
-def _call(tokens: list[_Token], place: int, name: str) -> Call:
-    named: dict[str, Any] = {}
-    positional: list[Any] = []
-    plain = True
-    for argument in _arguments(tokens, place + 2):
-        key = argument[0].text if len(argument) > 2 and argument[1].text == "=" else ""
+def _is_member(statement: Sequence[Token], place: int) -> bool:
+    """Whether a name is that of a part of something, or of an argument."""
+    before = statement[place - 1].text if place else ""
+    return before in ("$", "@") or (place + 1 < len(statement) and statement[place + 1].kind == "assign")
+
+
+def _call(statement: Sequence[Token], place: int, name: str, formals: Sequence[str], known: Mapping[str, Any]) -> Call:
+    conditional = any(token.text in CONTROL for token in statement[:place])
+    assigned = place >= 2 and statement[place - 1].text in ("<-", "=") and statement[place - 2].kind == "name"
+    target = statement[place - 2].text if assigned else ""
+    line = statement[place].line
+    if place + 1 >= len(statement) or statement[place + 1].text != "(":
+        return Call(name, line, conditional=conditional, handed_on=True)
+    piped = place > 0 and statement[place - 1].kind == "pipe"
+    # A function has names of its own.
+    known = {} if any(token.text in FUNCTIONS for token in statement[:place]) else known
+    plain: dict[str, Any] = {}
+    computed: dict[str, str] = {}
+    for key, tokens in _matched(list(split_arguments(statement, place + 2)), formals, piped):
         try:
-            value = _value(argument[2:] if key else argument)
+            value = value_of(tokens, known)
         except NotPlainError:
-            plain = False
+            computed[key] = "".join(token.text for token in tokens)
             continue
-        if key:
-            named[key.strip("\"'")] = value
-        else:
-            positional.append(value)
-    assigned = place >= 2 and tokens[place - 1].text in ("<-", "=") and tokens[place - 2].kind == "name"
-    return Call(name, tokens[place].line, named, tuple(positional), tokens[place - 2].text if assigned else "", plain)
+        if value is not None:
+            plain[key] = value
+    return Call(name, line, plain, computed, target, conditional)
 
 
-def _arguments(tokens: list[_Token], start: int) -> Iterator[list[_Token]]:
-    """The tokens of each argument, up to the bracket that closes the call."""
-    depth = 0
-    argument: list[_Token] = []
-    for token in tokens[start:]:
-        if depth == 0 and token.text in (")", ","):
-            if argument:
-                yield argument
-            argument = []
-            if token.text == ")":
-                return
-            continue
-        depth += (token.text in "([{") - (token.text in ")]}")
-        argument.append(token)
+def _matched(
+    arguments: Sequence[list[Token]], formals: Sequence[str], piped: bool
+) -> Iterator[tuple[str, list[Token]]]:
+    """Each argument with its name, as R finds it: by the whole name, by its beginning, then by its place."""
+    named = [_name(argument) for argument in arguments]
+    keys = [_formal(name, formals) if name else "" for name in named]
+    free = [formal for formal in formals if formal not in keys]
+    holds_place = any(argument[-1].text in PLACEHOLDERS for argument in arguments if len(argument) in (1, 3))
+    if piped and not holds_place:
+        free = free[1:]
+    places = iter(free)
+    for key, argument in zip(keys, arguments, strict=True):
+        yield (key, argument[2:]) if key else (next(places, "another argument"), argument)
 
 
-def _value(tokens: list[_Token]) -> Any:
-    """A number, a text, a truth value, a name, or a list of these."""
-    if len(tokens) == 2 and tokens[0].text == "-" and tokens[1].kind == "number":
-        return -_number(tokens[1].text)
-    if len(tokens) == 1:
-        return _single(tokens[0])
-    if tokens[0].text == "c" and tokens[1].text == "(" and tokens[-1].text == ")":
-        return [_value(part) for part in _arguments(tokens, 2)]
-    raise NotPlainError
+def _name(argument: Sequence[Token]) -> str:
+    named = len(argument) > 2 and argument[1].text == "=" and argument[0].kind in ("name", "text")
+    return argument[0].text.strip("\"'") if named else ""
 
 
-def _single(token: _Token) -> Any:
-    if token.kind == "number":
-        return _number(token.text)
-    if token.kind == "text":
-        return re.sub(r"\\(.)", r"\1", token.text[1:-1])
-    if token.kind == "name":
-        return TRUTHS[token.text] if token.text in TRUTHS else Name(token.text)
-    raise NotPlainError
-
-
-def _number(text: str) -> float | int:
-    number = float(text.rstrip("L"))
-    return int(number) if number.is_integer() else number
+def _formal(name: str, formals: Sequence[str]) -> str:
+    begins = [formal for formal in formals if formal.startswith(name)]
+    return begins[0] if len(begins) == 1 and name not in formals else name

@@ -1,21 +1,36 @@
 """Scripts of sdcMicro (R): the calls that stand plainly become a plan; docs/tutorials/from-sdcmicro.md lists them."""
 
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, EngineError
-from sfumato.microdata.plan.model import ROLES
 from sfumato.pipelines.moving.project import ImportedProject
 from sfumato.pipelines.moving.r_calls import Call, read_calls
+from sfumato.pipelines.moving.r_reading import READERS
+from sfumato.pipelines.moving.sdcmicro_steps import Steps, is_count, is_number
 
-K = 3
-# What may be said of a column together; other operations stand alone.
-LIMITS = frozenset({"top", "bottom"})
-READERS = frozenset({"read.csv", "read.csv2", "read.table", "fread", "read_csv", "read_csv2"})
-SEPARATORS = {"read.csv": ",", "read.csv2": ";", "read_csv": ",", "read_csv2": ";"}
+# The arguments of the functions, in their order; the first is the object that a call is about.
+_SUPPRESS = ("obj", "k", "importance", "combs")
+SIGNATURES: dict[str, tuple[str, ...]] = {
+    "createSdcObj": ("dat", "keyVars", "numVars", "pramVars", "ghostVars", "weightVar", "hhId", "strataVar",
+                     "sensibleVar", "excludeVars", "options", "seed", "randomizeRecords", "alpha"),
+    "kAnon": _SUPPRESS,
+    "localSuppression": _SUPPRESS,
+    "microaggregation": ("obj", "variables", "aggr", "strata_variables", "method", "weights"),
+    "pram": ("obj", "variables", "strata_variables", "pd", "alpha"),
+    "addNoise": ("obj", "variables", "noise", "method"),
+    "rankSwap": ("obj", "variables", "TopPercent", "BottomPercent", "K0", "R0", "P", "missing", "seed"),
+    "topBotCoding": ("obj", "value", "replacement", "kind", "column"),
+    "globalRecode": ("obj", "column", "breaks", "labels", "method"),
+    "ldiversity": ("obj", "ldiv_index", "l_recurs_c", "missing"),
+    "removeDirectID": ("obj", "var"),
+    "groupAndRename": ("obj", "var", "before", "after"),
+}  # fmt: skip
+# Calls that no plan has a word for: such as change the rows, and such as do not.
+CHANGES = ("shuffle", "recordSwap", "microaggrGower", "dataGen", "mdav", "LocalRecProg")
+MEASURES = ("suda2", "calcRisks", "createNewID", "addGhostVars", "undolast")
 
 
 def read_script(path: Path) -> ImportedProject:
@@ -23,7 +38,7 @@ def read_script(path: Path) -> ImportedProject:
 
     Raises:
         EngineError: The file cannot be read.
-        DataError: No call of createSdcObj stands in it.
+        DataError: No call of createSdcObj stands in it, or what it promises must be computed.
     """
     try:
         script = path.read_text(encoding="utf-8-sig")
@@ -36,199 +51,110 @@ def read_script(path: Path) -> ImportedProject:
 
 def translate(script: str) -> ImportedProject:
     """The text of a script as a plan, with what was left out."""
-    steps = _Steps()
-    for call in read_calls(script, frozenset(TRANSLATIONS) | READERS):
-        if not call.plain:
-            steps.leave(call, "an argument must be computed; what stands plainly is carried over")
-        (TRANSLATIONS.get(call.function) or _Steps.read)(steps, call)
+    steps = Steps()
+    formals = SIGNATURES | READERS | dict.fromkeys((*CHANGES, *MEASURES), ("obj",))
+    for call in read_calls(script, formals):
+        _take(steps, call, formals[call.function])
     if not steps.made:
         raise DataError(
             "no call of createSdcObj with plain arguments stands in the script.",
             "A script of sdcMicro names its columns there: createSdcObj(dat, keyVars=c(…)).",
             "project",
         )
+    if steps.refusals:
+        raise DataError(
+            f"what the script promises cannot be read: {'; '.join(steps.refusals)}.",
+            "Write the values in the script, where they are used or given a name once before: k = 5.",
+            "project",
+        )
     return ImportedProject(steps.plan(), {}, tuple(steps.left_out))
 
 
-@dataclass(slots=True)
-class _Steps:
-    """What the calls so far have said."""
-
-    data: dict[str, Any] = field(default_factory=dict)
-    columns: dict[str, dict[str, Any]] = field(default_factory=dict)
-    models: list[dict[str, Any]] = field(default_factory=list)
-    importance: dict[str, Any] = field(default_factory=dict)
-    left_out: list[str] = field(default_factory=list)
-    numbers: list[str] = field(default_factory=list)
-    k: int = K
-    made: bool = False
-    by_cells: bool = False
-
-    def plan(self) -> dict[str, Any]:
-        method = self._method()
-        for name in self.numbers:
-            self.columns.setdefault(name, {"role": "insensitive"})
-        self.left_out.append(
-            "Columns that the script does not name are withheld here (other: identifier); sdcMicro publishes them."
-        )
-        data = {"data": self.data} if self.data else {}
-        return {"version": 1, **data, "columns": self.columns, "other": "identifier",
-                "privacy": [{"model": "k-anonymity", "k": self.k}, *self.models], "method": method}  # fmt: skip
-
-    def _method(self) -> dict[str, Any]:
-        """Single cells where the script suppresses them and asks for nothing besides; else classes of their own."""
-        coarser = any("min_level" in column for column in self.columns.values())
-        if not self.by_cells or self.models or coarser:
-            if self.by_cells:
-                why = "with these promises and recodings local recoding takes its place"
-                self.left_out.append(f"Suppression of single cells: {why}.")
-            return {"name": "local"}
-        for name, importance in self.importance.items():
-            self.columns[name]["importance"] = importance
-        return {"name": "cells"}
-
-    def leave(self, call: Call, why: str) -> None:
-        self.left_out.append(f"Line {call.line}, {call.function}: {why}.")
-
-    def read(self, call: Call) -> None:
-        """The file that the script reads first."""
-        path = call.arguments.get("file", call.positional[0] if call.positional else None)
-        if isinstance(path, str) and not self.data:
-            separator = call.arguments.get("sep", SEPARATORS.get(call.function))
-            self.data = {"source": path} | ({"separator": separator} if isinstance(separator, str) else {})
-
-    def create(self, call: Call) -> None:
-        keys = _texts(call.arguments.get("keyVars"))
-        self.made = self.made or bool(keys)
-        for name in keys:
-            self.columns[name] = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
-        self.numbers = _texts(call.arguments.get("numVars"))
-        for name in _texts(call.arguments.get("sensibleVar")):
-            self.columns[name] = {"role": "sensitive"}
-        for name in _texts(call.arguments.get("excludeVars")):
-            self.columns[name] = {"role": "identifier"}
-        self._sample(call, "weightVar", "weight")
-        self._sample(call, "hhId", "household")
-        for key in ("strataVar", "pramVars", "ghostVars"):
-            if call.arguments.get(key) is not None and key != "pramVars":
-                self.leave(call, f"{key} is not carried over")
-
-    def _sample(self, call: Call, key: str, role: str) -> None:
-        for name in _texts(call.arguments.get(key)):
-            if role in ROLES:
-                self.columns[name] = {"role": role}
-            else:
-                self.columns[name] = {"role": "identifier"}
-                self.leave(call, f'{key}: "{name}" is withheld')
-
-    def suppress(self, call: Call) -> None:
-        k = call.arguments.get("k", K)
-        self.k = int(k[0] if isinstance(k, list) else k) if isinstance(k, list | int | float) else K
-        self.by_cells = True
-        ranks = call.arguments.get("importance")
-        keys = [name for name, column in self.columns.items() if column["role"] == "quasi-identifier"]
-        if isinstance(ranks, list) and len(ranks) == len(keys):
-            # The first in rank is suppressed last, so it costs most.
-            self.importance = {
-                name: float(2 ** (len(keys) - int(rank))) for name, rank in zip(keys, ranks, strict=True)
-            }
-        if call.arguments.get("combs") is not None:
-            self.leave(call, "combs is not carried over")
-
-    def aggregate(self, call: Call) -> None:
-        group = {"group": "script"} if len(self._variables(call)) > 1 else {}
-        self._publish(call, {"microaggregate": {"k": int(call.arguments.get("aggr", 3))} | group})
-        method = call.arguments.get("method", "mdav")
-        if method != "mdav":
-            self.leave(call, f"the method {method} is mdav here")
-
-    def randomize(self, call: Call) -> None:
-        """PRAM: `pd` is the least probability of staying."""
-        stay = call.arguments.get("pd", 0.8)
-        self._publish(call, {"pram": {"stay": stay if isinstance(stay, int | float) else 0.8}})
-
-    def disturb(self, call: Call) -> None:
-        """Noise in percent of the standard deviation."""
-        self._publish(call, {"noise": {"share": call.arguments.get("noise", 150) / 100}})
-        method = call.arguments.get("method", "additive")
-        if method != "additive":
-            self.leave(call, f"the method {method} is additive noise here")
-
-    def swap(self, call: Call) -> None:
-        self._publish(call, {"swap": {"share": call.arguments.get("P", 5) / 100}})
-
-    def code(self, call: Call) -> None:
-        """Top and bottom coding; values beyond are told as such, not replaced by a number."""
-        kind = call.arguments.get("kind", "top")
-        self._publish(call, {str(kind): call.arguments.get("value")})
-        if call.arguments.get("replacement") is not None:
-            self.leave(call, "values beyond are published as >value or <value instead of the replacement")
-
-    def recode(self, call: Call) -> None:
-        breaks = call.arguments.get("breaks")
-        for name in _texts(call.arguments.get("column")):
-            if isinstance(breaks, list) and len(breaks) > 2 and name in self.columns:
-                low, *cuts, high = breaks
-                self.columns[name]["hierarchy"] = {
-                    "type": "intervals",
-                    "start": low,
-                    "end": high,
-                    "bounds": [[low, *cuts]],
-                }
-                self.columns[name]["min_level"] = 1
-            else:
-                self.leave(call, f'the recoding of "{name}" is not plain: give it a hierarchy')
-
-    def diversify(self, call: Call) -> None:
-        for name in _texts(call.arguments.get("ldiv_index")):
-            self.columns[name] = {"role": "sensitive"}
-            self.models.append({"model": "l-diversity", "l": 2, "column": name})
-            self.leave(call, f'measures l-diversity of "{name}"; here it is promised, with l = 2')
-
-    def remove(self, call: Call) -> None:
-        for name in _texts(call.arguments.get("var")):
-            self.columns[name] = {"role": "identifier"}
-
-    def leave_whole(self, call: Call) -> None:
-        self.leave(call, "has no counterpart here")
-
-    def _variables(self, call: Call) -> list[str]:
-        """The columns that a call is about; all of numbers where it names none, and none where it computes them."""
-        named = call.arguments.get("variables", call.arguments.get("column"))
-        return _texts(named) or (list(self.numbers) if call.plain else [])
-
-    def _publish(self, call: Call, operation: dict[str, Any]) -> None:
-        (key,) = operation
-        for name in self._variables(call):
-            column = self.columns.setdefault(name, {"role": "insensitive"})
-            if column["role"] == "quasi-identifier":
-                self.leave(call, f'"{name}" is a quasi-identifier: it is generalized instead')
-            elif column.get("publish", {}).keys() - LIMITS or (column.get("publish") and key not in LIMITS):
-                self.leave(call, f'"{name}" is changed otherwise already')
-            else:
-                column["publish"] = column.get("publish", {}) | operation
+def _take(steps: Steps, call: Call, formals: tuple[str, ...]) -> None:
+    """Carry a call over, or tell why not."""
+    translation = TRANSLATIONS.get(call.function)
+    if call.function in READERS:
+        steps.read(call)
+    elif call.handed_on and call.function in PROMISES:
+        steps.refusals.append(f"line {call.line}, {call.function}: it is called by another function")
+    elif call.handed_on or translation is None:
+        (steps.leave_whole if call.function in MEASURES else steps.leave_change)(call)
+    else:
+        steps.leave_computed(call, formals)
+        translation(steps, call)
 
 
-def _texts(value: object) -> list[str]:
-    """Names of columns, as one text or a list of them."""
-    entries = value if isinstance(value, list) else [value]
-    return [entry for entry in entries if isinstance(entry, str)]
+def _aggregate(steps: Steps, call: Call) -> None:
+    names = steps.concerned(call, "variables", steps.numbers)
+    k = _said(call, "aggr", 3)
+    if len(names) > 1:
+        steps.groups += 1
+    name = "script" if steps.groups == 1 else f"script {steps.groups}"
+    group = {"group": name} if len(names) > 1 else {}
+    steps.change(call, {"microaggregate": {"k": k} | group} if is_count(k) else None, names)
+    _tell_method(steps, call, "mdav", "mdav")
 
 
-TRANSLATIONS: dict[str, Callable[[_Steps, Call], None]] = {
-    "createSdcObj": _Steps.create,
-    "kAnon": _Steps.suppress,
-    "localSuppression": _Steps.suppress,
-    "microaggregation": _Steps.aggregate,
-    "pram": _Steps.randomize,
-    "addNoise": _Steps.disturb,
-    "rankSwap": _Steps.swap,
-    "topBotCoding": _Steps.code,
-    "globalRecode": _Steps.recode,
-    "ldiversity": _Steps.diversify,
-    "removeDirectID": _Steps.remove,
-    "shuffle": _Steps.leave_whole,
-    "recordSwap": _Steps.leave_whole,
-    "groupAndRename": _Steps.leave_whole,
-    "suda2": _Steps.leave_whole,
+def _randomize(steps: Steps, call: Call) -> None:
+    """PRAM: `pd` is the least probability of staying."""
+    names = steps.concerned(call, "variables", steps.categories)
+    stay = _said(call, "pd", 0.8)
+    steps.change(call, {"pram": {"stay": stay}} if is_number(stay) else None, names)
+    steps.list_dropped(call, "strata_variables", "alpha")
+
+
+def _disturb(steps: Steps, call: Call) -> None:
+    """Noise in percent of the standard deviation."""
+    _change_by_percent(steps, call, "noise", _said(call, "noise", 150))
+    _tell_method(steps, call, "additive", "additive noise")
+
+
+def _swap(steps: Steps, call: Call) -> None:
+    _change_by_percent(steps, call, "swap", _said(call, "P", 5))
+    steps.list_dropped(call, "TopPercent", "BottomPercent", "K0", "R0")
+
+
+def _change_by_percent(steps: Steps, call: Call, operation: str, percent: Any) -> None:
+    names = steps.concerned(call, "variables", steps.numbers)
+    steps.change(call, {operation: {"share": percent / 100}} if is_number(percent) else None, names)
+
+
+def _code(steps: Steps, call: Call) -> None:
+    """Top and bottom coding; values beyond are told as such, not replaced by a number."""
+    kind, value = _said(call, "kind", "top"), _said(call, "value", None)
+    # A plain number between 0 and 1 would be a share of the rows.
+    limit = {"value": value} if is_number(value) and 0 < value < 1 else value
+    plain = kind in ("top", "bottom") and is_number(value)
+    steps.change(call, {str(kind): limit} if plain else None, steps.concerned(call, "column", steps.numbers))
+    if "replacement" in call.arguments:
+        steps.leave(call, "values beyond are published as >value or <value instead of the replacement")
+
+
+def _said(call: Call, key: str, default: Any) -> Any:
+    """An argument, or what R takes where it is not named; None where it must be computed."""
+    return None if key in call.computed else call.arguments.get(key, default)
+
+
+def _tell_method(steps: Steps, call: Call, usual: str, here: str) -> None:
+    method = _said(call, "method", usual)
+    if method not in (usual, None):
+        steps.leave(call, f"the method {method} is {here} here")
+    steps.list_dropped(call, "strata_variables", "weights")
+
+
+# Where one of these cannot be read, nobody knows what the script promises.
+PROMISES = ("createSdcObj", "kAnon", "localSuppression")
+TRANSLATIONS: dict[str, Callable[[Steps, Call], None]] = {
+    "createSdcObj": Steps.create,
+    "kAnon": Steps.suppress,
+    "localSuppression": Steps.suppress,
+    "microaggregation": _aggregate,
+    "pram": _randomize,
+    "addNoise": _disturb,
+    "rankSwap": _swap,
+    "topBotCoding": _code,
+    "globalRecode": Steps.recode,
+    "ldiversity": Steps.diversify,
+    "removeDirectID": Steps.remove,
+    "groupAndRename": Steps.regroup,
 }
