@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sfumato.engines.duckdb import count as statements
 from sfumato.engines.duckdb.count import SAMPLED_ROWS, Counting
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.duckdb.entry_lists import MAX_TEXTS
@@ -57,15 +58,18 @@ def combinations(found) -> Counter:
 
 
 @settings(max_examples=size(40, 200), deadline=None)
-@given(tables(), st.booleans(), st.booleans(), st.booleans())
-def test_both_ways_count_the_same(tmp_path_factory, table, strip, drops, dictionary) -> None:
+@given(tables(), st.booleans(), st.booleans(), st.booleans(), st.sampled_from([1, 3, SAMPLED_ROWS]))
+def test_both_ways_count_the_same(tmp_path_factory, table, strip, drops, dictionary, sampled) -> None:
+    """Also where the first rows do not have all texts."""
     path = tmp_path_factory.mktemp("rows") / "rows.parquet"
     pq.write_table(table, path, use_dictionary=dictionary)
     engine = DuckDBEngine(path, DataPlan(strip=strip))
     columns = tuple(table.column_names)
     reading = Reading(("?", ""), columns[:2] if drops else ())
     by_texts = engine._by_texts(counting(engine, columns, reading))
-    by_codes = engine._by_codes(counting(engine, columns, reading))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(statements, "SAMPLED_ROWS", sampled)
+        by_codes = engine._by_codes(counting(engine, columns, reading))
     engine.close()
     if not len(by_texts[2]):
         assert by_codes is None

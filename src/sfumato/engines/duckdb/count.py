@@ -123,15 +123,21 @@ class Counting:
 
     # By codes: look for the texts of columns that lie in dictionaries, which may be too many.
 
+    def by_codes(self, values: tuple[Texts, ...], kinds: Mapping[str, str]) -> "CodeCounting":
+        """The same columns, to be counted by codes of their texts."""
+        return CodeCounting(self.table, self.columns, self.reading, self.strip, values, kinds)
+
     def sampled(self) -> str:
-        """Count the texts of each column among the first rows, roughly."""
-        numbers = sql.listed(f"approx_count_distinct(t{place})" for place in range(len(self.columns)))
-        return f"SELECT {numbers} FROM (SELECT {self.texts_of_rows} FROM {self.rows} LIMIT {SAMPLED_ROWS})"
+        """Ask for a list of each column's texts among the first rows."""
+        return f"SELECT {self._lists} FROM (SELECT {self.texts_of_rows} FROM {self.rows} LIMIT {SAMPLED_ROWS})"
 
     def whole(self) -> str:
         """Ask for a list of each column's texts."""
-        lists = sql.listed(f"list(DISTINCT t{place})" for place in range(len(self.columns)))
-        return f"SELECT {lists} FROM (SELECT {self.texts_of_rows} FROM {self.rows})"
+        return f"SELECT {self._lists} FROM (SELECT {self.texts_of_rows} FROM {self.rows})"
+
+    @property
+    def _lists(self) -> str:
+        return sql.listed(f"list(DISTINCT t{place})" for place in range(len(self.columns)))
 
 
 def _numbered(place: int, texts: int) -> str:
@@ -143,7 +149,7 @@ def in_order(lists: Sequence[Sequence[str | None] | None]) -> tuple[Texts, ...] 
     """The texts of each column, in their order; None where there are no rows, or too many texts for codes."""
     if any(texts is None or len(texts) > MAX_TEXTS for texts in lists):
         return None
-    return tuple(ordered(texts or ()) for texts in lists)
+    return tuple(ordered([*{*(texts or ())}]) for texts in lists)
 
 
 @dataclass(frozen=True)
@@ -182,6 +188,12 @@ class CodeCounting(Counting):
     def codes_of_rows(self, further: str = "") -> str:
         """Ask for the packed code of each row, and for further columns."""
         return f"SELECT {self._keys()[0]} AS k{further} FROM {self.table} AS s{filtered(self.reading, self.strip)}"
+
+    def unknown(self) -> str:
+        """Ask for a list of each column's texts in rows that have no code."""
+        clause = filtered(self.reading, self.strip) or " WHERE true"
+        rows = f"{self.table} AS s{clause} AND {self._keys()[0]} IS NULL"
+        return f"SELECT {self._lists} FROM (SELECT {self.texts_of_rows} FROM {rows})"
 
     def value_bits(self, value: str | None) -> int:
         """Where a sensitive value's code lies in a packed one; 0 where none is counted."""

@@ -8,20 +8,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sfumato.engines import sql
 from sfumato.engines.duckdb.apply import Application, as_text, locating
-from sfumato.engines.duckdb.count import CodeCounting, Counting, in_order
+from sfumato.engines.duckdb.code_counts import Combinations, CountsByCodes
+from sfumato.engines.duckdb.count import Counting
 from sfumato.engines.duckdb.database import Database
-from sfumato.engines.duckdb.entry_lists import MAX_TEXTS
 from sfumato.engines.duckdb.explanations import explained
 from sfumato.engines.duckdb.join import Joining
 from sfumato.engines.duckdb.library import compiled, relations
 from sfumato.engines.duckdb.person_rows import fits, person_count, persons_here, write_numbers
 from sfumato.engines.duckdb.replace import ReplacesColumns
+from sfumato.engines.duckdb.row_codes import RowCodes
 from sfumato.engines.duckdb.sources import Source, csv_table, file_list, open_source
 from sfumato.engines.duckdb.stream import Stream, streams
+from sfumato.engines.duckdb.writing import asked
 from sfumato.engines.engine import LOOKED_AT_ROWS, CountsPersons, Reading
 from sfumato.engines.files import about_rows, files_of, fingerprint, format_of
 from sfumato.engines.numbering import Texts, numbered, ordered
@@ -33,13 +34,11 @@ from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.recoding.recoding import Handling, LevelRecoding, Recoding
 
 Row = dict[str, str | None]
-# The texts of each column; for each combination its codes, and its rows.
-Combinations = tuple[tuple[Texts, ...], npt.NDArray[np.int32], npt.NDArray[np.int64]]
 # Texts of so few cells are numbered in Python.
 _FEW_CELLS = 1_000_000
 
 
-class DuckDBEngine(CountsPersons, ReplacesColumns):
+class DuckDBEngine(CountsPersons, CountsByCodes, ReplacesColumns):
     """Rows in a file."""
 
     name = "duckdb"
@@ -176,7 +175,7 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
         if not kinds or any(entry is None for entry in texts):
             return None
         values = tuple(entry for entry in texts if entry is not None)
-        coding = CodeCounting(counting.table, counting.columns, counting.reading, counting.strip, values, kinds)
+        coding = counting.by_codes(values, kinds)
         if coding.packing.words > 1 or (value is not None and not coding.tells(value)):
             return None
         for statement in coding.types():
@@ -218,26 +217,6 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
         counts = np.asarray(arrays["n"], np.int64)
         matrix = np.column_stack([codes for _, codes in coded]) if coded else np.zeros((len(counts), 0), np.int32)
         return tuple(texts for texts, _ in coded), matrix, counts, np.asarray(arrays.get("person", ()), np.int64)
-
-    def _by_codes(self, counting: Counting) -> Combinations | None:
-        """The same where the columns lie in dictionaries and have few texts; None where not."""
-        kinds = self._dictionaries() if counting.columns else {}
-        if not kinds or max(self._run(counting.sampled())[0]) > MAX_TEXTS:
-            return None
-        texts = in_order(self._run(counting.whole())[0])
-        if texts is None:
-            return None
-        for name, entry in zip(counting.columns, texts, strict=True):
-            self._known_texts[name, counting.reading.required] = entry
-        coding = CodeCounting(counting.table, counting.columns, counting.reading, counting.strip, texts, kinds)
-        for statement in coding.types():
-            self._run(statement)
-        arrays = self._connection.execute(coding.group_by_codes()).fetchnumpy()
-        keys = [arrays[f"k{word}"] for word in range(coding.packing.words)]
-        if any(np.ma.is_masked(word) for word in keys):
-            raise EngineError("the rows changed while they were read.", "Run again when nobody writes them.", "changed")
-        packed = np.array([np.asarray(word, np.uint64) for word in keys])
-        return texts, coding.packing.unpack(packed), np.asarray(arrays["n"], np.int64)
 
     def first_texts(self, column: str) -> dict[str, int]:
         rows = f"SELECT {as_text(column, self.plan.strip)} AS t FROM {self.source.table} AS s LIMIT {LOOKED_AT_ROWS}"
@@ -297,11 +276,30 @@ class DuckDBEngine(CountsPersons, ReplacesColumns):
             self._run(stream.persons(record))
 
     def _join(self, joining: Joining) -> None:
+        known = {name: texts for (name, required), texts in self._known_texts.items() if not required}
+        codes = RowCodes(joining, known)
+        if codes.tell_all and fits(self._rows, self.plan, codes.row_bytes):
+            self._write_codes(codes)
+            return
         for table, arrays in joining.tables():
             self._load(table, arrays)
-        threads = int(self._run("SELECT current_setting('threads')")[0][0])
-        for statement in (*joining.classes(), *joining.writing(threads)):
+        for statement in (*joining.classes(), *joining.writing(self._threads())):
             self._run(statement)
+
+    def _write_codes(self, codes: RowCodes) -> None:
+        """Publish rows by their codes, which come into memory."""
+        for statement in codes.types():
+            self._run(statement)
+        published = codes.published(self._connection.execute(codes.reading()).fetchnumpy())
+        alone = codes.joining.one_writes(self._threads())
+        for statement in (*published.types(), *(("SET threads = 1",) if alone else ())):
+            self._run(statement)
+        asked(self._connection, published.arrays(), codes.joining.copy(published.values(as_texts=not alone), "given"))
+        if alone:
+            self._run("RESET threads")
+
+    def _threads(self) -> int:
+        return int(self._run("SELECT current_setting('threads')")[0][0])
 
     def _dictionaries(self) -> dict[str, str]:
         """The types of columns that lie in dictionaries: those of Parquet files."""

@@ -78,7 +78,7 @@ class Picker:
         present = [entry for entry, text in zip(entries, self.texts, strict=True) if text is not None]
         absent = [entry for entry, text in zip(entries, self.texts, strict=True) if text is None]
         if not present:
-            return f"CAST({absent[0]} AS {kind})"
+            return f"CASE WHEN {self.text} IS NULL THEN CAST({absent[0]} AS {kind}) END"
         entry = self._entry(present, kind)
         return f"CASE WHEN {self.text} IS NULL THEN CAST({absent[0]} AS {kind}) ELSE {entry} END" if absent else entry
 

@@ -50,3 +50,8 @@ def explained(error: Exception, encoding: str, source: Path | None = None) -> Sf
     return EngineError(
         f"the engine stopped ({type(error).__name__}).", "Run again with fewer columns to narrow it down.", "duckdb"
     )
+
+
+def changed() -> EngineError:
+    """What was counted is not there any more."""
+    return EngineError("the rows changed while they were read.", "Run again when nobody writes them.", "changed")

@@ -23,11 +23,13 @@ from sfumato.engines.order import PERSON, PERSONS_FILE
 from sfumato.hierarchies.levels import present_codes
 from sfumato.microdata.counts.frequencies import DROPPED
 from sfumato.microdata.recoding.recoding import STAR, Division, numbered
-from sfumato.microdata.row_order import ORDER_DIGITS, ROWS_A_HASH
+from sfumato.microdata.row_order import ORDER_DIGITS, ROWS_A_HASH, hash_words
 
 # One thread writes codes as quickly as so many write texts.
 MOST_THREADS = 3
 MISSING = -1
+# Of more rows, hashes are made in the database, which lays on the disk what does not fit.
+HASHED_HERE = 4_000_000
 # Which hash tells the place of a row.
 HASH_NUMBER = f"(s.sfumato_row - 1) // {ROWS_A_HASH}"
 
@@ -58,11 +60,20 @@ class Joining:
         coded: dict[str, Any] = {"owner": np.arange(len(hidden), dtype=np.int32), "hidden": hidden}
         coded["number"] = numbered(application.recoding)
         for place in range(len(application.recoding.columns)):
-            texts, coded[f"p{place}"] = self._labels(place)
+            texts, coded[f"p{place}"] = self.labels(place)
             yield f"l{place}", {"code": np.arange(len(texts), dtype=np.int32), "text": np.array(texts, object)}
         yield "coded", coded
+        if self._hashed_here:
+            words = hash_words(np.arange((self.rows or 0) // ROWS_A_HASH + 1), application.handling.order_key or "")
+            parts = {f"w{part}": np.ascontiguousarray(words[:, part]) for part in range(ROWS_A_HASH)}
+            yield "order_hashes", {"number": np.arange(len(words)), **parts}
 
-    def _labels(self, place: int) -> tuple[list[str], npt.NDArray[np.int32]]:
+    @property
+    def _hashed_here(self) -> bool:
+        """Whether hashes are made in memory, where that costs less than a third, and compared as numbers."""
+        return self.application.handling.order_key is not None and self.rows is not None and self.rows <= HASHED_HERE
+
+    def labels(self, place: int) -> tuple[list[str], npt.NDArray[np.int32]]:
         """The labels of a column that are published, and which of them each class has.
 
         A file holds all values of an enumeration, so there must be none that no row is published with.
@@ -80,7 +91,7 @@ class Joining:
 
     def classes(self) -> Iterator[str]:
         """Make the table of classes from what was loaded, labels as enumerations."""
-        for picker in self._pickers:
+        for picker in self.pickers:
             yield from picker.types()
         yield "DROP TABLE IF EXISTS classes"
         yield "DROP TABLE IF EXISTS labeled"
@@ -102,7 +113,7 @@ class Joining:
     def _hashes(self) -> Iterator[str]:
         """Make the table of hashes by which rows are placed: far fewer than rows, and each is worked out once."""
         key = self.application.handling.order_key
-        if key is not None and self.rows is not None:
+        if key is not None and self.rows is not None and not self._hashed_here:
             numbers = f"range({self.rows // ROWS_A_HASH + 1}) AS n(number)"
             hashes = f"SELECT number, sha256(concat({sql.text(key)}, number)) AS hash FROM {numbers}"
             yield f"CREATE OR REPLACE TEMP TABLE order_hashes AS {hashes}"
@@ -114,7 +125,7 @@ class Joining:
             threads: How many DuckDB has at hand.
         """
         persons = self.application.handling.person is not None
-        alone = threads <= MOST_THREADS and self.target.suffix == ".parquet" and not self.application.partition
+        alone = self.one_writes(threads)
         if not alone and not persons:
             yield self._copy(f"({self._rows()})", as_texts=True)
             return
@@ -127,17 +138,25 @@ class Joining:
         yield from ("RESET threads",) if alone else ()
         yield "DROP TABLE published"
 
+    def one_writes(self, threads: int) -> bool:
+        """Whether one of so many threads writes alone, and codes."""
+        return threads <= MOST_THREADS and self.target.suffix == ".parquet" and not self.application.partition
+
     def _copy(self, rows: str, as_texts: bool) -> str:
-        written = sql.listed(
-            f"{f'CAST(v{place} AS VARCHAR)' if as_texts and value.startswith('c.p') else f'v{place}'}"
-            f" AS {sql.name(column)}"
-            for place, (column, value) in enumerate(self._columns.items())
-        )
+        values = [
+            f"CAST(v{place} AS VARCHAR)" if as_texts and value.startswith("c.p") else f"v{place}"
+            for place, value in enumerate(self.columns.values())
+        ]
+        return self.copy(values, rows)
+
+    def copy(self, values: Sequence[str], rows: str) -> str:
+        """Write the published columns, given by expressions over some rows, to the file."""
+        written = sql.listed(f"{value} AS {sql.name(name)}" for name, value in zip(self.columns, values, strict=True))
         separator, partition = self.application.source.separator, self.application.partition
         return copy_statement(f"SELECT {written} FROM {rows}", self.target, separator, partition)
 
     @cached_property
-    def _columns(self) -> dict[str, str]:
+    def columns(self) -> dict[str, str]:
         """The expression of each published column."""
         columns = {column: self._published(column) for column in self.application.source.columns}
         if self.application.handling.class_column:
@@ -148,7 +167,7 @@ class Joining:
         """The published rows, in order, with the keys of their persons where a column names them."""
         handling = self.application.handling
         shown = "" if handling.suppressed == "star" else " WHERE NOT c.hidden"
-        values = [f"{value} AS v{place}" for place, value in enumerate(self._columns.values())]
+        values = [f"{value} AS v{place}" for place, value in enumerate(self.columns.values())]
         keys = [] if handling.person is None else [f"s.{PERSON}"]
         named = sql.listed([*values, *keys])
         order = "s.sfumato_row"
@@ -157,7 +176,10 @@ class Joining:
         return f"SELECT {named} FROM {self._joined()}{self._hash_join()}{shown} ORDER BY {order}"
 
     def _place(self, key: str) -> str:
-        """The digits by which a row is placed, as in order.py."""
+        """The digits by which a row is placed, as in order.py, or the number that they are."""
+        if self._hashed_here:
+            words = " ".join(f"WHEN {part} THEN h.w{part}" for part in range(ROWS_A_HASH))
+            return f"CASE (s.sfumato_row - 1) % {ROWS_A_HASH} {words} END"
         shared = f"sha256(concat({sql.text(key)}, {HASH_NUMBER}))" if self.rows is None else "h.hash"
         return f"substr({shared}, ((s.sfumato_row - 1) % {ROWS_A_HASH}) * {ORDER_DIGITS} + 1, {ORDER_DIGITS})"
 
@@ -166,10 +188,13 @@ class Joining:
             return ""
         return f" JOIN order_hashes AS h ON h.number = {HASH_NUMBER}"
 
+    def raw(self, column: str) -> str:
+        """A row's value of a column that is published as it is."""
+        return as_text(column, strip=True) if self.application.strip else f"s.{sql.name(column)}"
+
     def _published(self, column: str) -> str:
         recoding, handling = self.application.recoding, self.application.handling
-        strip = self.application.strip
-        raw = as_text(column, strip=True) if strip else f"s.{sql.name(column)}"
+        strip, raw = self.application.strip, self.raw(column)
         if column == handling.key_column:
             return f"s.{PERSON}"
         if column in handling.withheld_columns:
@@ -201,7 +226,7 @@ class Joining:
         rows = self._labeled(f"(SELECT * FROM {self.application.source.with_numbers} AS s{dropped})")
         rows = rows if self.application.handling.person is None else self.application.with_person_keys(rows)
         rows = f"{rows} AS s{self._column_joins()}"
-        keys = self._keys()
+        keys = self.keys()
         if division is None:
             return f"{rows} JOIN classes AS c ON {' AND '.join(f'c.k{word} = {key}' for word, key in enumerate(keys))}"
         tests = [f"c.k{word} = s.sfumato_key{word}" for word in range(len(keys))]
@@ -230,22 +255,22 @@ class Joining:
         )
 
     @cached_property
-    def _pickers(self) -> tuple[Picker, ...]:
+    def pickers(self) -> tuple[Picker, ...]:
         """What picks codes for rows; none where they are joined."""
         return self.application.pickers() if self.application.picks else ()
 
-    def _keys(self) -> list[str]:
+    def keys(self) -> list[str]:
         """The packed codes of a row."""
         packing = self.application.packing
         return packed(packing, [self._code(place, int(shift)) for place, shift in enumerate(packing.shift)])
 
     def _code(self, place: int, shift: int) -> str:
         """The shifted code of a row's value; one whose rows are dropped has none: such a row finds no class."""
-        if not self._pickers:
+        if not self.pickers:
             return f"(d{place}.code << {shift})"
         codes = self.application.key_codes(place)
         entries = ["NULL" if code == DROPPED else str(int(code) << shift) for code in codes]
-        return self._pickers[place].picked(entries, "UBIGINT")
+        return self.pickers[place].picked(entries, "UBIGINT")
 
 
 def _hash(key: str) -> str:

@@ -13,7 +13,7 @@ from sfumato.engines import sql
 from sfumato.engines.duckdb.count import CodeCounting
 from sfumato.engines.duckdb.entry_lists import INTEGERS
 from sfumato.engines.duckdb.stream import Stream
-from sfumato.engines.duckdb.writing import keys_statement
+from sfumato.engines.duckdb.writing import asked, keys_statement
 from sfumato.engines.order import NUMBER_DIGITS, PERSON
 from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.counts.person_numbers import number_keys, persons_of_rows
@@ -27,10 +27,10 @@ SHARE = 4
 Words = npt.NDArray[np.uint64]
 
 
-def fits(rows: int | None, plan: DataPlan) -> bool:
+def fits(rows: int | None, plan: DataPlan, row_bytes: int = ROW_BYTES) -> bool:
     """Whether codes and keys of so many rows may come into memory; not where their number is not known."""
     limit = plan.memory_bytes
-    return rows is not None and rows <= MOST_ROWS and (not limit or rows * ROW_BYTES * SHARE <= limit)
+    return rows is not None and rows <= MOST_ROWS and (not limit or rows * row_bytes * SHARE <= limit)
 
 
 def persons_here(
@@ -89,19 +89,10 @@ def write_numbers(connection: Any, stream: Stream, target: Path) -> bool:
     persons, names = number_keys(found[PERSON])
     digits = f"CAST(concat('0x', substr({application.person_key}, 1, {NUMBER_DIGITS})) AS UBIGINT)"
     with_names = {name: names.view(np.int64)}
-    keys = _asked(connection, with_names, f"SELECT {digits} AS key FROM given AS s")["key"]
+    keys = asked(connection, with_names, f"SELECT {digits} AS key FROM given AS s")["key"]
     numbers = (np.asarray(keys, np.uint64) >> np.uint64(1)).astype(np.int64)
-    _asked(connection, {PERSON: numbers[persons]}, keys_statement(f"SELECT {PERSON} FROM given", target))
+    asked(connection, {PERSON: numbers[persons]}, keys_statement(f"SELECT {PERSON} FROM given", target))
     return True
-
-
-def _asked(connection: Any, arrays: dict[str, Any], statement: str) -> Any:
-    """The answer to a statement about arrays, the table `given`."""
-    connection.register("given", arrays)
-    try:
-        return connection.execute(statement).fetchnumpy()
-    finally:
-        connection.unregister("given")
 
 
 def _whole(connection: Any, statement: str) -> dict[str, Words] | None:

@@ -35,6 +35,15 @@ def keys_statement(select: str, target: Path) -> str:
     return f"COPY ({select}) TO {sql.text(str(target))} (FORMAT parquet, COMPRESSION uncompressed)"
 
 
+def asked(connection: Any, arrays: dict[str, Any], statement: str) -> Any:
+    """The answer to a statement about arrays, the table `given`."""
+    connection.register("given", arrays)
+    try:
+        return connection.execute(statement).fetchnumpy()
+    finally:
+        connection.unregister("given")
+
+
 def write_coded(
     categories: Mapping[str, Sequence[Cell]],
     chunks: Iterable[Chunk],

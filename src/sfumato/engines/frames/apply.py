@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.engines.frames.count import Coded, occurring, packed
+from sfumato.engines.frames.count import ALL, Coded, occurring, packed
 from sfumato.engines.frames.distinct import Codes, Rows
 from sfumato.engines.frames.sources import bare, plain_values, worded
 from sfumato.engines.order import person_hash, shared_out
 from sfumato.errors import DataError
 from sfumato.microdata.counts.frequencies import DROPPED
-from sfumato.microdata.counts.packing import packing_of
+from sfumato.microdata.counts.packing import packing_of, places_of
 from sfumato.microdata.recoding.recoding import (
     STAR,
     ClassRecoding,
@@ -25,8 +25,6 @@ from sfumato.microdata.recoding.recoding import (
     numbered,
 )
 from sfumato.microdata.row_order import shuffled
-
-ALL = slice(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +39,14 @@ class Application:
     def published(self, rows: Rows) -> "tuple[nw.DataFrame[Any], list[str]]":
         """The release of some rows, and the key of each row's person where a column names them."""
         classes, rows = self._classes(rows)
-        suppressed = self.recoding.suppressed[classes]
-        if self.handling.suppressed == "drop":
-            classes, rows, suppressed = classes[~suppressed], rows[~suppressed], suppressed[~suppressed]
+        if self.handling.suppressed == "drop" and self.recoding.suppressed.any():
+            shown = ~self.recoding.suppressed[classes]
+            classes, rows = classes[shown], rows[shown]
         if self.handling.order_key is not None:
             order = shuffled(rows + 1, self.handling.order_key)
-            classes, rows, suppressed = classes[order], rows[order], suppressed[order]
+            classes, rows = classes[order], rows[order]
         keys = self._keys(rows)
-        return self._frame_of(classes, rows, suppressed, keys), keys
+        return self._frame_of(classes, rows, keys), keys
 
     def _keys(self, rows: Rows) -> list[str]:
         if self.handling.person is None:
@@ -60,20 +58,22 @@ class Application:
     def _classes(self, rows: Rows) -> tuple[Codes, Rows]:
         """The class of each row that is not dropped, and those rows."""
         recoding = self.recoding
-        columns, kept = [], np.ones(len(rows), bool)
+        columns, lookups, kept = [], [], np.ones(len(rows), bool)
+        chosen = ALL if len(rows) == len(self.frame) else rows
         for place, column in enumerate(recoding.columns):
             texts, codes = self.coded(column)
             places = recoding.codings[place].places
             lookup = np.array([places.get(text, DROPPED) for text in texts], np.int32)
-            columns.append(lookup[codes[rows]] if len(texts) else np.zeros(0, np.int32))
+            columns.append(codes[chosen])
+            lookups.append(np.maximum(lookup, 0))
             if (lookup == DROPPED).any():
-                kept &= columns[-1] != DROPPED
+                kept &= (lookup != DROPPED)[columns[-1]]
         if not kept.all():
             columns, rows = [codes[kept] for codes in columns], rows[kept]
-        classes = _class_of(recoding, columns)
+        classes = _class_of(recoding, columns, lookups)
         if isinstance(recoding, ClassRecoding) and recoding.division is not None:
             combinations = recoding.combinations
-            owners = _matched(columns, combinations, np.arange(len(combinations), dtype=np.int32))
+            owners = _matched(columns, lookups, combinations, np.arange(len(combinations), dtype=np.int32))
             self._divide(recoding.division, owners, rows, classes)
         return classes, rows
 
@@ -91,16 +91,14 @@ class Application:
         lookup = [division.spellings.get(text, -1) for text in texts]
         return np.array(lookup, np.int64)[codes[rows]]
 
-    def _frame_of(
-        self, classes: Codes, rows: Rows, suppressed: npt.NDArray[np.bool_], keys: Sequence[str]
-    ) -> "nw.DataFrame[Any]":
+    def _frame_of(self, classes: Codes, rows: Rows, keys: Sequence[str]) -> "nw.DataFrame[Any]":
         recoding, handling = self.recoding, self.handling
         new: dict[str, Coded] = {}
+        shown = np.bincount(classes, minlength=len(recoding.classes)) > 0
+        hides = bool((shown & recoding.suppressed).any())
         for place, column in enumerate(recoding.columns):
-            if recoding.identical[place] and not suppressed.any():
-                continue
-            labels = (*recoding.labels[place], STAR)
-            new[column] = labels, np.where(suppressed, len(labels) - 1, recoding.classes[classes, place])
+            if hides or not recoding.identical[place]:
+                new[column] = self._labels(place, shown, classes)
         for column in handling.withheld_columns:
             new[column] = (STAR,), np.zeros(len(rows), np.int32)
         if handling.key_column is not None:
@@ -108,18 +106,32 @@ class Application:
         for column, by_text in handling.labels.items():
             texts, codes = occurring(*self.coded(column), rows)
             new[column] = tuple(by_text[text] for text in texts), codes
-        for column in handling.veiled_columns if suppressed.any() else ():
+        for column in handling.veiled_columns if hides else ():
             texts, codes = new[column] if column in handling.labels else occurring(*self.coded(column), rows)
-            new[column] = (*texts, STAR), np.where(suppressed, len(texts), codes)
+            veiled = np.where(recoding.suppressed[classes], len(texts), codes)
+            new[column] = occurring((*texts, STAR), veiled, ALL)
         for column in worded(self.frame):
             if column not in new:
                 new[column] = occurring(*self.coded(column), rows)
         return self._with_texts(new, classes, rows)
 
+    def _labels(self, place: int, shown: npt.NDArray[np.bool_], classes: Codes) -> Coded:
+        """The labels of a column that some row is published with, and for each row the place of its label.
+
+        Args:
+            shown: Which classes some row has; classes: the class of each row.
+        """
+        labels = (*self.recoding.labels[place], STAR)
+        codes = np.where(self.recoding.suppressed, len(labels) - 1, self.recoding.classes[:, place])
+        texts, places = occurring(labels, codes, np.flatnonzero(shown))
+        of_class = np.zeros(len(codes), np.int32)
+        of_class[shown] = places
+        return texts, of_class[classes]
+
     def _with_texts(self, new: Mapping[str, Coded], classes: Codes, rows: Rows) -> "nw.DataFrame[Any]":
-        """The rows of the frame, some columns as texts, which are given distinct and by the place of each row's."""
+        """The rows of the frame, some columns as texts, each of which some row has, and by the place of each row's."""
         backend = nw.get_native_namespace(self.frame)
-        series = [_series(column, occurring(*coded, ALL), backend) for column, coded in new.items()]
+        series = [_series(column, coded, backend) for column, coded in new.items()]
         names = [*self.frame.columns]
         if self.handling.class_column is not None:
             numbers = numbered(self.recoding)[classes].tolist()
@@ -137,35 +149,29 @@ def _series(column: str, coded: Coded, backend: Any) -> "nw.Series[Any]":
     return nw.new_series(column, list(texts), nw.String, backend=backend)[codes]
 
 
-def _class_of(recoding: Recoding, columns: Sequence[Codes]) -> Codes:
-    """The class of each row, from its value codes, column by column."""
+def _class_of(recoding: Recoding, columns: Sequence[Codes], lookups: Sequence[Codes]) -> Codes:
+    """The class of each row, from codes of its texts, and from the value code of each of those, column by column."""
     if isinstance(recoding, LevelRecoding):
-        labels = [recoding.label_codes(place)[codes] for place, codes in enumerate(columns)]
-        return _matched(labels, recoding.classes, np.arange(len(recoding.classes), dtype=np.int32))
-    return _matched(columns, recoding.combinations, recoding.owners)
+        labels = [recoding.label_codes(place)[lookup] for place, lookup in enumerate(lookups)]
+        return _matched(columns, labels, recoding.classes, np.arange(len(recoding.classes), dtype=np.int32))
+    return _matched(columns, lookups, recoding.combinations, recoding.owners)
 
 
-def _matched(columns: Sequence[Codes], keys: Codes, answers: Codes) -> Codes:
-    """For each row of codes the answer of the equal row among the keys."""
-    sizes = [int(max(keys[:, place].max(initial=0), codes.max(initial=0))) + 1 for place, codes in enumerate(columns)]
+def _matched(columns: Sequence[Codes], lookups: Sequence[Codes], keys: Codes, answers: Codes) -> Codes:
+    """For each row of codes, looked up column by column, the answer of the equal row among the keys."""
+    sizes = [int(max(keys[:, place].max(initial=0), lookup.max(initial=0))) + 1 for place, lookup in enumerate(lookups)]
     packing = packing_of(sizes)
-    if packing.words == 1 and len(keys):
-        return _matched_words(packed(columns, packing), packing.pack(keys)[0], answers)
-    places = dict(zip(_keys(packing.pack(keys)), answers.tolist(), strict=True))
-    matches = [places.get(key, DROPPED) for key in _keys(packing.pack(np.column_stack(columns)))]
+    if packing.words == 1 and len(keys) and columns:
+        places = places_of(packed(columns, packing, lookups), packing.pack(keys)[0])
+        if (places < 0).any():
+            raise _unknown_combination()
+        return answers[places].astype(np.int32, copy=False)
+    known = dict(zip(_keys(packing.pack(keys)), answers.tolist(), strict=True))
+    rows = np.column_stack([lookup[codes] for lookup, codes in zip(lookups, columns, strict=True)])
+    matches = [known.get(key, DROPPED) for key in _keys(packing.pack(rows))]
     if DROPPED in matches:
         raise _unknown_combination()
     return np.array(matches, np.int32)
-
-
-def _matched_words(rows: npt.NDArray[np.uint64], keys: npt.NDArray[np.uint64], answers: Codes) -> Codes:
-    """The same where codes fit into one word: all are looked for together."""
-    order = np.argsort(keys)
-    ordered = keys[order]
-    places = np.minimum(np.searchsorted(ordered, rows), len(keys) - 1)
-    if (ordered[places] != rows).any():
-        raise _unknown_combination()
-    return answers[order[places]].astype(np.int32)
 
 
 def _unknown_combination() -> DataError:

@@ -9,28 +9,29 @@ import numpy.typing as npt
 
 from sfumato.engines.frames.distinct import Codes, first_rows
 from sfumato.microdata.counts.frequencies import TextCounts
-from sfumato.microdata.counts.packing import Packing, Words, packing_of
+from sfumato.microdata.counts.packing import Packing, Words, counted_words, packing_of
 
 Numbers = npt.NDArray[np.float64]
 # A column's distinct texts and, for each row, the place of its text.
 Coded = tuple[tuple[str | None, ...], Codes]
+# Rows that are kept: places, or all.
+Kept = npt.NDArray[np.int64] | slice
+ALL = slice(None)
 # Types of which equal values have the same text; other values are told apart by their texts.
 SAME_TEXT = {str, int, bool, float, date, datetime}
 # Types of columns that hold numbers of double precision alone; a missing one is no number.
 FLOATS = {float, type(None)}
 
 
-def count_rows(columns: Sequence[str], coded: Sequence[Coded], keep: npt.NDArray[np.int64], rows: int) -> TextCounts:
-    """The distinct combinations of columns among the rows to be kept, out of so many."""
-    present = [occurring(*entry, keep) for entry in coded]
+def count_rows(columns: Sequence[str], coded: Sequence[Coded], keep: Kept, rows: int) -> TextCounts:
+    """The distinct combinations of columns among the rows to be kept, out of so many; texts are those of all rows."""
+    present = [*coded] if isinstance(keep, slice) else [occurring(*entry, keep) for entry in coded]
     values = tuple(texts for texts, _ in present)
     packing = packing_of([max(len(texts), 1) for texts in values])
     if not coded or packing.words > 1:
         return _count_wide(columns, present, rows)
-    keys = np.sort(packed([codes for _, codes in present], packing))
-    starts = np.flatnonzero(np.concatenate([np.ones(min(len(keys), 1), bool), keys[1:] != keys[:-1]]))
-    counts = np.diff(np.append(starts, len(keys))).astype(np.int64)
-    return TextCounts(tuple(columns), values, packing.unpack(keys[starts].reshape(1, -1)), counts, rows)
+    keys, counts = counted_words(packed([codes for _, codes in present], packing))
+    return TextCounts(tuple(columns), values, packing.unpack(keys.reshape(1, -1)), counts, rows)
 
 
 def _count_wide(columns: Sequence[str], present: Sequence[Coded], rows: int) -> TextCounts:
@@ -45,15 +46,24 @@ def _count_wide(columns: Sequence[str], present: Sequence[Coded], rows: int) -> 
     return TextCounts(tuple(columns), values, np.ascontiguousarray(codes[starts]), counts, rows)
 
 
-def packed(columns: Sequence[Codes], packing: Packing) -> Words:
-    """The codes of each row in one word, from those of each column; no matrix of them all is made."""
+def packed(columns: Sequence[Codes], packing: Packing, tables: Sequence[Codes] | None = None) -> Words:
+    """The codes of each row in one word, from those of each column; no matrix of them all is made.
+
+    Args:
+        tables: For each column what stands for its codes, where it is not they themselves.
+    """
     keys = np.zeros(len(columns[0]), np.uint64)
-    for column, shift in zip(columns, packing.shift, strict=True):
-        keys |= column.astype(np.uint64) << shift
+    for place, (column, shift) in enumerate(zip(columns, packing.shift, strict=True)):
+        if tables is not None:
+            keys |= (tables[place].astype(np.uint64) << shift)[column]
+        elif place == 0:
+            keys |= column.astype(np.uint64)
+        else:
+            keys |= column.astype(np.uint64) << shift
     return keys
 
 
-def occurring(texts: tuple[str | None, ...], codes: Codes, rows: npt.NDArray[np.int64] | slice) -> Coded:
+def occurring(texts: tuple[str | None, ...], codes: Codes, rows: Kept) -> Coded:
     """The texts that occur in some rows, and for each of these rows the place of its text."""
     codes = codes[rows]
     occurs = np.bincount(codes, minlength=len(texts)) > 0

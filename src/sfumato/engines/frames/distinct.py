@@ -17,21 +17,46 @@ PLAIN = {str, float, type(None)}
 MOST_SPAN = 4
 
 
-def numbered_rows(series: "nw.Series[Any]") -> tuple[Codes, Rows] | None:
-    """For each row a number that it shares with the rows of the same value, and the first row of each number.
+def numbered_rows(series: "nw.Series[Any]") -> tuple[Codes, list[Any]] | None:
+    """For each row a number that it shares with the rows of the same value, and the value of each number.
 
     They are counted from 0 in the order of the rows. None where the library cannot tell, or values that are equal to it
     may have different texts.
     """
+    if not len(series):
+        return None
+    told = _told(series)
+    if told is not None:
+        return told
     made = _numbered(series)
-    return None if made is None else _as_they_come(_dense(made))
+    if made is None:
+        return None
+    codes, firsts = _as_they_come(_dense(made))
+    return codes, series[firsts.tolist()].to_list()
+
+
+def _told(series: "nw.Series[Any]") -> tuple[Codes, list[Any]] | None:
+    """The same of texts that are all there, which libraries number as they come; None where not."""
+    if not isinstance(series.dtype, nw.String) or series.null_count():
+        return None
+    native = series.to_native()
+    if series.implementation.is_polars():
+        import polars
+
+        distinct = native.unique(maintain_order=True)
+        # An enumeration of its own: categories would lie in a table of the whole process.
+        return native.cast(polars.Enum(distinct)).to_physical().to_numpy().astype(np.int32), distinct.to_list()
+    if series.implementation.is_pandas() and native.dtype != object:
+        import pandas
+
+        codes, values = pandas.factorize(native)
+        return codes.astype(np.int32), list(values)
+    return None
 
 
 def _numbered(series: "nw.Series[Any]") -> npt.NDArray[Any] | None:
     """For each row a whole number that is the same for the same values."""
     kind = series.dtype
-    if not len(series):
-        return None
     if series.implementation.is_pandas():
         return _of_pandas(series.to_native(), kind)
     if not (isinstance(kind, EXACT) or kind.is_integer()):
@@ -56,7 +81,6 @@ def _of_polars(native: Any, kind: Any) -> npt.NDArray[Any]:
     import polars
 
     if isinstance(kind, nw.String):
-        # An enumeration of its own: categories would lie in a table of the whole process.
         native = native.cast(polars.Enum(native.drop_nulls().unique(maintain_order=True)))
     numbers = native.to_physical()
     if not numbers.null_count():

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from sfumato.engines.engine import CountsPersons, Engine, Reading
 from sfumato.engines.frames.apply import Application
 from sfumato.engines.frames.count import (
+    ALL,
     Coded,
     Numbers,
     coded_of,
@@ -62,7 +63,7 @@ class FrameEngine(CountsPersons):
 
     def count(self, columns: Sequence[str], reading: Reading) -> TextCounts:
         coded = [self.coded(column) for column in columns]
-        return count_rows(columns, coded, self._present(reading), len(self._frame))
+        return count_rows(columns, coded, self._present(reading) if reading.required else ALL, len(self._frame))
 
     def locate(self, column: str, texts: Sequence[str], limit: int) -> tuple[int, ...]:
         values, codes = self.coded(column)
@@ -138,7 +139,7 @@ class FrameEngine(CountsPersons):
             # The texts of a million measurements cost more than the rest of a release; their bytes cost nothing.
             texts, codes = ("floats", plain_floats(numbers)) if numbers is not None else self.coded(column)
             digest.update(repr((column, texts)).encode())
-            digest.update(codes.tobytes())
+            digest.update(np.ascontiguousarray(codes))
         return digest.hexdigest()
 
     def close(self) -> None:
@@ -154,9 +155,9 @@ class FrameEngine(CountsPersons):
         numbered = numbered_rows(self._frame[column])
         if numbered is None:
             return self._made_of(column, factorize)
-        codes, firsts = numbered
+        codes, values = numbered
         try:
-            return coded_of(self._frame[column][firsts.tolist()].to_list(), codes, as_text)
+            return coded_of(values, codes, as_text)
         except TypeError:
             raise no_text(column) from None
 

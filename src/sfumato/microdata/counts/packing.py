@@ -10,6 +10,8 @@ from sfumato.microdata.counts import grouping_kernels
 
 Words = npt.NDArray[np.uint64]
 WORD_BITS = 64
+# A table of all words up to the greatest may be so many times as long as what is looked for.
+MOST_SPAN = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +78,32 @@ def packing_of(sizes: Sequence[int]) -> Packing:
         mask.append((1 << bits) - 1)
         used += bits
     return Packing(np.array(word, np.int64), np.array(shift, np.uint64), np.array(mask, np.uint64), at + 1)
+
+
+def counted_words(words: Words) -> tuple[Words, npt.NDArray[np.int64]]:
+    """The distinct words in their order, and how many there are of each.
+
+    >>> [part.tolist() for part in counted_words(np.array([7, 3, 7], np.uint64))]
+    [[3, 7], [1, 2]]
+    """
+    ordered = np.sort(words)
+    first = np.ones(len(ordered), bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    starts = np.flatnonzero(first)
+    return ordered[starts], np.diff(np.append(starts, len(ordered)))
+
+
+def places_of(words: Words, keys: Words) -> npt.NDArray[np.int32]:
+    """For each word the place of the same among some keys, each of which is there once; -1 where it is none of them.
+
+    >>> places_of(np.array([7, 3, 9], np.uint64), np.array([9, 7], np.uint64)).tolist()
+    [1, -1, 0]
+    """
+    span = int(keys.max(initial=0)) + 1
+    if span > MOST_SPAN * len(words):
+        order = np.argsort(keys)
+        places = order[np.minimum(np.searchsorted(keys, words, sorter=order), len(keys) - 1)].astype(np.int32)
+        return np.where(keys[places] == words, places, np.int32(-1))
+    table = np.full(span + 1, -1, np.int32)
+    table[keys] = np.arange(len(keys), dtype=np.int32)
+    return table[np.minimum(words, np.uint64(span))]
