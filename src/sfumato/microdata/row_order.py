@@ -90,7 +90,11 @@ def _constants() -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
     """Those of SHA-256: 32 bits behind the point of the cube roots of 64 primes, and of the square roots of 8."""
     primes = [number for number in range(2, 312) if all(number % least for least in range(2, isqrt(number) + 1))]
     cubes, squares = [_cube_root(prime << 96) for prime in primes], [isqrt(prime << 64) for prime in primes[:8]]
-    return tuple(np.array([root % 2**32 for root in roots], np.uint64) for roots in (cubes, squares))
+    return _behind_the_point(cubes), _behind_the_point(squares)
+
+
+def _behind_the_point(roots: list[int]) -> npt.NDArray[np.uint64]:
+    return np.array([root % 2**32 for root in roots], np.uint64)
 
 
 def _cube_root(number: int) -> int:
