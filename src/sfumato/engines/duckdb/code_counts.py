@@ -53,7 +53,8 @@ class CountsByCodes:
                 return None
             coding = coding.by_codes(texts, coding.kinds)
             if coding.packing.words > 1:
-                return self._grouped(coding, coding.kinds)
+                grouped: Coded | None = self._grouped(coding, coding.kinds)
+                return grouped
             keys = self._codes_of_rows(coding)
         words, counts = counted_words(_whole_codes(keys))
         if not _all_occur(coding, words):

@@ -139,7 +139,7 @@ class FrameEngine(CountsPersons):
             # The texts of a million measurements cost more than the rest of a release; their bytes cost nothing.
             texts, codes = ("floats", plain_floats(numbers)) if numbers is not None else self.coded(column)
             digest.update(repr((column, texts)).encode())
-            digest.update(np.ascontiguousarray(codes))
+            digest.update(codes.tobytes())
         return digest.hexdigest()
 
     def close(self) -> None:
