@@ -97,7 +97,8 @@ def _ages(random: np.random.Generator, relation: Numbers, heads: npt.NDArray[np.
     children = heads - random.integers(18, 40, len(heads))
     grown = random.integers(ADULT, 90, len(heads))
     ages = np.select([relation == HEAD, relation == PARTNER, relation == CHILD], [heads, partners, children], grown)
-    return np.clip(ages, 0, len(AGES) - 1).astype(np.int64)
+    whole: Numbers = np.clip(ages, 0, len(AGES) - 1).astype(np.int64)
+    return whole
 
 
 def _marital(random: np.random.Generator, relation: Numbers, couples: Any, age: Numbers, home: Numbers) -> Numbers:
