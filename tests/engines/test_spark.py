@@ -196,6 +196,24 @@ def test_rows_of_several_files_keep_their_order(spark, tmp_path, form) -> None:
         assert shown[0] == shown[1] and (shown[0].splitlines()[1] == "a,2-0") == (order == "keep")
 
 
+def test_rows_that_are_put_in_order_part_by_part_come_as_on_other_engines(spark, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("sfumato.engines.spark.apply.ROWS_A_PART", 40)
+    rows = "\n".join(f"{'ab'[place % 2]},{place}" for place in range(300))
+    (tmp_path / "rows.csv").write_text(f"x,n\n{rows}\n")
+    plan = {
+        "version": 1,
+        "columns": {"x": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}, "n": {"role": "insensitive"}},
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+        "seed": 5,
+    }
+    folders = [
+        anonymize(tmp_path / "rows.csv", plan, engine=engine).save(tmp_path / engine) for engine in ("duckdb", "spark")
+    ]
+    shown = [(folder / "data.csv").read_text() for folder in folders]
+    assert shown[0] == shown[1]
+    assert shown[0].splitlines()[1:6] != [f"{'ab'[place % 2]},{place}" for place in range(5)]
+
+
 def test_a_parquet_release_is_a_folder_that_reads_back(spark, tmp_path) -> None:
     pq.write_table(arrow_table(), tmp_path / "rows.parquet")
     release = anonymize(

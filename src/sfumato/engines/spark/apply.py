@@ -24,6 +24,10 @@ from sfumato.microdata.row_order import ORDER_DIGITS, ROWS_A_HASH
 
 # Beyond so many entries a lookup is joined like any other table instead of being sent to every executor.
 MAX_BROADCAST = 2_000_000
+# So many rows are put in order at a time.
+ROWS_A_PART = 1_000_000
+# The digits that place a row, as bytes; by so many of them it is put into a part.
+PLACE, PART_BYTES = "sfumato_place", 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +182,13 @@ class Application(Lookups):
     def _ordered(self, rows: Any) -> Any:
         """Rows shuffled, or in the order of their files; rows of a frame that are not shuffled have none."""
         if self.handling.order_key is not None:
-            return rows.orderBy(_place(self.handling.order_key), ROW)
+            return _in_places(rows, _place(self.handling.order_key), self._parts)
         return rows if self.source.number is None else rows.orderBy(ROW)
+
+    @property
+    def _parts(self) -> int:
+        """In how many parts the rows are put in order."""
+        return int(self.recoding.sizes.sum()) // ROWS_A_PART + 1
 
     def _published(self) -> list[Any]:
         columns = [self._published_column(place, name) for place, name in enumerate(self.source.columns)]
@@ -227,3 +236,26 @@ def _place(key: str) -> Any:
     shared = F.sha2(F.concat(F.lit(key), F.floor((F.col(ROW) - 1) / ROWS_A_HASH).cast("string")), 256)
     part = F.pmod(F.col(ROW) - 1, F.lit(ROWS_A_HASH)).cast("int")
     return F.substring(shared, part * ORDER_DIGITS + 1, ORDER_DIGITS)
+
+
+def _in_places(rows: Any, place: Any, parts: int) -> Any:
+    """Rows by the digits that place them, and of equal ones as they come.
+
+    Places are as good as drawn by chance, so that the first digits tell which part a row belongs to. Spark's own order
+    would look for that in a sample, for which it works out all rows once more.
+    """
+    rows = rows.withColumn(PLACE, F.unhex(place))
+    if parts == 1:
+        return rows.repartition(1).sortWithinPartitions(PLACE, ROW)
+    first = F.conv(F.hex(F.substring(PLACE, 1, PART_BYTES)), 16, 10).cast("long")
+    part = F.floor(first * parts / 256**PART_BYTES).cast("int")
+    marks = F.lit(_marks(rows.sparkSession, parts))
+    return rows.repartition(parts, marks[part]).sortWithinPartitions(PLACE, ROW)
+
+
+def _marks(spark: Any, parts: int) -> list[int]:
+    """For each part a number that Spark puts into the partition of the same place."""
+    partition = F.pmod(F.hash(F.col("id").cast("int")), F.lit(parts)).alias("part")
+    found = spark.range(40 * parts).groupBy(partition).agg(F.min("id")).collect()
+    marks = dict(map(tuple, found))
+    return [int(marks.get(part, part)) for part in range(parts)]
