@@ -14,7 +14,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / ".." / "shared" / "data"
 TARGET = ROOT / "docs" / "k-optimize-benchmark.md"
-ALL_K = (5, 10, 50, 100, 250, 500, 1000)
+ALL_K = (5, 10, 25, 50, 100, 250, 500, 1000)
 FULL_DOMAIN = {5: 7_220_555, 10: 10_541_769, 50: 29_880_636}
 COLUMNS = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation")
 HEAD = """# K-Optimize on the Adult data

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sfumato.engines.frames.engine import FrameEngine
 from sfumato.microdata.methods.k_optimize import layout as at
 from sfumato.microdata.methods.k_optimize import search as k_optimize
-from sfumato.microdata.methods.k_optimize.bounds_kernels import HIDES, SPLITS, WITH, WITHOUT, atom_floors, judge
+from sfumato.microdata.methods.k_optimize.bounds_kernels import APART, HIDES, SPLITS, WITH, WITHOUT, atom_floors, judge
 from sfumato.microdata.methods.k_optimize.dive_kernels import (
     CLASS0,
     CLASS1,
@@ -278,6 +278,15 @@ def test_a_class_that_cannot_be_split_well_pays_its_square() -> None:
     space = Case(rows, True, "discernibility", 4, len(rows), (1.0,)).space
     bound, _, _ = judged(space, np.array([at.TAIL, at.HEAD], np.int8))
     assert bound == 144 + 1600
+
+
+def test_a_cut_keeps_apart_what_no_other_cut_would() -> None:
+    """The cuts between 2, 6, 3, 5 and 1 rows: the blocks beside each count, and none of which a part is too small."""
+    rows = tuple((value, 0) for value, count in enumerate((2, 6, 3, 5, 1)) for _ in range(count))
+    space = Case(rows, True, "discernibility", 2, len(rows), (1.0,)).space
+    whole, merged = np.full(4, at.TAIL, np.int8), np.array([at.TAIL, at.OUT, at.TAIL, at.TAIL], np.int8)
+    assert judged(space, whole)[1].bounds[APART] * len(rows) == pytest.approx([2, 3, 3, 0])
+    assert judged(space, merged)[1].bounds[APART] * len(rows) == pytest.approx([2, 0, 5, 0])
 
 
 @settings(max_examples=size(15, 60))

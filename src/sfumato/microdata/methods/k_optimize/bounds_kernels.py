@@ -41,16 +41,17 @@ from sfumato.microdata.methods.k_optimize import layout as at
 from sfumato.microdata.methods.k_optimize.kernels import code_of, minority, penalties, suppressed_cost
 
 NEVER = 1e300
-WITH, WITHOUT, PARTS = 0, 1, 2
-SPLITS, HIDES, KEEPS = 0, 1, 2
+WITH, WITHOUT, PARTS, APART = 0, 1, 2, 3
+SPLITS, HIDES = 0, 1
 
 
 class Verdicts(NamedTuple):
     """What a node says of the features of its tail: f features, v codes.
 
-    bounds (3, f): what all sets WITH and WITHOUT a feature cost at least, and the PARTS it makes of one class.
-    counts (3, f): the classes it SPLITS, the rows suppressed with it (HIDES), and the classes of which it KEEPS both
-        parts, since they have k rows or more.
+    bounds (4, f): what all sets WITH and WITHOUT a feature cost at least, the PARTS it makes of one class, and how much
+        it alone keeps APART: summed over the classes of which both parts have k rows or more, the share of a class that
+        would be in one block with as many others or more if the feature were left out (`isolate`: 1 for each class).
+    counts (2, f): the classes it SPLITS, and the rows suppressed with it (HIDES).
     sizes, small, floors (v,): of each code in one class: its rows, those in small atoms, what they pay at least.
     penalty (v,): what each code loses.
     """
@@ -137,10 +138,20 @@ def tail_of(inst, state, features, starts):
 
 
 @compiled
-def tally(inst, keys, counts, floors, start, stop, column, out):
-    """Add up the atoms of a class by their codes in a column."""
-    size = inst.columns[column, at.SIZE]
-    for code in range(size + 1):
+def reach(inst, keys, start, stop, column):
+    """The least and the greatest code that a class has in a column."""
+    word, shift, mask = inst.columns[column, at.WORD], inst.columns[column, at.SHIFT], inst.columns[column, at.MASK]
+    low = high = (keys[start, word] >> shift) & mask
+    for row in range(start + 1, stop):
+        code = (keys[row, word] >> shift) & mask
+        low, high = min(low, code), max(high, code)
+    return low, high
+
+
+@compiled
+def tally(inst, keys, counts, floors, start, stop, column, low, high, out):
+    """Add up the atoms of a class by their codes in a column, which reach from `low` to `high`."""
+    for code in range(low, high + 1):
         out.sizes[code] = out.small[code] = 0
         out.floors[code] = 0.0
     word, shift, mask = inst.columns[column, at.WORD], inst.columns[column, at.SHIFT], inst.columns[column, at.MASK]
@@ -177,7 +188,6 @@ def split_cost(inst, feature, one, size, small, one_small, floor, one_floor, hid
         return 0.0
     out.counts[SPLITS, feature] += 1
     out.counts[HIDES, feature] += (one if one < k else 0) + (two if two < k else 0)
-    out.counts[KEEPS, feature] += 1 if min(one, two) >= k else 0
     cost = part_floor(inst, one, one_small, one_floor, hidden)
     return cost + part_floor(inst, two, small - one_small, max(floor - one_floor, 0.0), hidden)
 
@@ -188,29 +198,39 @@ def best_splits(inst, features, starts, keys, counts, floors, start, stop, size,
 
     Args:
         features, starts: The tail, as `tail_of` lists it; whole: what the class pays when it stays whole.
-        out: Its PARTS receive what the class pays with each feature, its counts what each does to it.
+        out: Its PARTS receive what the class pays with each feature, its counts and APART what each does to it.
     """
     least, second, which = whole, whole, -1
     for column in range(len(inst.weights)):
         if starts[column] == starts[column + 1]:
             continue
-        tally(inst, keys, counts, floors, start, stop, column, out)
-        one, one_small, one_floor, below = 0, 0, 0.0, 0
+        low, high = reach(inst, keys, start, stop, column)
+        if low < high:
+            tally(inst, keys, counts, floors, start, stop, column, low, high, out)
+        one, one_small, one_floor, below = 0, 0, 0.0, low
         for index in range(starts[column], starts[column + 1]):
             feature = features[index]
             value = inst.features[feature, at.VALUE]
+            if low == high or value < low or value > high:
+                out.bounds[PARTS, feature] = 0.0
+                continue
+            beside = 1.0
             if inst.params[at.ORDERED]:
+                before = one
                 while below < value:
                     one += out.sizes[below]
                     one_small += out.small[below]
                     one_floor += out.floors[below]
                     below += 1
+                beside = np.float64(min(one - before, out.sizes[value])) / size
             else:
                 one, one_small, one_floor = out.sizes[value], out.small[value], out.floors[value]
             cost = split_cost(inst, feature, one, size, small, one_small, floor, one_floor, hidden, out)
             out.bounds[PARTS, feature] = cost
             if one == 0 or one == size:
                 continue
+            if min(one, size - one) >= inst.params[at.K]:
+                out.bounds[APART, feature] += beside
             if cost < least:
                 second, least, which = least, cost, feature
             elif cost < second:
@@ -245,8 +265,8 @@ def judge(
     """
     bounds = out.bounds
     for feature in range(len(state)):
-        bounds[WITH, feature] = bounds[WITHOUT, feature] = 0.0
-        out.counts[SPLITS, feature], out.counts[HIDES, feature], out.counts[KEEPS, feature] = 0, hidden, 0
+        bounds[WITH, feature] = bounds[WITHOUT, feature] = bounds[APART, feature] = 0.0
+        out.counts[SPLITS, feature], out.counts[HIDES, feature] = 0, hidden
     features, starts = np.empty(len(state), np.int64), np.empty(len(inst.weights) + 1, np.int64)
     count = tail_of(inst, state, features, starts)
     total = settled

@@ -12,8 +12,8 @@ from sfumato.loops.arrays import Ints, Ints2, Reals, Reals2, Tinies, Tinies2
 from sfumato.loops.compiled import compiled
 from sfumato.microdata.methods.k_optimize import layout as at
 from sfumato.microdata.methods.k_optimize.bounds_kernels import (
+    APART,
     HIDES,
-    KEEPS,
     SPLITS,
     WITH,
     WITHOUT,
@@ -22,7 +22,16 @@ from sfumato.microdata.methods.k_optimize.bounds_kernels import (
     judge,
     whole_cost,
 )
-from sfumato.microdata.methods.k_optimize.kernels import code_of, has, merge, move, penalties, relabel, suppressed_cost
+from sfumato.microdata.methods.k_optimize.kernels import (
+    code_of,
+    has,
+    merge,
+    move,
+    penalties,
+    relabel,
+    renames,
+    suppressed_cost,
+)
 
 # A set must be better than the incumbent by more than rounding: this share of its cost.
 TIE = 1e-12
@@ -60,13 +69,19 @@ def compact(inst, stack, depth, touched):
         touched: (m + 1,) the columns that lost features, and in the last place whether any did.
     """
     spans = stack.spans
-    relabel(inst, stack.states[depth], stack.keys, spans[ROW0, depth], spans[ROW1, depth], touched)
+    block = np.empty(inst.columns[-1, at.BASE], np.int64)
+    renames(inst, stack.states[depth], touched, block)
     start = write = spans[ROW0, depth]
     kept = spans[CLASS0, depth]
     for place in range(spans[CLASS0, depth], spans[CLASS1, depth]):
         stop, begin = stack.ends[place], write
-        stack.clock[0] += 1
-        write = merge(stack.keys, stack.counts, stack.label_rows, start, stop, write, stack.table, stack.clock[0])
+        if relabel(inst, stack.keys, start, stop, touched, block):
+            stack.clock[0] += 1
+            write = merge(stack.keys, stack.counts, stack.label_rows, start, stop, write, stack.table, stack.clock[0])
+        else:
+            for row in range(start, stop):
+                move(stack.keys, stack.counts, stack.label_rows, row, row - start + begin)
+            write += stop - start
         start = stop
         if write - begin == 1 and inst.params[at.KIND] != at.LOSS_METRIC:
             stack.costs[SETTLED, depth] += whole_cost(inst, stack.counts[begin], stack.label_rows, begin, write, 0.0)
@@ -251,15 +266,16 @@ def settle(inst, stack, depth, out, best, best_state, touched, stop):
 
 @compiled
 def branch(inst, state, out):
-    """The feature to take next: the one that splits most classes and keeps both parts, of those the first in turn.
+    """The feature to take next: the one that alone keeps most apart, of those the first in turn.
 
-    Such a feature matters to the cost either way: with it classes are smaller, without it none of them can be split
-    there. Splits of which a part is suppressed say less, since the best sets have few of them.
+    Such a feature matters to the cost either way: with it classes are smaller, without it large blocks are one, which
+    no other feature can split. A cut in the midst of a column that has cuts left on both sides says less: they stand in
+    for it. And so do splits of which a part is suppressed, since the best sets have few of them.
     """
-    keeps, chosen = out.counts[KEEPS], -1
+    apart, chosen = out.bounds[APART], -1
     for place in range(len(state)):
         feature = inst.features[place, at.TURN]
-        if state[feature] == at.TAIL and (chosen < 0 or keeps[feature] > keeps[chosen]):
+        if state[feature] == at.TAIL and (chosen < 0 or apart[feature] > apart[chosen]):
             chosen = feature
     return chosen
 

@@ -76,18 +76,28 @@ def penalties(inst: at.Instance, state: Tinies, least: int, out: Reals):
 
 
 @compiled
-def relabel(inst, state, keys, start, stop, touched):
-    """Give rows the blocks that head and tail still tell apart, in the columns that are touched."""
-    block = np.empty(inst.columns[-1, at.BASE], np.int64)
+def renames(inst, state, touched, out):
+    """For each code of the columns that are touched the block that head and tail still tell apart."""
+    for column in range(len(inst.weights)):
+        if touched[column]:
+            blocks(inst, state, at.TAIL, column, out, inst.columns[column, at.BASE])
+
+
+@compiled
+def relabel(inst, keys, start, stop, touched, block):
+    """Give the rows of a class their blocks, as `renames` says; True when any row has another one than before."""
+    changed = False
     for column in range(len(inst.weights)):
         if not touched[column]:
             continue
-        blocks(inst, state, at.TAIL, column, block, at.ORIGIN)
         word, shift, mask = inst.columns[column, at.WORD], inst.columns[column, at.SHIFT], inst.columns[column, at.MASK]
-        stay = ~(mask << shift)
+        stay, base = ~(mask << shift), inst.columns[column, at.BASE]
         for row in range(start, stop):
             key = keys[row, word]
-            keys[row, word] = (key & stay) | (block[(key >> shift) & mask] << shift)
+            fresh = (key & stay) | (block[base + ((key >> shift) & mask)] << shift)
+            changed = changed or fresh != key
+            keys[row, word] = fresh
+    return changed
 
 
 @compiled
@@ -95,12 +105,16 @@ def merge(keys, counts, label_rows, start, stop, write, table, stamp):
     """Merge the equal rows of one class, writing them from `write` on.
 
     Args:
-        table: (2, 2^b) a hash table of rows, and the stamp of each: an entry is there when that is the given one.
+        table: (2, 2^b) a hash table of rows, and the stamp of each: an entry is there when that is the given one. Only
+            as much of it is used as the class needs, so that it stays near the processor.
 
     Returns:
         Where the next class is written.
     """
-    last = np.uint64(table.shape[1] - 1)
+    places = 1
+    while places < 2 * (stop - start):
+        places *= 2
+    last = np.uint64(places - 1)
     begin = write
     for row in range(start, stop):
         mixed = np.uint64(0)

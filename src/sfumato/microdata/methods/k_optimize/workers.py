@@ -109,8 +109,8 @@ def _stack(space: Space) -> Stack:
 def _verdicts(space: Space) -> Verdicts:
     features, values = len(space.instance.features), len(space.instance.values)
     return Verdicts(
-        np.zeros((3, features)),
-        np.zeros((3, features), np.int64),
+        np.zeros((4, features)),
+        np.zeros((2, features), np.int64),
         np.zeros(values, np.int64),
         np.zeros(values, np.int64),
         np.zeros(values),
