@@ -11,14 +11,16 @@ from sfumato.errors import UnattainableError
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.publication import Publication
 from sfumato.tables.cells.cells import Bounds, Reach, Status, make_relations, make_table, no_bounds
+from sfumato.tables.cells.coordinates import Coordinates
 from sfumato.tables.cells.knowledge import Attacker, Kind, Knowledge
 from sfumato.tables.cells.witness import Witness
-from sfumato.tables.deadline import within
+from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.suppression import parallel_attacks as guards
 from sfumato.tables.suppression.fast import fast
 from sfumato.tables.suppression.known_start import KnownStart
 from sfumato.tables.suppression.optimal import optimal
 from sfumato.tables.suppression.problem import make_problem
+from sfumato.tables.suppression.watch import Watch
 from sizes import size
 
 
@@ -50,7 +52,12 @@ def square(values, needs, rows, columns, ceiling=np.inf):
 def alone_in(table, columns, cells):
     """The single respondents of some inner cells of a two-way table."""
     inner = np.arange(len(table)).reshape(-1, columns + 1)[1:, 1:].ravel()
-    places = [np.array([inner[cell]]) for cell in cells]
+    return respondents_of(table, [inner[cell] for cell in cells])
+
+
+def respondents_of(table, cells):
+    """The single respondents of some cells, who know their values."""
+    places = [np.array([cell]) for cell in cells]
     nothing = Reach(np.zeros(1), np.zeros(1))
     return tuple(
         Attacker(f"c{place[0]}", Kind.RESPONDENT, place, Bounds(table.values[place], table.values[place]), nothing)
@@ -165,6 +172,45 @@ def test_three_way_tables_hold_and_optimal_is_never_costlier(seed):
     assert best.cost <= quick.cost + 1e-9
     assert holds(table, best.masked)
     assert holds(table, quick.masked)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_where_dimensions_are_known_the_least_cost_is_the_same(seed):
+    """Then attackers are asked in another way: a bound that is too high would end the search with a dearer pattern."""
+    table = cube(seed)
+    alone = respondents_of(table, np.flatnonzero(table.unsafe)[:1])
+    codes = np.stack(np.unravel_index(np.arange(27), (3, 3, 3)), axis=1)
+    coordinates = Coordinates(codes, (np.array([-1, 0, 0]),) * 3)
+    known, unknown = (optimal(make_problem(table, None, alone, places)) for places in (coordinates, None))
+    assert known.proved
+    assert known.cost == unknown.cost
+    assert holds(table, known.masked, alone)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_every_safe_pattern_satisfies_what_attackers_say_of_points(seed):
+    """Points of all kinds; attackers from outside and from within answer with cuts that they violate."""
+    table, rng = cube(seed), np.random.default_rng(seed)
+    alone = respondents_of(table, np.flatnonzero(table.unsafe))
+    problem = make_problem(table, attackers=alone)
+    watch = Watch(problem)
+    points = (np.where(problem.forced, 1.0, rng.random(27) ** (1 + place)) for place in range(8))
+    cuts = [(cut, point) for point in points for cut in watch.cuts(point, Deadline())]
+    patterns = [table.unsafe | (rng.random(27) < share) for share in (0.5, 0.7, 0.9) for _ in range(5)]
+    safe = [masked.astype(float) for masked in patterns if holds(table, masked, alone)]
+    assert len(safe) > 3
+    assert sum(cut.short(point) > 1e-4 for cut, point in cuts) > 5
+    assert all(cut.short(masked) <= 1e-9 for cut, _ in cuts for masked in safe)
+
+
+def test_who_knows_a_cell_is_asked_at_points_that_hold_off_the_outsider():
+    table = square([5, 9, 9, 5, 9, 9, 9, 9, 9], {0: 1, 3: 1}, 3, 3)
+    outside, within_ = make_problem(table), make_problem(table, attackers=alone_in(table, 3, (0, 3)))
+    shares = optimal(outside).masked.astype(float)
+    assert not list(Watch(outside).cuts(shares, Deadline()))
+    cuts = list(Watch(within_).cuts(shares, Deadline()))
+    assert cuts
+    assert all(cut.short(shares) > 0 for cut in cuts)
 
 
 def random_square(seed, rows, columns, share):

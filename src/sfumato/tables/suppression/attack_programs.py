@@ -36,6 +36,10 @@ class Attackers:
 
     def directions(self, threat: Threat) -> Numbers | None:
         """The multipliers d with sign · y_cell = Σ d_j · y_j over the others, or None when the threat is withstood."""
+        return self.attack(threat)[0]
+
+    def attack(self, threat: Threat) -> tuple[Numbers | None, Numbers]:
+        """The same multipliers, and the deviations of all cells, in units of the need, that move the cell furthest."""
         highs = self._highs
         self._bound(threat)
         highs.changeColCost(threat.cell, -float(threat.sign))
@@ -46,7 +50,8 @@ class Attackers:
         duals = np.array(solution.col_dual)
         reached = solution.col_value[threat.cell] * threat.sign
         own = 1.0 + threat.sign * duals[threat.cell]
-        return -duals / own if reached < 1 - 1e-7 and own > 1e-9 else None
+        multipliers = -duals / own if reached < 1 - 1e-7 and own > 1e-9 else None
+        return multipliers, np.array(solution.col_value)
 
     def _bound(self, threat: Threat) -> None:
         """Room in units of the need, so that every attack is equally well scaled."""
