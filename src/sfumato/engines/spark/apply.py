@@ -26,8 +26,11 @@ from sfumato.microdata.row_order import ORDER_DIGITS, ROWS_A_HASH
 MAX_BROADCAST = 2_000_000
 # So many rows are put in order at a time.
 ROWS_A_PART = 1_000_000
-# The digits that place a row, as bytes; by so many of them it is put into a part.
-PLACE, PART_BYTES = "sfumato_place", 3
+# The digits that place a row; by so many of them it is put into a part.
+PLACE, PART_DIGITS = "sfumato_place", 6
+_SHARED_BITS = ROWS_A_HASH.bit_length() - 1
+# What a missing value is looked up by: no value of a file has it, and a row is found by one key.
+MISSING = "\0missing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +104,11 @@ class Application(Lookups):
         number = {"float": pa.float32(), "double": pa.float64()}.get(str(kind.typeName()))
         keys = texts.tolist() if number is None else [None if text is None else float(text) for text in texts]
         lookup = self._loaded({"sfumato_text": pa.array(keys, number or pa.string())} | columns)
-        key = key_of(F.col(f"s{at}"), kind, self.strip)
-        return rows.join(lookup, key.eqNullSafe(lookup["sfumato_text"])).drop("sfumato_text")
+        key, text = key_of(F.col(f"s{at}"), kind, self.strip), lookup["sfumato_text"]
+        if number is not None:
+            return rows.join(lookup, key.eqNullSafe(text)).drop("sfumato_text")
+        same = F.coalesce(key, F.lit(MISSING)) == F.coalesce(text, F.lit(MISSING))
+        return rows.join(lookup, same).drop("sfumato_text")
 
     def _loaded(self, columns: dict[str, Any]) -> Any:
         table = arrow().table(columns)
@@ -233,8 +239,9 @@ def _hash(key: str) -> Any:
 
 def _place(key: str) -> Any:
     """The digits by which a row is placed, as in order.py."""
-    shared = F.sha2(F.concat(F.lit(key), F.floor((F.col(ROW) - 1) / ROWS_A_HASH).cast("string")), 256)
-    part = F.pmod(F.col(ROW) - 1, F.lit(ROWS_A_HASH)).cast("int")
+    before = F.col(ROW) - 1
+    shared = F.sha2(F.concat(F.lit(key), F.shiftright(before, _SHARED_BITS).cast("string")), 256)
+    part = before.bitwiseAND(ROWS_A_HASH - 1).cast("int")
     return F.substring(shared, part * ORDER_DIGITS + 1, ORDER_DIGITS)
 
 
@@ -244,11 +251,11 @@ def _in_places(rows: Any, place: Any, parts: int) -> Any:
     Places are as good as drawn by chance, so that the first digits tell which part a row belongs to. Spark's own order
     would look for that in a sample, for which it works out all rows once more.
     """
-    rows = rows.withColumn(PLACE, F.unhex(place))
+    rows = rows.withColumn(PLACE, place)
     if parts == 1:
         return rows.repartition(1).sortWithinPartitions(PLACE, ROW)
-    first = F.conv(F.hex(F.substring(PLACE, 1, PART_BYTES)), 16, 10).cast("long")
-    part = F.floor(first * parts / 256**PART_BYTES).cast("int")
+    first = F.conv(F.substring(PLACE, 1, PART_DIGITS), 16, 10).cast("long")
+    part = F.shiftright(first * parts, 4 * PART_DIGITS).cast("int")
     marks = F.lit(_marks(rows.sparkSession, parts))
     return rows.repartition(parts, marks[part]).sortWithinPartitions(PLACE, ROW)
 
