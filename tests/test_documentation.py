@@ -241,6 +241,7 @@ def test_the_tour_shows_what_the_demo_prints(sfumato, tmp_path) -> None:
 
 def test_a_page_is_found_by_the_end_of_its_name(sfumato) -> None:
     assert sfumato("docs", "mondrian").out.startswith("# Mondrian")
+    assert "tutorials/patients.md" in sfumato("docs", "llms").out
     missing = sfumato("docs", "mondrain")
     assert (missing.code, "mondrian" in missing.err) == (2, True)
 

@@ -157,8 +157,14 @@ def did_you_mean(name: str, valid: Iterable[str]) -> str:
     'Did you mean "age"?'
     """
     names = sorted(valid)
-    folded = {valid_name.casefold(): valid_name for valid_name in reversed(names)}
-    near = get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
-    if near:
-        return f'Did you mean "{folded[near[0]]}"?'
+    near = nearest(name, names)
+    if near is not None:
+        return f'Did you mean "{near}"?'
     return "Valid: " + ", ".join(names) + "." if names else ""
+
+
+def nearest(name: str, valid: Iterable[str]) -> str | None:
+    """The valid name that was likely meant, whatever its case."""
+    folded = {valid_name.casefold(): valid_name for valid_name in sorted(valid, reverse=True)}
+    near = get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
+    return folded[near[0]] if near else None

@@ -43,6 +43,17 @@ CASES = {
     "the plan of a table for rows": (("anonymize", "table.yaml", "--out", "out"), 2, "sfumato protect PLAN"),
     "the plan of rows for a table": (("protect", "plan.yaml", "--out", "out"), 2, "sfumato anonymize PLAN"),
     "a misspelled column": (("risk", "rows.csv", "--quasi-identifiers", "Agee,zip"), 2, 'Did you mean "age"?'),
+    "a misspelled column alone": (("risk", "rows.csv", "--quasi-identifiers", "Agee"), 2, 'Did you mean "age"?'),
+    "two misspelled columns": (("risk", "rows.csv", "--quasi-identifiers", "Agee,zipp"), 2, 'Did you mean "zip"?'),
+    "a misspelled column to verify": ((*VERIFY[:-1], "AGE"), 2, 'Did you mean "age"?'),
+    "no columns": (("risk", "rows.csv"), 2, "--quasi-identifiers sex,age"),
+    "cells in place of a plan": (
+        ("protect", "rows.csv", "--out", "out"),
+        2,
+        "A plan of a table is a YAML or JSON file",
+    ),
+    "cells to compare": (("compare-tables", "rows.csv"), 2, "sfumato docs tables"),
+    "cells to audit by": (("audit", "rows.csv", "--plan", "rows.csv"), 2, "sfumato docs tables"),
     "no share": (("compare", "plan.yaml", "--suppression", "nan", "--out", "out"), 2, "from 0 to 1"),
     "no share among others": (("compare", "plan.yaml", "--suppression", "0,nan", "--out", "out"), 2, "from 0 to 1"),
 }
@@ -73,6 +84,15 @@ def test_another_separator_works_all_the_same(sfumato, folder) -> None:
     assert sfumato(*RISK, "--separator", ":").code == 0
     assert sfumato(*VERIFY, "--separator", ":").code == 0
     assert yaml.safe_load(sfumato("suggest", "rows.csv", "--separator", ":").out)["data"]["separator"] == ":"
+
+
+@pytest.mark.parametrize("typed", ["tab", r"\t", "\t"])
+def test_a_tab_can_be_typed(sfumato, folder, typed) -> None:
+    (folder / "rows.csv").write_text(ROWS.replace(",", "\t"), encoding="utf-8")
+    assert sfumato(*RISK, "--separator", typed).code == 0
+    (folder / "rows.csv").write_text(ROWS, encoding="utf-8")
+    ran = sfumato("hierarchy", "plan.yaml", "age", "--separator", typed)
+    assert (ran.code, ran.out.splitlines()[0]) == (0, "30\t*")
 
 
 def test_what_an_existing_file_holds_stays(sfumato, folder) -> None:

@@ -171,6 +171,41 @@ def test_a_file_read_with_the_wrong_separator_is_no_file_of_one_column(tmp_path,
     assert "--separator" in caught.value.do
 
 
+@pytest.mark.parametrize(
+    ("header", "row", "separator", "typed"),
+    [
+        ("alter,kinder", "{},1", ";", "','"),
+        ("alter,kinder", "{},1", "\t", "','"),
+        ("alter;kinder", "{};1", "|", "';'"),
+        ("age\tsex", "{}\tm", ";", "tab"),
+        ("age sex", "{} m", None, "' '"),
+        ("town age kids", "Ulm {} 2", None, "' '"),
+    ],
+)
+def test_a_file_of_one_column_is_told_what_to_type(tmp_path, header, row, separator, typed):
+    path = tmp_path / "rows.csv"
+    path.write_text(f"{header}\n" + "".join(f"{row.format(20 + i % 40)}\n" for i in range(60)), encoding="utf-8")
+    with pytest.raises(DataError, match="one column") as caught:
+        suggest_for_file(path, separator)
+    assert f"--separator {typed}" in caught.value.do
+    right = suggest_for_file(path, "\t" if typed == "tab" else typed[1:-1])
+    assert len(right.plan["columns"]) == len(header.split(typed[1:-1] if typed != "tab" else "\t"))
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "separator"),
+    [
+        ("Income, net", [f"{i},5" for i in range(60)], ";"),
+        ("full name", [f"Ada L{chr(97 + i % 26)}ve" for i in range(60)], None),
+        ("town age", [f"Ulm {i}" for i in range(60)], ","),
+    ],
+)
+def test_a_file_of_one_column_is_read_as_one(tmp_path, header, rows, separator):
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join([f'"{header}"' if separator is None else header, *rows]) + "\n", encoding="utf-8")
+    assert list(suggest_for_file(path, separator if separator != "," else "|").plan["columns"]) == [header]
+
+
 def test_rare_values_must_not_fill_a_class_and_common_ones_may(tmp_path):
     path = tmp_path / "rows.csv"
     rows = "".join(

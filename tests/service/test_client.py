@@ -109,6 +109,17 @@ def test_what_fails_is_raised_as_the_library_raises_it(client, rows, tmp_path):
     assert (listed.status_code, "limit: Input should be greater" in listed.json()["detail"]) == (400, True)
 
 
+def test_a_plan_of_the_other_kind_is_told_as_such(client, rows, tmp_path):
+    (tmp_path / "table.yaml").write_text("version: 1\ntable: {value: n}\ndimensions: {area: {column: area}}\n")
+    (tmp_path / "rows.yaml").write_text(
+        "version: 1\ncolumns: {zip: {role: identifier}}\nprivacy: [{model: k-anonymity, k: 2}]\n"
+    )
+    with pytest.raises(sf.PlanError, match="this is the plan of a table, not of rows"):
+        client.submit("anonymize", tmp_path / "table.yaml", [rows])
+    with pytest.raises(sf.PlanError, match="this is the plan of rows, not of a table"):
+        client.submit("protect", tmp_path / "rows.yaml", [rows])
+
+
 def test_a_quota_is_no_fault_of_the_plan(serving, rows, tmp_path):
     key, line = new_key("tests")
     (tmp_path / "keys").write_text(line)

@@ -34,10 +34,12 @@ def command(
 
 
 def page_text(name: str) -> str:
-    """The text of the page of that name, or of the only one whose name ends so."""
-    from sfumato.reference.pages import Sources, text_of, titles
+    """The text of the page of that name, or of the only one whose name ends so; `llms` tells programs of all."""
+    from sfumato.reference.pages import Sources, overview, text_of, titles
 
     names = titles()
+    if name in ("llms", "llms.txt"):
+        return overview({page: page_text(page) for page in names})
     ends = [page for page in names if name in (page, page.rpartition("/")[2])]
     if name not in names and len(ends) != 1:
         raise PlanError(f'there is no page "{name}".', did_you_mean(name, ends or names), "docs")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli.files import write_text
-from sfumato.cli.options import PlanFile
+from sfumato.cli.options import PlanFile, separator_sign
 from sfumato.errors import PlanError, did_you_mean
 from sfumato.folders import check_free
 
@@ -23,7 +23,7 @@ def command(
     column: Annotated[str, typer.Argument(help="A quasi-identifier of the plan.")],
     out: Annotated[Path | None, typer.Option(help="Save to this file instead of printing.")] = None,
     data: Annotated[Path | None, typer.Option(help="Other data than the plan names.")] = None,
-    separator: Annotated[str, typer.Option(help="What stands between the levels.")] = ";",
+    separator: Annotated[str, typer.Option(help="What stands between the levels.", callback=separator_sign)] = ";",
 ) -> None:
     """Print the ladder of a column: one row a value, one column a level."""
     from sfumato.hierarchies.ladder_text import ladder_text

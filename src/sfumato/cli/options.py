@@ -10,7 +10,23 @@ from sfumato.errors import PlanError
 PlanFile = Annotated[Path, typer.Argument(help="The plan (YAML or JSON).")]
 NewFolder = Annotated[Path, typer.Option(help="Folder for what is written; it must not exist yet.")]
 Engine = Annotated[str | None, typer.Option(help="duckdb (default), frames or spark.")]
-Separator = Annotated[str | None, typer.Option(help="Of a CSV file; found out from its header by default.")]
+
+
+def separator_sign(text: str | None) -> str | None:
+    """What stands between fields, as people can type it: a tab has a name.
+
+    >>> separator_sign("tab"), separator_sign(";")
+    ('\\t', ';')
+    """
+    return "\t" if text in ("tab", r"\t") else text
+
+
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        help="Of a CSV file; found out from its header by default. A tab is written tab.", callback=separator_sign
+    ),
+]
 Decimal = Annotated[str | None, typer.Option(help="The decimal mark of a CSV file: a point (default) or a comma.")]
 Header = Annotated[
     bool | None,

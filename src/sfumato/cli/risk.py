@@ -40,6 +40,12 @@ def command(
     from sfumato.errors import PlanError, did_you_mean
     from sfumato.pipelines.risk import risk
 
+    if quasi_identifiers is None and plan is None:
+        raise PlanError(
+            "no quasi-identifier is named.",
+            "Name the columns that an attacker may know: --quasi-identifiers sex,age; or a plan: --plan FILE.",
+            "columns",
+        )
     if on_missing not in ("category", "any", "drop"):
         hint = did_you_mean(on_missing, ("category", "any", "drop"))
         raise PlanError(f'"{on_missing}" is no way to take missing values.', hint, "on-missing")

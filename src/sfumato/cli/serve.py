@@ -12,6 +12,7 @@ import threading
 import time
 import webbrowser
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, get_type_hints
@@ -66,7 +67,7 @@ def command(
             here = "127.0.0.1" if host in ("0.0.0.0", "::") else host
             threading.Thread(target=_open_when_ready, args=(f"http://{here}:{port}/app",), daemon=True).start()
         figures = {"PROMETHEUS_MULTIPROC_DIR": str(folder)} if workers > 1 else {}
-        _run(to_environment(settings, jobs) | figures, host, port, workers, limits.seconds)
+        _run(to_environment(settings, jobs) | figures, host, port, workers, limits.seconds, jobs.pages)
     return None
 
 
@@ -139,10 +140,11 @@ def _open_when_ready(address: str) -> None:
         return
 
 
-def _run(environment: dict[str, str], host: str, port: int, workers: int, seconds: float) -> None:
+def _run(environment: dict[str, str], host: str, port: int, workers: int, seconds: float, pages: bool) -> None:
     try:
         import uvicorn
 
+        from sfumato.cli.pages_server import PagesServer
         from sfumato.server import from_variables
     except ImportError:
         raise missing_extra("fastapi, uvicorn or rdflib", "web") from None
@@ -151,20 +153,28 @@ def _run(environment: dict[str, str], host: str, port: int, workers: int, second
     if app.state.door.open and not _is_own(host):
         LOG.warning(json.dumps({"access": "nobody signs in, and others than this machine may reach the service"}))
     signal.signal(signal.SIGTERM, _leave)
+    options: dict[str, Any] = {
+        "app": "sfumato.server:from_variables",
+        "factory": True,
+        "host": host,
+        "port": port,
+        "workers": workers,
+        "access_log": False,
+        "server_header": False,
+        "proxy_headers": False,  # they are believed by rules of our own
+        "log_config": None,
+        "timeout_keep_alive": 10,
+        "timeout_graceful_shutdown": int(seconds) + 5,
+    }
     try:
-        uvicorn.run(
-            "sfumato.server:from_variables",
-            factory=True,
-            host=host,
-            port=port,
-            workers=workers,
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,  # they are believed by rules of our own
-            log_config=None,
-            timeout_keep_alive=10,
-            timeout_graceful_shutdown=int(seconds) + 5,
-        )
+        if pages:
+            server = PagesServer(uvicorn.Config(**options))
+            with suppress(KeyboardInterrupt):
+                server.run()
+            if not server.started:
+                raise SystemExit(1)
+        else:
+            uvicorn.run(**options)
     except SystemExit as end:
         if end.code:
             raise EngineError("the service did not start.", "Is the port free? The log says more.", "serve") from None

@@ -14,6 +14,7 @@ _COMMA_NUMBER = re.compile(COMMA_NUMBER)
 
 # Numbers with a mark before every three digits, and such that need none.
 _THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:([.,])[0-9]{3})(?:\1[0-9]{3})*")
+_WHOLE = re.compile(r"[+-]?[0-9]+")
 _BELOW = re.compile(r"[+-]?[0-9]{1,3}")
 _NUMBER = re.compile(r"[+-]?[0-9][0-9.,]*")
 
@@ -37,19 +38,22 @@ def with_points(fields: Iterable[str]) -> list[str]:
     return [field.translate(_POINTS) if _COMMA_NUMBER.fullmatch(field.strip()) else field for field in fields]
 
 
-def thousands_mark(texts: Iterable[str]) -> str | None:
+def thousands_mark(texts: Iterable[str], throughout: bool = True) -> str | None:
     """The mark that may stand between the thousands of a column's numbers, or else before their fractions.
 
-    Every number that has a mark has it before each three digits, and one without is below a thousand; None where that
-    is not so, or no number has a mark.
+    Every number that has a mark has it before each three digits, and one without is below a thousand, unless marks
+    need not be written throughout; None where that is not so, or no number has a mark.
 
     >>> thousands_mark(["1.204", "3", "Ulm"]), thousands_mark(["1,204,310", "12"])
     ('.', ',')
     >>> thousands_mark(["1.204", "3.5"]), thousands_mark(["1.204", "4310"]), thousands_mark(["0.204"])
     (None, None, None)
+    >>> thousands_mark(["1.204", "4310"], throughout=False)
+    '.'
     """
     numbers = [text.strip() for text in texts if _NUMBER.fullmatch(text.strip())]
-    marked = [match for text in numbers if not _BELOW.fullmatch(text) for match in [_THOUSANDS.fullmatch(text)]]
+    plain = _BELOW if throughout else _WHOLE
+    marked = [match for text in numbers if not plain.fullmatch(text) for match in [_THOUSANDS.fullmatch(text)]]
     marks = {match[1] if match else None for match in marked}
     return marks.pop() if len(marks) == 1 else None
 

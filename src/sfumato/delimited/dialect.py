@@ -41,7 +41,7 @@ def check_separator(separator: str | None) -> None:
     if separator is not None and (len(separator) != 1 or separator in '"\r\n'):
         raise PlanError(
             "the separator must be one character, neither a quote nor a line break.",
-            "For example ; or , or a tab.",
+            "For example ; or , or a tab: on the command line --separator tab.",
             "separator",
         )
 

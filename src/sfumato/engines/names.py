@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sfumato.errors import DataError, PlanError
+from sfumato.errors import DataError, Fault, PlanError, nearest
 
 # The engines' own columns begin so, next to those of the data.
 RESERVED = "sfumato_"
@@ -13,19 +13,28 @@ def check_header(asked: Iterable[str], columns: Sequence[str]) -> None:
     """Refuse data that have none of the columns asked for.
 
     The names at hand are then likely the first row, or a whole line that was read with another separator: they are for
-    the caller alone. Messages may quote them once this check has passed.
+    the caller alone, save one that is nearly what was asked for. Messages may quote them once this check has passed.
 
     Raises:
         PlanError: The data have none of the columns; the names at hand are its values.
     """
-    if any(name in columns for name in asked):
+    names = list(asked)
+    if any(name in columns for name in names):
         return
+    # A value of the first row may look like one of many names by chance.
+    if 2 * sum(nearest(name, columns) is not None for name in names) >= max(1, len(names)):
+        raise PlanError([_absent(name, columns) for name in names], code="columns", values=tuple(columns))
     raise PlanError(
         "the first line has none of the columns asked for; has the file a header?",
         "Check the names and the separator; a plan says data.header: false for a file without a header.",
         "columns",
         values=tuple(columns),
     )
+
+
+def _absent(name: str, columns: Sequence[str]) -> Fault:
+    near = nearest(name, columns)
+    return Fault(name, "the data have no such column.", "" if near is None else f'Did you mean "{near}"?')
 
 
 def check_names(columns: Sequence[Any]) -> None:

@@ -210,7 +210,6 @@ def suggest_for_file(
         suggestion = replace(suggestion, notes=(*suggestion.notes, ENCODING.format(encoding=likely)))
     if header is None:
         check_names(suggestion.profiles)
-    check_one_column(suggestion.profiles)
     return suggestion
 
 
@@ -221,6 +220,7 @@ def _of_file(path: Path, options: Mapping[str, Any]) -> SuggestedPlan:
     with _opened(path, options) as (engine, separator):
         asks = "decimal" not in options and separator and options.get("separator") != ","
         rows = CountedRows(engine)
+        check_one_column(rows.texts, blanks=bool(separator) and "separator" not in options)
         if not (asks and writes_commas(rows.texts, thousands=separator == ",")):
             return suggest_plan(rows, str(path), book_of(path), **options)
     return _of_file(path, {**options, "decimal": ","})

@@ -5,6 +5,7 @@ octal number, `no` is a column or a country and no truth value. What a key must 
 """
 
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -12,6 +13,8 @@ from typing import Any
 
 from sfumato.errors import PlanError
 
+# How files end that hold rows or cells, and no plan.
+DATA_SUFFIXES = (".csv", ".tsv", ".txt", ".gz", ".parquet", ".jsonl", ".xlsx", ".xls", ".sqlite", ".db", ".duckdb")
 # What is read as something else than text: tag, pattern, and the first characters by which it is looked for.
 RESOLVED = (
     ("null", r"~|null|", ["~", "n", ""]),
@@ -56,6 +59,18 @@ def load(path: Path) -> Any:
         where = f" in line {mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or "not valid YAML"
         raise PlanError(f"the plan {path.name} is not YAML{where}: {problem}.", code="yaml") from None
+
+
+def load_plan(path: Path, do: str) -> Mapping[str, Any]:
+    """What a plan file holds; a file of rows or cells is no plan, whatever can be read into it.
+
+    Raises:
+        PlanError: It is one, or holds something else than a mapping; `do` says what a plan is.
+    """
+    value = None if path.suffix.lower() in DATA_SUFFIXES and path.is_file() else load(path)
+    if isinstance(value, Mapping):
+        return value
+    raise PlanError(f"{path.name} holds no plan.", do, "no-plan")
 
 
 def parsed(text: str) -> Any:

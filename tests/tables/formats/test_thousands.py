@@ -8,6 +8,8 @@ from sfumato.tables.plan.plan import read_table_plan
 from sfumato.texts.words import words_in
 
 CELLS = "area;count\nJena;1.204\nGera;3\nTotal;1.207\n"
+# Not every number of a table is written by the same hand.
+MIXED = "area;count\nJena;1.204\nGera;204\nUlm;1000\nTotal;2408\n"
 CROSSED = "area;m;f;Total\nJena;1.204;3;1.207\nGera;2;1.050;1.052\nTotal;1.206;1.053;2.259\n"
 
 
@@ -19,13 +21,18 @@ def published(folder, text, decimal=None, dimensions=("area",)):
     return sf.protect(plan=read_table_plan(plan, folder))
 
 
-@pytest.mark.parametrize("text", [CELLS, CELLS.replace(".", ",")])
+@pytest.mark.parametrize("text", [CELLS, CELLS.replace(".", ","), MIXED, MIXED.replace(".", ",")])
 def test_counts_in_doubt_are_refused_until_the_plan_says_what_they_are(text, tmp_path) -> None:
     with pytest.raises(DataError, match=r"1[.,]204. 1204, or a fraction") as caught:
         published(tmp_path, text)
     assert caught.value.code == "data.thousands" and "table.decimal: " in caught.value.do
     told = words_in("de").sentence(f"{caught.value.what} {caught.value.do}")
     assert "Tausenderzeichen" in told and "Bruchzahl ist" in told
+
+
+@pytest.mark.parametrize(("text", "decimal"), [(MIXED, ","), (MIXED.replace(".", ","), ".")])
+def test_marks_that_some_thousands_lack_are_no_fractions_either(text, decimal, tmp_path) -> None:
+    assert max(published(tmp_path, text, decimal).source.numbers("count")) == 2408
 
 
 @pytest.mark.parametrize(("text", "decimal"), [(CELLS, ","), (CELLS.replace(".", ","), ".")])

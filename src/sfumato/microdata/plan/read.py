@@ -39,8 +39,10 @@ from sfumato.shapes import files
 from sfumato.shapes.faults import Faults, Refused
 from sfumato.shapes.shapes import Schema, kind_of
 
-# How files end that hold rows, and no plan.
-DATA_SUFFIXES = (".csv", ".tsv", ".txt", ".gz", ".parquet", ".jsonl", ".xlsx", ".xls", ".sqlite", ".db", ".duckdb")
+WHAT_A_PLAN_IS = (
+    "A plan is a YAML or JSON file that says what each column is; one is proposed for a file of rows by: "
+    "sfumato suggest ROWS --out plan.yaml"
+)
 # Names of columns that are written as they are in the names of folders.
 FOLDER = re.compile(r"[A-Za-z0-9_.-]+", re.ASCII)
 
@@ -67,24 +69,7 @@ def read_plan(plan: PlanValue | Mapping[str, Any] | str | Path, folder: Path | N
             "no-plan",
         )
     path = Path(plan)
-    return _read(_loaded(path), path.parent)
-
-
-def _loaded(path: Path) -> object:
-    """What a plan file holds; a file of rows is no plan, whatever can be read into it.
-
-    Raises:
-        PlanError: It is one, or holds something else than a mapping.
-    """
-    value = None if path.suffix.lower() in DATA_SUFFIXES else files.load(path)
-    if isinstance(value, Mapping):
-        return value
-    raise PlanError(
-        f"{path.name} holds no plan.",
-        "A plan is a YAML or JSON file that says what each column is; one is proposed for a file of rows by: "
-        "sfumato suggest ROWS --out plan.yaml",
-        "no-plan",
-    )
+    return _read(files.load_plan(path, WHAT_A_PLAN_IS), path.parent)
 
 
 def _checked(plan: PlanValue) -> Plan:
@@ -124,7 +109,7 @@ def _read(value: object, folder: Path) -> Plan:
 
 def _refuse_tables(value: object) -> None:
     """Refuse the plan of a table by what it is, instead of key by key."""
-    if isinstance(value, Mapping) and {"table", "tables"} & value.keys() and not {"data", "privacy"} & value.keys():
+    if isinstance(value, Mapping) and {"table", "tables"} & value.keys() and not {"privacy", "policy"} & value.keys():
         raise PlanError(
             "this is the plan of a table, not of rows.",
             "Tables are protected by: sfumato protect PLAN --out FOLDER, and judged by: sfumato audit.",

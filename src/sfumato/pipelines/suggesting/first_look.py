@@ -14,12 +14,14 @@ from sfumato.hierarchies.suggest.words.person_names import share_of_full_names
 
 _LOOKED_AT_BYTES = 1 << 20
 # What may stand between the fields of a file that was read as one column.
-_SEPARATORS = ",;\t|"
+_TAB = "\t"
+_SEPARATORS = f",;{_TAB}|"
 # A column shows its decimal mark where nearly all of its texts are numbers, and some have a fraction.
 _SHARE_OF_NUMBERS, _SHARE_OF_FRACTIONS = 0.9, 0.1
 _COMMA_NUMBER = re.compile(COMMA_NUMBER)
 _COMMA_FRACTION = re.compile(r".*\d,\d.*")
 _POINT_NUMBER = re.compile(r"[€$£]? ?[+-]?\d+[.]\d+( ?[^0-9.,\s]{1,8})?")
+_NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
 _WHOLE_NUMBER = re.compile(r"[+-]?\d+")
 # Points between thousands are no decimal marks.
 _THOUSANDS = re.compile(r"\D*\d{1,3}([.]\d{3})+\D*")
@@ -104,19 +106,47 @@ def _is_named_by_a_value(profile: Profile) -> bool:
     return form is not None and not _TITLE.fullmatch(profile.name) and (format_of(profile) or ("",))[0] == form[0]
 
 
-def check_one_column(profiles: tuple[Profile, ...]) -> None:
-    """Refuse a file that was read as one column though a separator stands in nearly every row."""
-    if len(profiles) > 1:
+def check_one_column(columns: Mapping[str, Mapping[str | None, int]], blanks: bool) -> None:
+    """Refuse a file that was read as one column though a separator stands in nearly every row.
+
+    Args:
+        columns: Each column's texts with their numbers of rows.
+        blanks: Whether blanks may stand between its columns.
+    """
+    if len(columns) != 1:
         return
-    only = profiles[0]
+    ((name, texts),) = columns.items()
+    only = Profile(name, _present(texts), sum(texts.values()))
     for separator in _SEPARATORS:
-        if separator in only.name and only.share_of(re.compile(f".*{re.escape(separator)}.*", re.DOTALL)) > 0.5:
-            shown = "a tab" if separator == "\t" else f'"{separator}"'
+        if separator in name and _stands_in_rows(separator, only):
+            shown = "a tab" if separator == _TAB else f'"{separator}"'
             raise DataError(
                 f"the file is read as one column, but {shown} stands in its header and in most of its rows.",
-                "Say what stands between its columns: --separator.",
+                f"Say what stands between its columns: --separator {'tab' if separator == _TAB else repr(separator)}",
                 "separator",
             )
+    if blanks and _is_divided_by_blanks(only):
+        raise DataError(
+            "the file is read as one column, but blanks divide its header and its rows alike.",
+            "Say what stands between its columns: --separator ' ', or another sign where it is one column.",
+            "separator",
+        )
+
+
+def _stands_in_rows(separator: str, only: Profile) -> bool:
+    """Whether a sign of a name stands in most rows, too; that of an amount ("net, in euros") may be a decimal mark."""
+    if separator == "," and ", " in only.name and only.share_of(_COMMA_NUMBER) >= _SHARE_OF_NUMBERS:
+        return False
+    return only.share_of(re.compile(f".*{re.escape(separator)}.*", re.DOTALL)) > 0.5
+
+
+def _is_divided_by_blanks(only: Profile) -> bool:
+    """Whether rows have as many parts as the name; of two, one must be a number, for many have two names."""
+    parts = len(only.name.split())
+    rows = [text.split() for text in only.counts]
+    if parts < 2 or not rows or any(len(row) != parts for row in rows):
+        return False
+    return parts > 2 or any(all(_NUMBER.fullmatch(row[place]) for row in rows) for place in range(parts))
 
 
 def likely_encoding(path: Path) -> str | None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Unpack, overload
 
-from sfumato.errors import DataError, PlanError, PromiseError
+from sfumato.errors import DataError, Fault, PlanError, PromiseError, did_you_mean
 from sfumato.pipelines.tables.perturbation.perturb import perturb
 from sfumato.pipelines.tables.perturbation.perturbed_table import PerturbedTable, PerturbedTables
 from sfumato.pipelines.tables.perturbation.several import perturb_several
@@ -25,7 +25,7 @@ from sfumato.tables.cells.parts import Part
 from sfumato.tables.deadline import Deadline, never, within
 from sfumato.tables.formats.cell_places import errors_in
 from sfumato.tables.masking import Masked, mask_part
-from sfumato.tables.plan.plan import FILE_KEYS, TABLE, TablePlan, read_table_plan
+from sfumato.tables.plan.plan import FILE_KEYS, PLAN, TABLE, TablePlan, read_table_plan
 from sfumato.tables.promises.told_kind import check_kind
 from sfumato.tables.suppression.installed import check_installed
 from sfumato.tables.suppression.suppression import Progress
@@ -182,11 +182,20 @@ def _plan(plan: Any, parts: dict[str, Any], table: Any) -> TablePlan:
     if plan is None and not parts and _is_plan_file(table):
         return read_table_plan(table)
     if plan is None:
+        _check_parts(parts)
         inner = {key: parts.pop(key) for key in _TABLE_KEYS if key in parts}
         plan = {"version": 1, "table": inner, **parts}
     elif parts:
         raise PlanError("give either a plan or its parts.", code="plan-and-parts")
     return read_table_plan(plan)
+
+
+def _check_parts(parts: Mapping[str, Any]) -> None:
+    """Refuse parts that there are not, with the nearest of a plan and of its table."""
+    known = {*_TABLE_KEYS, *PLAN.keys, "plan"}
+    faults = [Fault(name, "unknown key.", did_you_mean(name, known)) for name in parts if name not in known]
+    if faults:
+        raise PlanError(faults, code="faults")
 
 
 # Of the keys of a table those that name no file, nor columns of one.

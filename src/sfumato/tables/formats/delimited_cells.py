@@ -26,7 +26,8 @@ def _refuse_doubt(columns: Columns, table: TableSource) -> None:
     """Refuse counts that are thousands or fractions: `1.204` is 1204 persons in Germany."""
     counts = _numbers(columns, table) if table.counts else [table.frequency]
     texts = [text for name in counts for text in columns.texts.get(name or "", ())]
-    mark = thousands_mark(texts)
+    # A count is no fraction, so that not all of them need be written alike.
+    mark = thousands_mark(texts, throughout=False)
     if mark is not None:
         example = next(text for text in texts if mark in text)
         whole = example.replace(mark, "")
@@ -53,7 +54,7 @@ def _without_commas(columns: Columns, table: TableSource) -> Columns:
     plain = {
         name: tuple(text.replace(",", "") for text in columns.texts[name])
         for name in _numbers(columns, table)
-        if thousands_mark(columns.texts[name]) == ","
+        if thousands_mark(columns.texts[name], throughout=False) == ","
     }
     return Columns({**columns.texts, **plain})
 

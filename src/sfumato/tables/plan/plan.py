@@ -9,7 +9,7 @@ from typing import Any, get_args
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import encoding_of
 from sfumato.errors import PlanError
-from sfumato.shapes.files import load
+from sfumato.shapes.files import load_plan
 from sfumato.shapes.records import record_of
 from sfumato.shapes.release_plan import RELEASE, ReleasePlan
 from sfumato.shapes.shapes import (
@@ -24,6 +24,7 @@ from sfumato.shapes.shapes import (
     Schema,
     Tagged,
     Text,
+    kind_of,
     read,
 )
 from sfumato.tables.plan import rules
@@ -34,6 +35,11 @@ from sfumato.tables.plan.method import Method, MethodChoice, Protection
 from sfumato.tables.plan.output import MASKED_FILES, Output
 from sfumato.tables.plan.perturbation import PERTURBATIONS, UNRULED, Perturbation, Rounding, check_design
 from sfumato.tables.plan.source import TableSource
+
+WHAT_A_PLAN_IS = (
+    "A plan of a table is a YAML or JSON file that names the table, its dimensions and what is unsafe; "
+    "examples are shown by: sfumato docs tables"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,14 +116,17 @@ def read_table_plan(plan: "str | Path | Mapping[str, Any] | TablePlan", folder: 
         return plan
     if isinstance(plan, str | Path):
         path = Path(plan)
-        return _read(load(path), path.parent)
+        return _read(load_plan(path, WHAT_A_PLAN_IS), path.parent)
     return _read(plan, folder or Path())
 
 
 def _read(value: Any, folder: Path) -> TablePlan:
     if not isinstance(value, Mapping):
-        raise PlanError("the plan must be a mapping.", code="faults")
-    if {"data", "privacy"} & value.keys() and not {"table", "tables"} & value.keys():
+        what = f"a plan is a file, a mapping or a TablePlan, and this is {kind_of(value)}."
+        raise PlanError(what, WHAT_A_PLAN_IS, "no-plan")
+    if ("privacy" in value and "dimensions" not in value) or (
+        "data" in value and not {"table", "tables"} & value.keys()
+    ):
         raise PlanError(
             "this is the plan of rows, not of a table.",
             "Rows are released by: sfumato anonymize PLAN --out FOLDER, and judged by: sfumato verify.",
