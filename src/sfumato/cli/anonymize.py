@@ -165,5 +165,5 @@ def _limited(
         limits["temp_folder"] = str(temp_folder.absolute())
     try:
         return replace(plan, data=replace(plan.data, **limits))
-    except ValueError as error:
-        raise PlanError(str(error), code="memory-limit") from None
+    except PlanError as error:
+        raise PlanError(error.faults[0].what, code="memory-limit") from None

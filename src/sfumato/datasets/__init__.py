@@ -116,6 +116,10 @@ def read(name: str, path: "str | Path", hierarchies: "str | Path | None" = None)
     return read_known(name, path, hierarchies)
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 DATASETS: dict[str, Callable[..., "Dataset"]] = {
     "patients": patients,
     "four-rows": four_rows,

@@ -1,6 +1,7 @@
 """The dataset: coded columns, made chunk by chunk, and the plan that goes with them."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,10 +13,12 @@ from sfumato.engines.duckdb.writing import Cell, Chunk, write_coded
 from sfumato.errors import PlanError, did_you_mean, missing_extra
 
 Format = Literal["csv", "parquet"]
+# Rows that a notebook shows.
+FIRST_ROWS = 5
 DEFAULT_METHOD = {"name": "optimal", "loss": "loss-metric", "suppression": 0.02}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Dataset:
     """Rows about persons.
 
@@ -34,6 +37,21 @@ class Dataset:
     generate: Callable[[], Iterator[Chunk]]
     column_plans: Mapping[str, Mapping[str, Any]]
     separator: str = ";"
+
+    def __repr__(self) -> str:
+        return f"Dataset({self.name}; {self.rows:,} rows; {', '.join(self.categories)})"
+
+    def _repr_html_(self) -> str:
+        """What it is called and its first rows, for a notebook."""
+        first = next(self.generate(), {})
+        names = [*self.categories]
+        heads = "".join(f"<th>{escape(name)}</th>" for name in names)
+        cells = ([self.categories[name][code] for code in first.get(name, ())[:FIRST_ROWS]] for name in names)
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>"
+            for row in zip(*cells, strict=True)
+        )
+        return f"<div><p><b>{escape(repr(self)[8:-1])}</b></p><table><tr>{heads}</tr>{rows}</table></div>"
 
     def codes(self) -> dict[str, npt.NDArray[Any]]:
         """All rows as codes, column by column."""

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from sfumato.engines.databases.address import is_address, read_address
 from sfumato.engines.engine import Engine
 from sfumato.engines.names import RESERVED
 from sfumato.engines.spark.session import is_spark_frame
-from sfumato.errors import EngineError, PlanError, extra_part
+from sfumato.errors import EngineError, PlanError, did_you_mean, extra_part
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.model import Plan
 
@@ -27,6 +27,7 @@ def open_engine(data: Any, plan: Plan, name: EngineName | None = None, columns: 
         name: The engine wanted; by default DuckDB for paths and frames for frames.
         columns: The names of the columns of a file without a header; the plan's by default, c1, c2, … for none.
     """
+    _check_name(name)
     names = tuple(plan.columns if columns is None else columns)
     engine = _opened(_planned(plan) if data is None else data, plan, name, names)
     try:
@@ -35,6 +36,13 @@ def open_engine(data: Any, plan: Plan, name: EngineName | None = None, columns: 
         engine.close()
         raise
     return engine
+
+
+def _check_name(name: str | None) -> None:
+    """Refuse an engine that there is not: nobody is to believe that it did the work."""
+    if name is not None and name not in get_args(EngineName):
+        do = " ".join((did_you_mean(str(name), get_args(EngineName)), "Frames of any kind need none: leave it out."))
+        raise PlanError(f'there is no engine "{name}".', do, "engine")
 
 
 def _check_class_column(name: str | None, columns: tuple[str, ...]) -> None:

@@ -13,7 +13,7 @@ from sfumato.hierarchies.file import HierarchyFile
 from sfumato.hierarchies.intervals import Intervals, NumberKind
 from sfumato.hierarchies.order import Order
 from sfumato.hierarchies.tree import Tree
-from sfumato.shapes.records import check_fields
+from sfumato.shapes.parts import read_fields
 
 DateLevel = Literal[
     "day", "half-month", "month", "quarter", "half-year", "year", "decade", "century", "millennium", "any"
@@ -28,9 +28,9 @@ def _checked(kind: str) -> Iterator[None]:
         yield
     except TypeError:
         what = f"{kind}: a parameter is of another kind than it must be."
-        raise PlanError(what, "See docs/hierarchies.md for its parameters.", "hierarchy") from None
+        raise PlanError(what, f"help(sf.{kind}) tells its parameters.", "hierarchy") from None
     except ValueError as error:
-        raise PlanError(f"{kind}: {error}", "See docs/hierarchies.md for its parameters.", "hierarchy") from None
+        raise PlanError(f"{kind}: {error}", f"help(sf.{kind}) tells its parameters.", "hierarchy") from None
 
 
 def any_(*values: str) -> AnyValue:
@@ -40,7 +40,7 @@ def any_(*values: str) -> AnyValue:
         values: The domain in its order, when it is fixed; else the values of the data.
     """
     with _checked("any_"):
-        return check_fields(AnyValue(values or None))
+        return read_fields(AnyValue(values or None))
 
 
 def intervals(
@@ -66,7 +66,7 @@ def intervals(
     """
     with _checked("intervals"):
         cuts = tuple(tuple(level) for level in bounds)
-        return check_fields(Intervals(start, end, widths, cuts, bottom, top, numbers))
+        return read_fields(Intervals(start, end, widths, cuts, bottom, top, numbers))
 
 
 def digits(length: int | None = None, *, side: Side = "right", shown: Sequence[int] = ()) -> Digits:
@@ -78,7 +78,7 @@ def digits(length: int | None = None, *, side: Side = "right", shown: Sequence[i
         shown: How many characters each level shows, from many to few.
     """
     with _checked("digits"):
-        return check_fields(Digits(length, side, shown=tuple(shown)))
+        return read_fields(Digits(length, side, shown=tuple(shown)))
 
 
 def dates(format: str = "%Y-%m-%d", *levels: DateLevel, formats: Sequence[str] = ()) -> Dates:
@@ -93,7 +93,7 @@ def dates(format: str = "%Y-%m-%d", *levels: DateLevel, formats: Sequence[str] =
     if unknown:
         raise PlanError(f'dates: "{unknown[0]}" is no level.', "Valid: " + ", ".join(LEVELS) + ".", "hierarchy")
     with _checked("dates"):
-        return check_fields(Dates(format, tuple(levels), tuple(formats)))
+        return read_fields(Dates(format, tuple(levels), tuple(formats)))
 
 
 def order(*groups: int, size: int | None = None, values: Sequence[str] | None = None) -> Order:
@@ -105,7 +105,7 @@ def order(*groups: int, size: int | None = None, values: Sequence[str] | None = 
         values: The domain in its order; the data's by number or text by default.
     """
     with _checked("order"):
-        return check_fields(Order(groups, size, None if values is None else tuple(values)))
+        return read_fields(Order(groups, size, None if values is None else tuple(values)))
 
 
 def tree(branches: Mapping[str, Branch]) -> Tree:
@@ -118,7 +118,7 @@ def tree(branches: Mapping[str, Branch]) -> Tree:
     {'Bonn': 'NRW', 'Köln': 'NRW', 'Ulm': 'BW'}
     """
     with _checked("tree"):
-        return Tree(dict(_parents(branches)))
+        return read_fields(Tree(dict(_parents(branches))))
 
 
 def _parents(branches: Mapping[str, Branch]) -> Iterator[tuple[str, str]]:
@@ -134,4 +134,4 @@ def _parents(branches: Mapping[str, Branch]) -> Iterator[tuple[str, str]]:
 def hierarchy_file(path: str | Path, separator: str = ";") -> HierarchyFile:
     """A ladder in a CSV file: value;level 1;level 2;…, no header."""
     with _checked("hierarchy_file"):
-        return check_fields(HierarchyFile(str(path), separator))
+        return read_fields(HierarchyFile(str(path), separator))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -134,6 +134,7 @@ class Binding:
     rejected: tuple[str, ...] = ()
 
 
+@runtime_checkable
 class Hierarchy(Protocol):
     """How a ladder is made for the values of a column: the parameters of a builder, as the plan gives them."""
 

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import DecimalMark, Dialect
+from sfumato.shapes.parts import plan_part
 from sfumato.shapes.records import Note, TextOrNumber, record_of
 
 OnInvalid = Literal["error", "missing", "drop"]
@@ -12,6 +13,7 @@ OnMissing = Literal["category", "any", "drop"]
 MEMORY = re.compile(r"(\d+(?:\.\d+)?) ?(MB|GB)")
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class DataPlan:
     """Where the rows lie and how they are read.

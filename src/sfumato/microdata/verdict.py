@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, fields, replace
 from functools import partial
+from html import escape
 from itertools import combinations
 from typing import Literal
 
@@ -69,9 +70,24 @@ class Verdict:
     faults: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        holds = "holds" if self.holds else "DOES NOT HOLD"
+        holds = _word(self.holds)
         sizes = f"{self.smallest:,} to {self.largest:,} rows"
         return f"Verdict({holds}; {self.rows:,} rows, {self.classes:,} classes of {sizes})"
+
+    def _repr_html_(self) -> str:
+        """The promises, what was reached of each, and what else speaks against the release; for a notebook."""
+        color = "#1f7a4d" if self.holds else "#b3261e"
+        head = ("promise", "column", "asked", "reached", "")
+        rows = [
+            (one.model, one.column or "", f"{one.asked:g}", f"{one.reached:g}", _word(one.holds))
+            for one in self.promises
+        ]
+        lines = "".join(_line(row, "td") for row in rows)
+        faults = "".join(f"<li>{escape(fault)}</li>" for fault in self.faults)
+        return (
+            f'<div style="border-left:.35rem solid {color};padding:.2rem 1rem;margin:.4rem 0">'
+            f"<p><b>{escape(repr(self)[8:-1])}</b></p><table>{_line(head, 'th')}{lines}</table><ul>{faults}</ul></div>"
+        )
 
     @property
     def holds(self) -> bool:
@@ -88,6 +104,15 @@ class Verdict:
             "models": [promise.to_dict() for promise in self.promises],
             "faults": list(self.faults),
         }
+
+
+def _word(holds: bool) -> str:
+    return "holds" if holds else "DOES NOT HOLD"
+
+
+def _line(cells: Sequence[str], kind: str) -> str:
+    style = "text-align:left;padding-right:1.5em"
+    return "<tr>" + "".join(f'<{kind} style="{style}">{escape(cell)}</{kind}>' for cell in cells) + "</tr>"
 
 
 def judge(

@@ -31,6 +31,7 @@ from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.write import plan_dict
 from sfumato.pipelines.stages.counting import frequency_table
 from sfumato.report.compare import as_csv, html
+from sfumato.report.page.html_parts import fragment
 
 if TYPE_CHECKING:
     from sfumato.report.comparison_charts import Chart
@@ -84,7 +85,7 @@ class Comparison(Runs):
         return Path(folder)
 
     def _repr_html_(self) -> str:
-        return html(self)
+        return fragment(html(self))
 
 
 def compare(

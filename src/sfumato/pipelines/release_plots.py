@@ -94,14 +94,16 @@ class Plots:
         """The loss of least releases with other budgets of suppressed rows.
 
         Raises:
-            PlanError: The method has no levels, so that there is nothing to search again.
+            PlanError: The method publishes no levels for all rows, so that there is nothing to search again.
         """
         words, method = self._words, self.plan.method
         others = [one for one in alternatives(self.plan, self.table, self.recoding) if one.budget is not None]
         if not others or not isinstance(method, FullDomain):
             raise PlanError(
                 f"there is no trade-off to draw for {method.name} on these rows.",
-                "Compare methods and budgets: sf.compare(data, plan, suppression=[0, 0.02, 0.05]).",
+                "It is drawn for optimal, samarati, greedy and exhaustive, which publish one level a column: "
+                "sf.anonymize(data, plan.by(sf.Optimal())). For every method, compare budgets: "
+                "sf.compare(data, plan, suppression=[0, 0.02, 0.05]).charts.",
                 "plot",
             )
         own = method.suppression.limit(self.report.rows) / max(self.report.rows, 1)

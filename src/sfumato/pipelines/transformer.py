@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.errors import DataError, extra_part
+from sfumato.errors import DataError, PlanError, PromiseError, extra_part
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.building import Plan
 from sfumato.microdata.plan.read import read_plan
@@ -47,11 +47,15 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """New rows as those of the release were published, in the kind of frame that comes in.
 
         Raises:
+            PlanError: Nothing was fitted before.
             DataError: They have other columns, or values that the release did not have.
             PromiseError: They do not keep the promises by themselves.
         """
         import narwhals as nw
 
+        if not hasattr(self, "release_"):
+            do = "Fit it first, on the training rows: anonymizer.fit(frame)."
+            raise PlanError("this Anonymizer is not fitted: it knows no release yet.", do, "not-fitted")
         frame: Any = nw.from_native(X, eager_only=True)
         if set(frame.columns) != set(self.feature_names_in_):
             do = f"Give {', '.join(self.feature_names_in_)}."
@@ -60,7 +64,11 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             rows, out = Path(folder) / "rows.parquet", Path(folder) / "out"
             frame.write_parquet(rows)
             (Path(folder) / "recoding.json").write_bytes(self._recoding)
-            apply(Path(folder) / "recoding.json", rows, out)
+            try:
+                apply(Path(folder) / "recoding.json", rows, out)
+            except PromiseError as error:
+                do = "Transform more rows at a time, or fit with these among the training rows."
+                raise PromiseError(error.what, do, "reapply") from None
             engine = DuckDBEngine(out / f"data.{self.release_.plan.output.format}", DataPlan(header=True))
             try:
                 published: Any = nw.from_native(engine.frame(), eager_only=True)

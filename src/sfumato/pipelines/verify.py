@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.microdata.recoding.reference import Reference, read_reference
 from sfumato.microdata.verdict import Promise, Verdict, judge, judge_plan
 from sfumato.pipelines.column_names import listed
+from sfumato.pipelines.release_folder import Release
 from sfumato.pipelines.stages import sealing
 from sfumato.pipelines.stages.counting import published_persons, published_weights
 
@@ -46,13 +48,18 @@ def verify(
     population are compared with what the folder keeps of them; of a file or frame, with the published rows alone.
 
     Args:
-        release: A release folder (its own plan is used unless another is given), a file, or a frame.
+        release: A release or its folder (its own plan is used unless another is given), a file, or a frame.
         plan: The plan whose promises to check.
         k: A k to check, of `quasi_identifiers` or else of those of the plan.
         separator: Of a CSV file; found out from its header by default.
         persons: The file with the keys of the rows' persons, which the house keeps, where promises count persons; of a
             release folder its own by default.
     """
+    if isinstance(release, Release):
+        # What would be handed out is judged: the folder, written and read again.
+        with TemporaryDirectory(prefix="sfumato-") as place:
+            folder = release.save(Path(place) / "release")
+            return _folder(folder, plan, k, quasi_identifiers, separator, persons)
     path = Path(release) if isinstance(release, str | Path) else None
     if path is not None and path.is_dir() and (path / "plan.yaml").exists():
         return _folder(path, plan, k, quasi_identifiers, separator, persons)

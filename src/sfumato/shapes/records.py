@@ -4,23 +4,18 @@
 a field without a default is required. Where a key needs more than that, the field's annotation carries its shape.
 """
 
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import MISSING, Field, fields, is_dataclass
-from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from sfumato.dataclass import dataclass
-from sfumato.errors import Fault, PlanError
-from sfumato.shapes.faults import Faults, Refused
 from sfumato.shapes.shapes import (
     Choice,
     Flag,
     Integer,
     Key,
     ListOf,
-    MapOf,
     Number,
     Record,
     Scalar,
@@ -94,51 +89,3 @@ def _notes(hint: Any) -> tuple[Any, ...]:
 
 def _required(part: "Field[Any]") -> bool:
     return part.default is MISSING and part.default_factory is MISSING
-
-
-def field_faults(value: object, at: str = "") -> list[Fault]:
-    """What is wrong with the fields of a value that was made in Python, as a plan's reader would say it.
-
-    Fields that hold values of other classes are left alone: those were checked when they were made.
-
-    >>> @dataclass(frozen=True)
-    ... class Cut:
-    ...     depth: Annotated[int, Note(minimum=1)] = 1
-    >>> [str(fault) for fault in field_faults(Cut(0), "cut")]
-    ['cut.depth: must be at least 1, is 0.']
-    """
-    kind: Any = type(value)
-    record, faults = _cached_record(kind), Faults()
-    for key, spec in record.keys.items():
-        entry = getattr(value, record.attribute(key))
-        place = f"{at}.{key}" if at else key
-        if isinstance(entry, Mapping) and not isinstance(spec.shape, MapOf):
-            faults.refuse(place, "is a mapping.", "Give the value that it stands for, or read the plan: sf.read_plan.")
-        elif (spec.required or entry is not None) and entry != () and _is_plain(entry):
-            with suppress(Refused):
-                spec.shape.read(entry, place, faults)
-    return faults.entries
-
-
-def check_fields(value: T, at: str = "") -> T:
-    """A value that was made in Python, if its fields are what a plan may hold.
-
-    Raises:
-        PlanError: With all faults of its fields.
-    """
-    faults = field_faults(value, at)
-    if faults:
-        raise PlanError(faults, code="faults")
-    return value
-
-
-@cache
-def _cached_record(kind: Any) -> Record[Any]:
-    return record_of(kind)
-
-
-def _is_plain(entry: object) -> bool:
-    """Whether an entry is such as a plan file holds: a text, a number, a truth value, nothing, or a list of these."""
-    if isinstance(entry, tuple | list):
-        return all(map(_is_plain, entry))
-    return entry is None or isinstance(entry, str | int | float)

@@ -4,9 +4,11 @@ from dataclasses import asdict
 from typing import Annotated
 
 from sfumato.dataclass import dataclass
+from sfumato.shapes.parts import plan_part
 from sfumato.shapes.records import Note, record_of
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class ReleasePlan:
     """Who releases, for what purpose, to whom and on what legal basis: what a report to be signed says."""

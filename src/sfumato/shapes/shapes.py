@@ -6,6 +6,7 @@ that a user sees all of them at once; unknown names are refused with the nearest
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from contextlib import suppress
+from dataclasses import is_dataclass
 from difflib import get_close_matches
 from sys import float_info
 from types import NoneType
@@ -14,6 +15,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, did_you_mean
 from sfumato.shapes.faults import Faults, Refused
+from sfumato.shapes.frozen import FrozenDict
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -31,6 +33,7 @@ KINDS: dict[type, str] = {
     str: "text",
     Mapping: "a mapping",
     Sequence: "a list",
+    type: "a class",
 }
 
 
@@ -221,13 +224,13 @@ class MapOf(Generic[T]):
     at_least: int = 0
     about: str = ""
 
-    def read(self, value: object, at: str, faults: Faults) -> dict[str, T]:
+    def read(self, value: object, at: str, faults: Faults) -> FrozenDict[T]:
         if not isinstance(value, Mapping):
             raise faults.refuse(at, f"must be a mapping, is {kind_of(value)}.")
         _check_many(value, self.at_least, at, faults)
         entries = [(Scalar().read(key, at, faults), entry) for key, entry in value.items()]
         read_entries = _all(((self.value, entry, _join(at, key)) for key, entry in entries), faults)
-        return {key: entry for (key, _), entry in zip(entries, read_entries, strict=True)}
+        return FrozenDict({key: entry for (key, _), entry in zip(entries, read_entries, strict=True)})
 
     def schema(self) -> Schema:
         size = {"minProperties": self.at_least} if self.at_least else {}
@@ -247,7 +250,7 @@ class Key:
 class Record(Generic[T]):
     """A mapping with known keys, made into a value by `make`; keys that are absent are left to its defaults.
 
-    `make` may raise ValueError for faults that lie between keys; its text becomes the fault.
+    `make` may raise ValueError or PlanError for faults that lie between keys; its text becomes the fault.
     """
 
     keys: Mapping[str, Key]
@@ -255,6 +258,9 @@ class Record(Generic[T]):
     about: str = ""
 
     def read(self, value: object, at: str, faults: Faults) -> T:
+        entry: Any = value
+        if _is_made(self.make, entry):
+            return entry  # type: ignore[no-any-return]
         if not isinstance(value, Mapping):
             raise faults.refuse(at, f"must be a mapping, is {kind_of(value)}.")
         before = len(faults.entries)
@@ -268,8 +274,8 @@ class Record(Generic[T]):
         entries = _all(((self.keys[key].shape, value[key], _join(at, key)) for key in present), faults, before)
         try:
             return self.make(**dict(zip(map(self.attribute, present), entries, strict=True)))
-        except ValueError as error:
-            raise faults.refuse(at, str(error)) from None
+        except (ValueError, PlanError) as error:
+            raise faults.refuse(at, _said(error)) from None
 
     def attribute(self, key: str) -> str:
         """What `make` and the value that it makes call a key."""
@@ -352,11 +358,21 @@ class Conversion(Generic[T]):
         plain = self.shape.read(value, at, faults)
         try:
             return self.make(plain)
-        except ValueError as error:
-            raise faults.refuse(at, str(error)) from None
+        except (ValueError, PlanError) as error:
+            raise faults.refuse(at, _said(error)) from None
 
     def schema(self) -> Schema:
         return self.shape.schema()
+
+
+def _is_made(make: Any, value: Any) -> bool:
+    """Whether a value was made in Python by the class of a record, and checked when it was."""
+    return isinstance(make, type) and is_dataclass(make) and isinstance(value, make)
+
+
+def _said(error: ValueError | PlanError) -> str:
+    """What is wrong, without the name of the part: its place in the plan is said."""
+    return " ".join(fault.what for fault in error.faults) if isinstance(error, PlanError) else str(error)
 
 
 def _invalid(value: object, names: Iterable[str]) -> tuple[str, str]:

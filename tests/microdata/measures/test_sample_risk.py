@@ -215,7 +215,7 @@ def test_k_map_by_estimate_asks_for_rows_that_few_smaller_classes_have() -> None
     assert model.failing(classes, classes).tolist() == [False, True]
     assert KMap(5, sampling_fraction=0.9).least_rows == 5
     assert KMap(10**6, sampling_fraction=0.5).least_rows == pytest.approx(501_165, abs=3)
-    with pytest.raises(ValueError, match="table of the population"):
+    with pytest.raises(PlanError, match="table of the population"):
         KMap(5)
 
 

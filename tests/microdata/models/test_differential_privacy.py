@@ -5,6 +5,7 @@ from math import ceil, exp, floor, log
 import numpy as np
 import pytest
 
+from sfumato.errors import PlanError
 from sfumato.microdata.models.differential_privacy import DifferentialPrivacy, delta_of, least_k, sampling_of
 
 
@@ -62,5 +63,5 @@ def test_epsilon_is_shared_by_search_and_rows() -> None:
 
 @pytest.mark.parametrize("wrong", [(0.0, 1e-5, 0.1), (1.0, 0.0, 0.1), (1.0, 1.0, 0.1), (1.0, 1e-5, 1.0)])
 def test_what_promises_nothing_is_refused(wrong: tuple[float, float, float]) -> None:
-    with pytest.raises(ValueError, match="epsilon"):
+    with pytest.raises(PlanError, match="epsilon"):
         DifferentialPrivacy(*wrong)

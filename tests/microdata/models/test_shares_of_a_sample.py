@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sfumato.errors import PlanError
 from sfumato.microdata.models.classes import Classes
 from sfumato.microdata.models.k_map import KMap
 from sfumato.microdata.models.sample_uniqueness import SampleUniqueness
@@ -51,5 +52,5 @@ def test_nothing_published_reaches_nothing():
 
 @pytest.mark.parametrize("parts", [{}, {"sampling_fraction": 0.0}, {"sampling_fraction": 0.1, "significance": 1.0}])
 def test_samples_that_are_none_are_refused(parts):
-    with pytest.raises(ValueError, match="sampling_fraction"):
+    with pytest.raises(PlanError, match="sampling_fraction"):
         KMap(3, **parts)

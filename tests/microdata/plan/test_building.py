@@ -1,25 +1,45 @@
 """Plans as people write them in Python."""
 
+import pickle
 from dataclasses import fields
 from inspect import signature
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from sfumato.errors import PlanError
 from sfumato.hierarchies.builders import any_, dates, digits, hierarchy_file, intervals, order, tree
 from sfumato.microdata.data_plan import DataPlan
-from sfumato.microdata.models.k_anonymity import KAnonymity
+from sfumato.microdata.models.average_risk import AverageRisk
+from sfumato.microdata.models.delta_disclosure import DeltaDisclosure
+from sfumato.microdata.models.delta_presence import DeltaPresence, Subset
+from sfumato.microdata.models.differential_privacy import DifferentialPrivacy
+from sfumato.microdata.models.global_risk import GlobalRisk
+from sfumato.microdata.models.individual_risk import IndividualRisk
+from sfumato.microdata.models.k_anonymity import KAnonymity, SetSizes
+from sfumato.microdata.models.k_map import KMap
 from sfumato.microdata.models.l_diversity import LDiversity
 from sfumato.microdata.models.t_closeness import TCloseness
 from sfumato.microdata.plan import model
 from sfumato.microdata.plan.building import Plan
-from sfumato.microdata.plan.methods import Local, Mondrian, Suppression
+from sfumato.microdata.plan.files import FilePlan
+from sfumato.microdata.plan.methods import (
+    METHODS,
+    Local,
+    Mondrian,
+    Optimal,
+    Suppression,
+)
 from sfumato.microdata.plan.model import ColumnPlan, OutputPlan
+from sfumato.microdata.plan.policy_plan import PolicyPlan
 from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.publishing.perturbation import Noise
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.verify import verify
 
+SUPPRESSING = [kind for kind in METHODS if any(part.name == "suppression" for part in fields(kind))]
 PLAN = (
     Plan(
         KAnonymity(5), LDiversity(3, "illness"), method=Local(suppression=Suppression(share=0.02)), other="insensitive"
@@ -78,17 +98,17 @@ def test_plans_go_to_yaml_and_back(plan, tmp_path):
         (lambda: Plan({"model": "k-anonymity", "k": 5}), "must be a promise, is a mapping.*read_plan"),
         (lambda: Plan(KAnonymity), "must be a promise"),
         (lambda: Plan(method="local"), "method: must be a value.*sf.Local"),
-        (lambda: Plan(method=Local(rounds=0)), "method.rounds: must be at least 1"),
+        (lambda: Plan(method=Local(rounds=0)), "Local.rounds: must be at least 1"),
         (lambda: Plan(data={"source": "x.csv"}), "data: must be a value"),
-        (lambda: Plan(output=OutputPlan(format="xls")), 'output.format: "xls" is not a valid choice'),
+        (lambda: Plan(output=OutputPlan(format="xls")), 'OutputPlan.format: "xls" is not a valid choice'),
         (lambda: KAnonymity(0), "k: must be at least 1"),
         (lambda: KAnonymity("5"), "k: must be a whole number"),
         (lambda: LDiversity("illness", 3), "l: must be a number, is text"),
         (lambda: TCloseness(1.5, "illness"), "t: must be at most 1"),
         (lambda: Plan().quasi(age=5), "columns.age: must be a hierarchy, is a whole number.*sf.intervals"),
         (
-            lambda: Plan().column("age", "quasi-identifier", hierarchy={"type": "any"}),
-            "columns.age.hierarchy: is a mapping",
+            lambda: Plan().column("age", "quasi-identifier", hierarchy={"type": "none"}),
+            'columns.age.hierarchy.type: "none" is not a valid choice',
         ),
         (lambda: Plan().column("age", "quasi", hierarchy=any_()), "columns.age"),
         (lambda: Plan().column("name", "identifier", weight=2), "columns.name: weight"),
@@ -107,6 +127,78 @@ def test_plans_go_to_yaml_and_back(plan, tmp_path):
 def test_what_is_wrong_is_said_at_once_with_what_to_do(made, words):
     with pytest.raises(PlanError, match=words):
         made()
+
+
+@pytest.mark.parametrize(
+    ("short", "whole"),
+    [
+        *((lambda kind=kind: kind(suppression=0.05), kind(suppression=Suppression(0.05))) for kind in SUPPRESSING),
+        (lambda: Local(suppression={"rows": 3}), Local(suppression=Suppression(rows=3))),
+        (lambda: DataPlan(missing=["k.A.", 99], source=Path("a.csv")), DataPlan("a.csv", missing=("k.A.", "99"))),
+        (lambda: OutputPlan(format="parquet", partition=["sex"]), OutputPlan(format="parquet", partition=("sex",))),
+        (lambda: PublishPlan(noise=0.1), PublishPlan(noise=Noise(0.1))),
+        (
+            lambda: ColumnPlan("sensitive", publish={"round": 100}),
+            ColumnPlan("sensitive", publish=PublishPlan(round=100)),
+        ),
+        (
+            lambda: ColumnPlan("quasi-identifier", hierarchy={"type": "any"}),
+            ColumnPlan("quasi-identifier", hierarchy=any_()),
+        ),
+        (lambda: KAnonymity(np.int64(5), {2: 20}), KAnonymity(5, SetSizes(((2, 20),)))),
+        (lambda: DeltaPresence(0, 0.5, {"column": "ill", "value": 1}), DeltaPresence(0, 0.5, Subset("ill", "1"))),
+        (lambda: TCloseness(0.2, "w", "ordered", order=["1", 2]), TCloseness(0.2, "w", "ordered", order=("1", "2"))),
+        (lambda: any_(1, 2), any_("1", "2")),
+        (lambda: Plan(policy="hipaa-safe-harbor"), Plan(policy=PolicyPlan("hipaa-safe-harbor"))),
+        (
+            lambda: Plan(previous=["a"], files={"a": {"key": "id"}}),
+            Plan(previous=("a",), files={"a": FilePlan(key="id")}),
+        ),
+    ],
+)
+def test_what_a_plan_file_may_say_shortly_python_may_say_so_too(short, whole):
+    assert short() == whole
+    assert hash(short()) == hash(whole)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Suppression(2), "Suppression.share: must be at most 1"),
+        (lambda: Local(suppression="some"), "Local.suppression: text does not fit"),
+        (lambda: Local(suppression=Optimal()), "Local.suppression: Optimal does not fit"),
+        (lambda: Local(loss="foo"), 'Local.loss: "foo" is not a valid choice'),
+        (lambda: OutputPlan(intervals="bound"), 'OutputPlan.intervals: .* Did you mean "bounds"'),
+        (lambda: DataPlan(missing="?"), "DataPlan.missing: must be a list, is text"),
+        (lambda: KMap(3), "KMap: k-map needs the table of the population"),
+        (lambda: AverageRisk(0), "AverageRisk: threshold must be greater"),
+        (lambda: DeltaDisclosure(0, "x"), "DeltaDisclosure: delta must"),
+        (lambda: DifferentialPrivacy(0, 0), "DifferentialPrivacy: epsilon must"),
+        (lambda: LDiversity(2, "x", variant="recursive"), "LDiversity: c belongs"),
+        (lambda: IndividualRisk(0), "IndividualRisk: threshold"),
+        (lambda: GlobalRisk(0), "GlobalRisk: threshold"),
+        (lambda: Noise(-1), "Noise.share: must be at least 0"),
+        (lambda: PublishPlan(round=-1), "PublishPlan: round and bin must be greater"),
+        (lambda: Plan(previous="releases/1"), "previous: must be a list, is text"),
+        (lambda: Plan(seed=-1), "seed: must be at least 0"),
+        (lambda: Plan(method=Local), "method: must be a value, is a class"),
+        (lambda: Plan(KAnonymity), "must be a promise, is a class"),
+    ],
+)
+def test_every_mistake_is_a_fault_of_the_plan_where_it_is_made(make, words):
+    with pytest.raises(PlanError, match=words):
+        make()
+
+
+def test_nothing_in_a_plan_can_be_changed():
+    plan = PLAN.quasi(town=tree({"NRW": ["Bonn", "Köln"]}))
+    for change in (plan.columns.update, plan.columns["town"].hierarchy.parents.update, plan.reasons.update):
+        with pytest.raises(TypeError, match="cannot be changed"):
+            change(evil=1)
+    with pytest.raises(TypeError, match="cannot be changed"):
+        plan.columns["evil"] = 1
+    assert pickle.loads(pickle.dumps(plan)) == plan
+    assert len({plan, PLAN, read_plan(plan.to_dict())}) == 2
 
 
 def test_every_field_of_a_plan_is_an_argument():

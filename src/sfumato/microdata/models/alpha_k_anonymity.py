@@ -20,6 +20,7 @@ from sfumato.hierarchies.spellings import meanings
 from sfumato.microdata.models import bounds_kernels
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
 from sfumato.microdata.models.model import EXACT, ClassModel, SensitiveColumn, short_of
+from sfumato.shapes.parts import plan_part
 from sfumato.shapes.records import Note, TextOrNumber
 
 
@@ -31,6 +32,7 @@ def _named(texts: tuple[str | None, ...], values: tuple[str, ...]) -> list[bool]
     return [text is not None and meaning[text] in delicate for text in texts]
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class AlphaKAnonymity(ClassModel):
     """Every class has at least `k` rows and at most a share `alpha` of each value of `column`."""

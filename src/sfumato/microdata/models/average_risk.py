@@ -20,9 +20,11 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.microdata.models.classes import Classes, Mask
 from sfumato.microdata.models.model import EXACT, ReleaseRisk
-from sfumato.shapes.records import Note, check_fields
+from sfumato.shapes.parts import plan_part
+from sfumato.shapes.records import Note
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class AverageRisk(ReleaseRisk):
     """Classes / rows is at most `threshold`.
@@ -35,7 +37,6 @@ class AverageRisk(ReleaseRisk):
     name: ClassVar[str] = "average-risk"
 
     def __post_init__(self) -> None:
-        check_fields(self)
         if self.threshold <= 0:
             raise ValueError("threshold must be greater than 0.")
 

@@ -22,9 +22,11 @@ from sfumato.dataclass import dataclass
 from sfumato.microdata.models import bounds_kernels
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
 from sfumato.microdata.models.model import EXACT, ComparingModel, Comparison, SensitiveColumn, short_of
+from sfumato.shapes.parts import plan_part
 from sfumato.shapes.records import Note
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class BetaLikeness(ComparingModel):
     """The share of a value of `column` in a class exceeds its share in the table by at most `beta` times it."""

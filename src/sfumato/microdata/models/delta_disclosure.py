@@ -20,9 +20,11 @@ from sfumato.dataclass import dataclass
 from sfumato.microdata.models import bounds_kernels
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
 from sfumato.microdata.models.model import EXACT, ComparingModel, Comparison, SensitiveColumn, short_of
-from sfumato.shapes.records import Note, check_fields
+from sfumato.shapes.parts import plan_part
+from sfumato.shapes.records import Note
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class DeltaDisclosure(ComparingModel):
     """|ln(q/p)| < `delta` for every value of `column` in every class."""
@@ -34,7 +36,6 @@ class DeltaDisclosure(ComparingModel):
     asks: ClassVar[str] = "delta"
 
     def __post_init__(self) -> None:
-        check_fields(self)
         if self.delta <= 0:
             raise ValueError("delta must be greater than 0.")
 

@@ -23,10 +23,12 @@ from sfumato.dataclass import dataclass
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
 from sfumato.microdata.models.k_map import persons_of
 from sfumato.microdata.models.model import EXACT, ClassModel, short_of
-from sfumato.shapes.records import Note, check_fields
+from sfumato.shapes.parts import plan_part
+from sfumato.shapes.records import Note
 from sfumato.shapes.shapes import Scalar
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class Subset:
     """The rows that belong to the research subset: those with this value in this column."""
@@ -35,6 +37,7 @@ class Subset:
     value: Annotated[str, Scalar("its value for rows of the subset")]
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class DeltaPresence(ClassModel):
     """In every class, the share of the `subset` among the persons of the list lies between `lower` and `upper`."""
@@ -47,7 +50,6 @@ class DeltaPresence(ClassModel):
     column: ClassVar[None] = None
 
     def __post_init__(self) -> None:
-        check_fields(self)
         if self.lower > self.upper:
             raise ValueError("lower is above upper.")
 

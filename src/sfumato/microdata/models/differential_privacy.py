@@ -21,7 +21,8 @@ from typing import Annotated, ClassVar
 from sfumato.dataclass import dataclass
 from sfumato.microdata.models.classes import Classes, Mask
 from sfumato.microdata.models.model import ClassModel
-from sfumato.shapes.records import Note, check_fields
+from sfumato.shapes.parts import plan_part
+from sfumato.shapes.records import Note
 
 # A computed probability is taken a little larger than it is, and a floor a little lower: both cost utility alone.
 CAUTION = 1e-9
@@ -29,6 +30,7 @@ CAUTION = 1e-9
 MOST_ROWS = 1_000_000
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class DifferentialPrivacy(ClassModel):
     """Whether a person's row is there changes what is published hardly at all.
@@ -54,7 +56,6 @@ class DifferentialPrivacy(ClassModel):
     monotone_suppression: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_fields(self)
         if self.epsilon <= 0 or not 0 < self.delta < 1 or self.search >= 1:
             raise ValueError("epsilon must be greater than 0, delta between 0 and 1, search less than 1.")
 

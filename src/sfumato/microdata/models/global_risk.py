@@ -19,9 +19,11 @@ from sfumato.dataclass import dataclass
 from sfumato.microdata.models.classes import Classes, Mask
 from sfumato.microdata.models.individual_risk import SamplingFraction, individual_risks
 from sfumato.microdata.models.model import EXACT, ReleaseRisk
-from sfumato.shapes.records import Note, check_fields
+from sfumato.shapes.parts import plan_part
+from sfumato.shapes.records import Note
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class GlobalRisk(ReleaseRisk):
     """The sum of all rows' risks / rows is at most `threshold`."""
@@ -31,7 +33,6 @@ class GlobalRisk(ReleaseRisk):
     name: ClassVar[str] = "global-risk"
 
     def __post_init__(self) -> None:
-        check_fields(self)
         if self.threshold <= 0 or self.sampling_fraction == 0:
             raise ValueError("threshold and sampling_fraction must be greater than 0.")
 

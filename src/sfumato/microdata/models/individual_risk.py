@@ -21,13 +21,15 @@ from sfumato.microdata.models import risk_kernels
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
 from sfumato.microdata.models.model import EXACT, ThresholdModel
 from sfumato.microdata.models.weights import estimated_persons
-from sfumato.shapes.records import Note, check_fields
+from sfumato.shapes.parts import plan_part
+from sfumato.shapes.records import Note
 
 SamplingFraction = Annotated[
     float | None, Note("the share of the population in the rows, where no column is the weight", minimum=0, maximum=1)
 ]
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class IndividualRisk(ThresholdModel):
     """Every row has at most the risk `threshold`."""
@@ -38,7 +40,6 @@ class IndividualRisk(ThresholdModel):
     monotone_suppression: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_fields(self)
         if self.threshold <= 0 or self.sampling_fraction == 0:
             raise ValueError("threshold and sampling_fraction must be greater than 0.")
 

@@ -20,6 +20,8 @@ from sfumato.dataclass import dataclass
 from sfumato.microdata.models.classes import Classes, Mask
 from sfumato.microdata.models.model import ClassModel
 from sfumato.shapes.faults import Faults
+from sfumato.shapes.frozen import FrozenDict
+from sfumato.shapes.parts import plan_part
 from sfumato.shapes.records import Note
 from sfumato.shapes.shapes import Conversion, Integer, MapOf
 
@@ -39,13 +41,14 @@ def _set_sizes(sizes: Mapping[str, int]) -> SetSizes:
 class _Sizes(MapOf[int]):
     """A mapping from numbers of columns."""
 
-    def read(self, value: object, at: str, faults: Faults) -> dict[str, int]:
+    def read(self, value: object, at: str, faults: Faults) -> FrozenDict[int]:
         sizes = MapOf.read(self, value, at, faults)
         if not all(columns.isdecimal() and int(columns) for columns in sizes):
             raise faults.refuse(at, "its keys must be numbers of columns.")
         return sizes
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class KAnonymity(ClassModel):
     """Every class has at least `k` rows.

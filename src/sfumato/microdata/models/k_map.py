@@ -29,6 +29,7 @@ from sfumato.dataclass import dataclass
 from sfumato.microdata.data_plan import DATA, DataPlan
 from sfumato.microdata.models.classes import Classes, Counts, Mask
 from sfumato.microdata.models.model import ClassModel
+from sfumato.shapes.parts import plan_part
 from sfumato.shapes.records import Note
 from sfumato.shapes.shapes import Conversion, Either, Key, Record, Text
 
@@ -52,6 +53,7 @@ TABLE = Either(
 )
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class KMap(ClassModel):
     """Every class has at least `k` rows in the `population`."""

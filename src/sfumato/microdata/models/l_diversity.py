@@ -24,13 +24,15 @@ from sfumato.dataclass import dataclass
 from sfumato.microdata.models import bounds_kernels
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Histogram, Mask
 from sfumato.microdata.models.model import EXACT, ClassModel, SensitiveColumn, short_of
-from sfumato.shapes.records import Note, check_fields
+from sfumato.shapes.parts import plan_part
+from sfumato.shapes.records import Note
 
 Variant = Literal["distinct", "entropy", "recursive"]
 # Under which the code of the missing value is noted.
 _MISSING = "missing"
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class LDiversity(ClassModel):
     """Every class holds at least `l` well-represented values of `column`."""
@@ -44,7 +46,6 @@ class LDiversity(ClassModel):
     asks: ClassVar[str] = "l"
 
     def __post_init__(self) -> None:
-        check_fields(self)
         if (self.variant == "recursive") != (self.c is not None):
             raise ValueError("c belongs to the variant recursive, and it needs one.")
         if self.variant != "entropy" and self.l != int(self.l):

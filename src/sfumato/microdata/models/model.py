@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal, Protocol, TypeGuard
 import numpy as np
 
 from sfumato.microdata.models.classes import Classes, Counts, Mask
-from sfumato.shapes.records import Note, check_fields
+from sfumato.shapes.records import Note
 
 # What the shares in a class are compared with: those in the raw table (the definition of the literature), or also those
 # in the published rows, which are all that a reader sees.
@@ -127,9 +127,6 @@ class ClassModel(ABC):
     of_release: ClassVar[bool] = False
     compares: ClassVar[bool] = False
     asks: ClassVar[str]
-
-    def __post_init__(self) -> None:
-        check_fields(self)
 
     @property
     def against(self) -> Against:

@@ -22,9 +22,11 @@ from sfumato.microdata.models.classes import Classes, Mask
 from sfumato.microdata.models.individual_risk import SamplingFraction
 from sfumato.microdata.models.model import EXACT, ReleaseRisk
 from sfumato.microdata.models.weights import estimated_persons
-from sfumato.shapes.records import Note, check_fields
+from sfumato.shapes.parts import plan_part
+from sfumato.shapes.records import Note
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class PopulationUniqueness(ReleaseRisk):
     """The estimated share of unique persons in the population is at most `threshold`."""
@@ -37,7 +39,6 @@ class PopulationUniqueness(ReleaseRisk):
     monotone_generalization: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        check_fields(self)
         if self.population_size is not None and self.sampling_fraction is not None:
             raise ValueError("population_size goes without sampling_fraction.")
         if self.sampling_fraction == 0:

@@ -20,9 +20,11 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.microdata.models.classes import Classes, Mask
 from sfumato.microdata.models.model import EXACT, ReleaseRisk
+from sfumato.shapes.parts import plan_part
 from sfumato.shapes.records import Note
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class SampleUniqueness(ReleaseRisk):
     """Unique rows / rows is at most `threshold`.

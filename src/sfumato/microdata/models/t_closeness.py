@@ -35,12 +35,14 @@ from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.microdata.models import distance_kernels
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Histogram, Mask
 from sfumato.microdata.models.model import EXACT, ComparingModel, Comparison, SensitiveColumn, short_of
-from sfumato.shapes.records import Note, TextOrNumber, check_fields
+from sfumato.shapes.parts import plan_part
+from sfumato.shapes.records import Note, TextOrNumber
 
 Distance = Literal["equal", "ordered", "hierarchical"]
 Texts = tuple[str | None, ...]
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class TCloseness(ComparingModel):
     """The distribution of `column` in every class is within `t` of that in the whole table."""
@@ -55,7 +57,6 @@ class TCloseness(ComparingModel):
     asks: ClassVar[str] = "t"
 
     def __post_init__(self) -> None:
-        check_fields(self)
         if (self.distance == "hierarchical") != (self.hierarchy is not None):
             raise ValueError("a hierarchy belongs to the distance hierarchical, and it needs one.")
         if self.order and self.distance != "ordered":

@@ -1,7 +1,6 @@
 """The plan as people write it in Python: promises first, then a step for each role, every step checked at once."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from html import escape
 from pathlib import Path
@@ -15,16 +14,14 @@ from sfumato.hierarchies.types import ColumnType
 from sfumato.hierarchies.words import hierarchy_words
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.model import ClassModel, Model
-from sfumato.microdata.models.registry import MODELS
 from sfumato.microdata.plan import model
 from sfumato.microdata.plan.files import FilePlan
+from sfumato.microdata.plan.given import at_column, given_parts, refuse_contradictions, refuse_promises
 from sfumato.microdata.plan.methods import Method, Optimal
 from sfumato.microdata.plan.model import ColumnPlan, Language, OtherRole, OutputPlan, Role, UtilityPlan
 from sfumato.microdata.plan.policy_plan import PolicyPlan
 from sfumato.microdata.plan.write import plan_dict, plan_text
 from sfumato.microdata.publishing.plan import PublishPlan
-from sfumato.shapes.faults import Faults, Refused
-from sfumato.shapes.records import field_faults, shape_of
 from sfumato.shapes.release_plan import ReleasePlan
 from sfumato.shapes.shapes import kind_of
 
@@ -69,46 +66,49 @@ class Plan(model.Plan):
         utility: UtilityPlan | None = None,
         release: ReleasePlan | None = None,
         language: Language = "en",
-        folder: Path | None = None,
+        folder: str | Path | None = None,
         text: Mapping[str, Any] | None = None,
         secret: str = "",
         reasons: Mapping[str, str] | None = None,
-        policy: PolicyPlan | None = None,
+        policy: PolicyPlan | str | None = None,
         previous: Sequence[str] = (),
         person_secret: str = "",
         files: Mapping[str, FilePlan] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
-        parts = (method, data, output, utility, release)
         promised: tuple[Any, ...] = (*promises, *privacy)
-        faults = [*_promise_faults(promised), *_column_faults(columns or {}), *_part_faults(parts)]
-        faults += _plain_faults(other=(other, OtherRole), language=(language, Language), seed=(seed, int))
-        if faults:
-            raise PlanError(faults, code="faults")
+        parts = given_parts(
+            promised,
+            columns or {},
+            {"method": method, "data": data, "output": output, "utility": utility, "release": release},
+            {
+                "other": other,
+                "language": language,
+                "seed": seed,
+                "policy": policy,
+                "previous": previous,
+                "files": files or None,
+                "version": version,
+            },
+        )
         own = dict(columns or {})
         super().__init__(
             columns={**own, **_promised(promised[: len(promises)], own)},
             privacy=promised,
-            version=version,
             data=data or DataPlan(),
             method=method or Optimal(),
-            seed=seed,
             output=output or OutputPlan(),
             utility=utility or UtilityPlan(),
             release=release or ReleasePlan(),
-            language=language,
-            folder=folder or Path(),
+            folder=Path(folder or ""),
             text=text or {},
             secret=secret,
-            other=other,
             reasons=reasons or {},
-            policy=policy,
-            previous=tuple(previous),
             person_secret=person_secret,
-            files=dict(files or {}),
             notes=tuple(notes),
+            **parts,
         )
-        _refuse_contradictions(self)
+        refuse_contradictions(self)
 
     @classmethod
     def of(cls, plan: model.Plan) -> Self:
@@ -158,18 +158,14 @@ class Plan(model.Plan):
         publish: PublishPlan | Literal["key", "withheld"] | None = None,
     ) -> Self:
         """The plan with one column and all that can be said of it."""
-        try:
+        with at_column(*_texts((name,))):
             column = ColumnPlan(role, type, hierarchy, weight, min_level, max_level, importance, publish)
-        except ValueError as error:
-            raise PlanError([Fault(f"columns.{name}", str(error))], code="faults") from None
         return self._having({name: column})
 
     def promise(self, *promises: AnyModel) -> Self:
         """The plan with these promises instead of its own; `plan.promise(*plan.privacy, …)` adds to them."""
         promised: tuple[Any, ...] = promises
-        faults = _promise_faults(promised)
-        if faults:
-            raise PlanError(faults, code="faults")
+        refuse_promises(promised)
         return self._replaced(privacy=promised, columns={**self.columns, **_promised(promised, self.columns)})
 
     def by(self, method: Method) -> Self:
@@ -210,7 +206,15 @@ class Plan(model.Plan):
     def _having(self, columns: Mapping[str, ColumnPlan]) -> Self:
         """The plan with some columns said anew; what was proposed of them before has no reason any more."""
         reasons = {name: reason for name, reason in self.reasons.items() if name not in columns}
-        return self._replaced(columns={**self.columns, **columns}, reasons=reasons)
+        notes = (*self.notes, *self._changed_roles(columns))
+        return self._replaced(columns={**self.columns, **columns}, reasons=reasons, notes=notes)
+
+    def _changed_roles(self, columns: Mapping[str, ColumnPlan]) -> Iterator[str]:
+        """Notes on columns of which a step says otherwise than one before; what was proposed may be changed freely."""
+        for name, column in columns.items():
+            old = self.columns.get(name, column).role
+            if old != column.role and name not in self.reasons:
+                yield f'"{name}" was {old} by an earlier step, and is {column.role} by the last.'
 
     def _replaced(self, **parts: Any) -> Self:
         # What the plan was read from is not what it says any more.
@@ -232,14 +236,16 @@ class Plan(model.Plan):
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
         lines.insert(1, "  ".join("-" * width for width in widths).rstrip())
         notes = (f"Note: {note}" for note in self.notes)
-        return "\n".join([*notes, f"{self._promises()}, by {self.method.name}", "", *lines])
+        cut = any(len(reason) > LONGEST for reason in self.reasons.values())
+        rest = ["", "Reasons that end in … are whole in plan.reasons."] if cut else []
+        return "\n".join([*notes, f"{self._promises()}, by {self.method.name}", "", *lines, *rest])
 
     def _repr_html_(self) -> str:
         """The promises and what each column is: a few lines, no style that leaks into others."""
         head = "".join(f'<th style="{CELL}">{name}</th>' for name in HEAD)
         rows = "".join(
             "<tr>" + "".join(f'<td style="{CELL}">{escape(cell)}</td>' for cell in row) + "</tr>"
-            for row in self._rows()
+            for row in self._rows(whole=True)
         )
         notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
         promises = f"{notes}<p><b>{escape(self._promises())}</b>, by {escape(self.method.name)}</p>"
@@ -250,9 +256,10 @@ class Plan(model.Plan):
             f"{one.name} {one.asked:g}" + (f" of {one.column}" if one.column else "") for one in self.privacy
         )
 
-    def _rows(self) -> list[tuple[str, ...]]:
+    def _rows(self, whole: bool = False) -> list[tuple[str, ...]]:
+        shown = str if whole else _cut
         columns: list[tuple[str, ...]] = [
-            (name, column.role, hierarchy_words(column.hierarchy), _cut(self.reasons.get(name, "")))
+            (name, column.role, hierarchy_words(column.hierarchy), shown(self.reasons.get(name, "")))
             for name, column in self.columns.items()
         ]
         return columns + ([("(others)", self.other, "", "")] if self.other else [])
@@ -285,61 +292,3 @@ def _promised(promises: Iterable[Model], columns: Mapping[str, ColumnPlan]) -> d
     """The columns that promises are about and that nothing else is said of."""
     names = (promise.column for promise in promises)
     return {name: ColumnPlan("sensitive") for name in names if name and name not in columns}
-
-
-def _promise_faults(promises: Iterable[Model]) -> list[Fault]:
-    faults: list[Fault] = []
-    for place, promise in enumerate(promises):
-        if isinstance(promise, type) or not hasattr(promise, "failing"):
-            do = "Say sf.Plan(sf.KAnonymity(5)), or read a plan file or mapping: sf.read_plan."
-            faults.append(Fault(f"privacy[{place}]", f"must be a promise, is {kind_of(promise)}.", do))
-        elif type(promise) in MODELS:
-            faults.extend(field_faults(promise, f"privacy[{place}]"))
-    return faults
-
-
-def _column_faults(columns: Mapping[str, object]) -> list[Fault]:
-    faults: list[Fault] = []
-    for name, column in columns.items():
-        if not isinstance(column, ColumnPlan):
-            do = f'Say sf.Plan(…).identify("{name}") or .quasi("{name}"), or read a mapping: sf.read_plan({{…}}).'
-            faults.append(Fault(f"columns.{name}", f"must be a column, is {kind_of(column)}.", do))
-        else:
-            faults.extend(field_faults(column, f"columns.{name}"))
-    return faults
-
-
-def _part_faults(parts: Sequence[object]) -> list[Fault]:
-    """Faults of the other parts: each is a value of its own, not a name or a mapping."""
-    faults: list[Fault] = []
-    for at, part in zip(("method", "data", "output", "utility", "release"), parts, strict=True):
-        if isinstance(part, str | Mapping):
-            do = {"method": "Say sf.Local(), sf.Optimal(), …", "data": "Say sf.DataPlan(…)."}.get(
-                at, "Say it by a value."
-            )
-            faults.append(Fault(at, f"must be a value, is {kind_of(part)}.", f"{do} Mappings go to sf.read_plan."))
-        elif part is not None:
-            faults.extend(field_faults(part, at))
-    return faults
-
-
-def _plain_faults(**parts: tuple[object, Any]) -> list[Fault]:
-    """Faults of the parts that are plain values, each with the type that it must have."""
-    faults = Faults()
-    for at, (value, kind) in parts.items():
-        if value is not None:
-            with suppress(Refused):
-                shape_of(kind).read(value, at, faults)
-    return faults.entries
-
-
-def _refuse_contradictions(plan: Plan) -> None:
-    """Refuse promises about columns that have another role."""
-    about = [(name, plan.columns[name].role) for one in plan.privacy if (name := one.column) in plan.columns and name]
-    faults = [
-        Fault(f"columns.{name}", f"is {role}, but a promise is about it.", "Make it sensitive, or promise otherwise.")
-        for name, role in about
-        if role != "sensitive"
-    ]
-    if faults:
-        raise PlanError(faults, code="faults")

@@ -5,9 +5,11 @@ from typing import Annotated
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import Fault, did_you_mean
+from sfumato.shapes.parts import plan_part
 from sfumato.shapes.records import Note
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class FilePlan:
     """A file: where it lies, and how it is joined.

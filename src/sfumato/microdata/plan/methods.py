@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Annotated, ClassVar, Literal, get_args
 
 from sfumato.dataclass import dataclass
+from sfumato.shapes.parts import plan_part
 from sfumato.shapes.records import Note, record_of
 from sfumato.shapes.shapes import Conversion, Either, Integer, Key, MapOf, Number, Record, Tagged
 
@@ -23,6 +24,7 @@ Aggregate = Literal["sum", "mean", "geometric"]
 LOSSES: tuple[LossName, ...] = get_args(LossName)
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class Suppression:
     """How many rows may be suppressed: a share of the rows, or a number.
@@ -31,8 +33,8 @@ class Suppression:
     603
     """
 
-    share: float = 0.0
-    rows: int | None = None
+    share: Annotated[float, Note("of the rows", minimum=0, maximum=1)] = 0.0
+    rows: Annotated[int | None, Note("at most so many", minimum=0)] = None
 
     def limit(self, rows: int) -> int:
         """The number of rows that may be suppressed out of `rows`."""
@@ -58,6 +60,7 @@ Seconds = Annotated[float, Note("seconds after which the best found so far is ta
 Hiding = Annotated[bool, Note("draw a near-least release, so that nobody can reason from the least one")]
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class FullDomain:
     """What all full-domain methods share.
@@ -71,13 +74,14 @@ class FullDomain:
 
     loss: Loss = "loss-metric"
     aggregate: Means = "sum"
-    suppression: Budget = field(default_factory=Suppression)
+    suppression: Budget = Suppression()
     class_column: ClassColumn = None
     time_limit: Seconds = 60.0
     hide_minimality: Hiding = False
     name: ClassVar[str] = ""
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class Exhaustive(FullDomain):
     """Every node of the lattice is evaluated, and the table of all nodes is written."""
@@ -86,6 +90,7 @@ class Exhaustive(FullDomain):
     name: ClassVar[str] = "exhaustive"
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class Samarati(FullDomain):
     """The lowest height with a releasable node, and there the node of least loss."""
@@ -93,6 +98,7 @@ class Samarati(FullDomain):
     name: ClassVar[str] = "samarati"
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class Optimal(FullDomain):
     """The node of least loss in the whole lattice, proved where the time suffices; else with a bound."""
@@ -100,6 +106,7 @@ class Optimal(FullDomain):
     name: ClassVar[str] = "optimal"
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class Greedy(FullDomain):
     """One step of one column at a time, the one that looks best: quick on any lattice, and proves nothing.
@@ -118,6 +125,7 @@ FeatureKind = Literal["isolate", "ordered"]
 FeatureLoss = Literal["discernibility", "classification", "loss-metric"]
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class KOptimize:
     """The set of published values or cuts of least loss, proved unless the time runs out.
@@ -131,12 +139,13 @@ class KOptimize:
 
     features: Annotated[FeatureKind, Note("single values, or cuts between values in order")] = "ordered"
     loss: Annotated[FeatureLoss, Note("what the method makes as small as possible")] = "discernibility"
-    suppression: Budget = field(default_factory=lambda: Suppression(share=1.0))
+    suppression: Budget = Suppression(share=1.0)
     time_limit: Seconds = 60.0
     class_column: ClassColumn = None
     name: ClassVar[str] = "k-optimize"
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class Local(FullDomain):
     """Every row at the least generalization at which it has company: node after node, each for the rows still left.
@@ -155,6 +164,7 @@ class Local(FullDomain):
     name: ClassVar[str] = "local"
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class Mondrian:
     """Classes are cut in two, again and again, as long as both parts keep the promises.
@@ -179,7 +189,7 @@ class Mondrian:
     aggregate: Means = "sum"
     time_limit: Seconds = 60.0
     hide_minimality: Hiding = False
-    suppression: Budget = field(default_factory=Suppression)
+    suppression: Budget = Suppression()
     name: ClassVar[str] = "mondrian"
 
     def __post_init__(self) -> None:
@@ -187,6 +197,7 @@ class Mondrian:
             raise ValueError("cut: loss goes with mode: strict, and chooses the column itself.")
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class Auto:
     """Local recoding, Mondrian by loss and the optimal node are all tried; the release that loses least is taken.
@@ -196,12 +207,13 @@ class Auto:
         time_limit: Seconds for all of them together.
     """
 
-    suppression: Budget = field(default_factory=Suppression)
+    suppression: Budget = Suppression()
     time_limit: Seconds = 60.0
     hide_minimality: Hiding = False
     name: ClassVar[str] = "auto"
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class CellSuppression:
     """Single cells are published as missing, as few as possible, so that every row has company.
@@ -213,6 +225,7 @@ class CellSuppression:
     name: ClassVar[str] = "cells"
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class Microaggregation:
     """All quasi-identifiers are microaggregated together, as their columns say: every group is a class."""
@@ -221,6 +234,7 @@ class Microaggregation:
     name: ClassVar[str] = "microaggregation"
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class SafePub:
     """Rows are sampled by chance and published at levels that are named, or drawn: for differential privacy.

@@ -20,6 +20,8 @@ from sfumato.microdata.plan.methods import Method, Optimal
 from sfumato.microdata.plan.policy_plan import PolicyPlan
 from sfumato.microdata.publishing.perturbation import Microaggregate, Perturbation, Pseudonym, ShiftDays, SwapHouseholds
 from sfumato.microdata.publishing.plan import PublishPlan
+from sfumato.shapes.frozen import frozen
+from sfumato.shapes.parts import plan_part
 from sfumato.shapes.records import Note, record_of
 from sfumato.shapes.release_plan import ReleasePlan
 from sfumato.shapes.shapes import Choice, Either, Number
@@ -39,6 +41,7 @@ Language = Literal["en", "de"]
 ROLES: tuple[Role, ...] = get_args(Role)
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class ColumnPlan:
     """What a column is, and how it may be generalized."""
@@ -112,6 +115,7 @@ class ColumnPlan:
         return None if self.published is None else self.published.perturbation
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class OutputPlan:
     """How the release is written.
@@ -152,6 +156,7 @@ class OutputPlan:
             raise ValueError("partition goes without intervals: bounds.")
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class UtilityPlan:
     """What is measured besides what every release is.
@@ -200,6 +205,10 @@ class Plan:
     person_secret: str = field(default="", repr=False)
     files: Mapping[str, FilePlan] = field(default_factory=dict)
     notes: tuple[str, ...] = field(default=(), compare=False)
+
+    def __post_init__(self) -> None:
+        for name in ("columns", "files", "text", "reasons"):
+            object.__setattr__(self, name, frozen(getattr(self, name)))
 
     def with_secret(self) -> "Plan":
         """The plan with what a release is drawn from: its seed, or else 128 bits of the operating system."""

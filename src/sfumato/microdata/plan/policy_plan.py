@@ -6,10 +6,12 @@ from typing import Annotated, Any
 
 from sfumato.dataclass import dataclass
 from sfumato.policies.presets import policy_ids
+from sfumato.shapes.parts import plan_part
 from sfumato.shapes.records import Note, record_of
 from sfumato.shapes.shapes import Choice, Conversion, Either, MapOf, Number, Text
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class PolicyPlan:
     """A policy with what the user says to it.

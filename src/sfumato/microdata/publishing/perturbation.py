@@ -6,12 +6,14 @@ from dataclasses import field
 from typing import Annotated, Any, ClassVar, Literal
 
 from sfumato.dataclass import dataclass
+from sfumato.shapes.parts import plan_part
 from sfumato.shapes.records import Note, record_of
 from sfumato.shapes.shapes import Choice, Conversion, Either, Integer, MapOf, Number
 
 Group = Annotated[str | None, Note("columns of the same group are changed together")]
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class Microaggregate:
     """Records in groups of at least k that are alike; each gets the means of its group."""
@@ -23,6 +25,7 @@ class Microaggregate:
     numbers: ClassVar[bool] = True
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class Noise:
     """Normal noise with a share of the standard deviation; with a group, correlated as its columns are."""
@@ -37,6 +40,7 @@ class Noise:
             raise ValueError("the share of the standard deviation must be greater than 0.")
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class RankSwap:
     """Values are exchanged between records whose ranks are at most a share of all ranks apart."""
@@ -51,6 +55,7 @@ class RankSwap:
             raise ValueError("the share of the ranks must be greater than 0.")
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class Pram:
     """Post-randomization: each category stays or becomes another by a matrix of probabilities.
@@ -80,6 +85,7 @@ class Pram:
             raise ValueError("strata go with stay: a matrix is one for all.")
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class SwapHouseholds:
     """Households are exchanged between regions with households like them, those most at risk first.
@@ -98,6 +104,7 @@ class SwapHouseholds:
     numbers: ClassVar[bool] = False
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class Pseudonym:
     """Identifiers are replaced so that the holder of the key finds them again, and nobody else.
@@ -118,6 +125,7 @@ class Pseudonym:
     group: ClassVar[None] = None
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class ShiftDays:
     """All dates of a person are shifted by one random number of days; the time between them stays."""

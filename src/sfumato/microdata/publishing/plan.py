@@ -32,6 +32,7 @@ from sfumato.microdata.publishing.perturbation import (
 from sfumato.microdata.publishing.round import Round
 from sfumato.microdata.publishing.steps import Grid, publish_once, publish_steps, rough_steps
 from sfumato.microdata.publishing.top import Top
+from sfumato.shapes.parts import plan_part
 from sfumato.shapes.records import Note, record_of
 from sfumato.shapes.shapes import Either, Number
 
@@ -40,6 +41,7 @@ OPERATIONS: dict[str, Callable[[Decimal], Operation]] = {"bottom": Bottom, "top"
 PERTURBATIONS = ("microaggregate", "noise", "swap", "pram", "swap_households", "pseudonym", "shift_days")
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class Limit:
     """A limit as a share of the rows (0.99 is the value that 99 % of the numbers do not exceed), or as a number.
@@ -80,6 +82,7 @@ BOTTOM = _limit("numbers below it are published as <bottom; between 0 and 1 it i
 TOP = _limit("numbers above it are published as >top; between 0 and 1 it is a share of the rows")
 
 
+@plan_part
 @dataclass(frozen=True, slots=True)
 class PublishPlan:
     """How the values of a column are published.

@@ -17,6 +17,7 @@ from sfumato.pipelines.tables.perturbation.perturb import change
 from sfumato.pipelines.tables.protect import run
 from sfumato.pipelines.tables.several import plan_of, sheets_of
 from sfumato.pipelines.tables.table_source import columns_from, source_columns, with_metadata
+from sfumato.report.page.html_parts import fragment
 from sfumato.report.tables.comparison import html, text
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.comparison import TableRun, TableRuns
@@ -52,7 +53,7 @@ class TableComparison(TableRuns):
         return f"TableComparison({len(self.runs)} ways; {self.cells:,} cells, {self.unsafe:,} unsafe)"
 
     def _repr_html_(self) -> str:
-        return html(self)
+        return fragment(html(self))
 
     def save(self, folder: str | Path) -> None:
         """Write compare.html, compare.json and compare.txt, whole or not at all."""

@@ -71,6 +71,8 @@ class CommonParts(TypedDict, total=False):
     value: str
     group_by: Sequence[str]
     separator: str
+    decimal: Literal[".", ","]
+    encoding: str
     frequency: str
     contributions: Sequence[str]
     contributors: Sequence[str]

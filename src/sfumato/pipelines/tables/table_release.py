@@ -14,6 +14,7 @@ from sfumato.delimited.lines import delimited_text
 from sfumato.folders import staged, write_text
 from sfumato.pipelines.tables.house_documents import HOUSE, annex_of, hash_of, papers_of
 from sfumato.report.annex import ANNEX, markdown
+from sfumato.report.page.html_parts import fragment
 from sfumato.report.tables.house import Papers
 from sfumato.report.tables.page import DAY, HANDED_OUT, SEAL
 from sfumato.shapes.files import written
@@ -97,7 +98,7 @@ class TableRelease(TableAnswer[Group_co]):
             (stage / name).write_bytes(data)
 
     def _repr_html_(self) -> str:
-        return self.page(self.report)
+        return fragment(self.page(self.report))
 
 
 def _write_house(release: TableRelease[Any], report: Mapping[str, Any], stage: Path, home: Path) -> None:

@@ -12,6 +12,10 @@ from sfumato.texts.numbers import amount
 from sfumato.texts.words import Words, words_in
 
 _TAG = re.compile(r"<[^>]*>")
+# What a page's style says of the whole page; in a part of another it is said of the part.
+_WHOLE_PAGE = re.compile(r":root|\b(?:body|main)(?=\s*\{)")
+_PRINTED_PAGE = re.compile(r"@page\s*\{(?:[^{}]|\{[^{}]*\})*\}")
+PART = "sfumato-part"
 _SOFT = ' class="soft"'
 # Of more cards or lines of a table, the rest is folded.
 MOST_SHOWN = 12
@@ -36,6 +40,19 @@ def page(title: str, body: Iterable[str], language: str = "en") -> str:
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n<style>{css}</style>\n</head>\n'
         f"<body><main>\n{parts}\n</main></body>\n</html>\n"
     )
+
+
+def fragment(document: str) -> str:
+    """A page as a part of another, such as a notebook: its style is nested in a class, so that none leaks.
+
+    >>> part = fragment(page("Release", ["<p>fine</p>"]))
+    >>> part.startswith('<div class="sfumato-part"><style>.sfumato-part {'), "<body" in part, "<p>fine</p>" in part
+    (True, False, True)
+    """
+    css = _PRINTED_PAGE.sub("", style("colors", "report"))
+    css = _WHOLE_PAGE.sub("&", css)
+    body = document.partition("<main>")[2].rpartition("</main>")[0]
+    return f'<div class="{PART}"><style>.{PART} {{\n{css}\n}}</style>{body}</div>'
 
 
 def section(title: str, *parts: str) -> str:
