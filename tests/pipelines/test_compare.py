@@ -182,7 +182,7 @@ def test_the_page_says_at_once_which_to_choose(found):
 def test_charts_and_frame_for_a_notebook(found):
     assert set(found.charts) == {"loss_by_k", "loss_by_suppression", "frontier", "seconds"}
     assert list(found.data["method"]) == [cell.method for cell in found.cells]
-    assert found._repr_html_().startswith("<!doctype html>")
+    assert found._repr_html_().startswith('<div class="sfumato-part" lang="en"><style>')
 
 
 @pytest.mark.parametrize("package", ["altair", "vl_convert"])

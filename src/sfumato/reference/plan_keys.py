@@ -8,7 +8,7 @@ from typing import Any
 
 from sfumato.hierarchies.registry import TYPES
 from sfumato.microdata.models.registry import SHAPES
-from sfumato.microdata.plan.methods import METHOD
+from sfumato.microdata.plan.methods import METHOD, Suppression
 from sfumato.microdata.plan.shape import PLAN
 from sfumato.reference.schema_words import in_words
 from sfumato.shapes.shapes import Conversion, Either, ListOf, MapOf, Record, Shape, Tagged
@@ -61,6 +61,8 @@ def _defaults(kind: Any) -> dict[str, Any]:
 def _shown(default: object) -> str:
     if isinstance(default, bool):
         return f"`{str(default).lower()}`"
+    if isinstance(default, Suppression):
+        return _shown(default.share)
     if isinstance(default, str | int | float):
         return f"`{default:g}`" if isinstance(default, float) else f"`{default}`"
     return ""

@@ -1,6 +1,5 @@
 """Mappings that nobody may change: what a plan holds by name."""
 
-from collections.abc import Mapping
 from typing import Any, NoReturn, TypeVar
 
 V = TypeVar("V")
@@ -30,15 +29,3 @@ class FrozenDict(dict[str, V]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (dict(self),)
-
-
-def frozen(value: Any) -> Any:
-    """A mapping, and those in it, as what nobody may change; anything else as it is.
-
-    >>> frozen({"a": {"b": 1}})["a"].pop("b")
-    Traceback (most recent call last):
-    TypeError: this mapping cannot be changed: make a new plan from it, for example by plan.quasi(…)
-    """
-    if isinstance(value, FrozenDict) or not isinstance(value, Mapping):
-        return value
-    return FrozenDict({key: frozen(entry) for key, entry in value.items()})

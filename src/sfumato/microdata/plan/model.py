@@ -20,7 +20,7 @@ from sfumato.microdata.plan.methods import Method, Optimal
 from sfumato.microdata.plan.policy_plan import PolicyPlan
 from sfumato.microdata.publishing.perturbation import Microaggregate, Perturbation, Pseudonym, ShiftDays, SwapHouseholds
 from sfumato.microdata.publishing.plan import PublishPlan
-from sfumato.shapes.frozen import frozen
+from sfumato.shapes.frozen import FrozenDict
 from sfumato.shapes.parts import plan_part
 from sfumato.shapes.records import Note, record_of
 from sfumato.shapes.release_plan import ReleasePlan
@@ -208,7 +208,8 @@ class Plan:
 
     def __post_init__(self) -> None:
         for name in ("columns", "files", "text", "reasons"):
-            object.__setattr__(self, name, frozen(getattr(self, name)))
+            if not isinstance(getattr(self, name), FrozenDict):
+                object.__setattr__(self, name, FrozenDict(getattr(self, name)))
 
     def with_secret(self) -> "Plan":
         """The plan with what a release is drawn from: its seed, or else 128 bits of the operating system."""

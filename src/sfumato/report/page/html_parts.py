@@ -46,13 +46,14 @@ def fragment(document: str) -> str:
     """A page as a part of another, such as a notebook: its style is nested in a class, so that none leaks.
 
     >>> part = fragment(page("Release", ["<p>fine</p>"]))
-    >>> part.startswith('<div class="sfumato-part"><style>.sfumato-part {'), "<body" in part, "<p>fine</p>" in part
-    (True, False, True)
+    >>> part.startswith('<div class="sfumato-part" lang="en"><style>.sfumato-part {'), "<p>fine</p>" in part
+    (True, True)
     """
     css = _PRINTED_PAGE.sub("", style("colors", "report"))
     css = _WHOLE_PAGE.sub("&", css)
     body = document.partition("<main>")[2].rpartition("</main>")[0]
-    return f'<div class="{PART}"><style>.{PART} {{\n{css}\n}}</style>{body}</div>'
+    language = document.partition('<html lang="')[2].partition('"')[0]
+    return f'<div class="{PART}" lang="{language}"><style>.{PART} {{\n{css}\n}}</style>{body}</div>'
 
 
 def section(title: str, *parts: str) -> str:
