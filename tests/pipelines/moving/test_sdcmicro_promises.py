@@ -74,7 +74,7 @@ def test_a_k_that_the_script_does_not_name_is_told():
         ("sdc <- addNoise(sdc, variables = vars, noise = 20)", "variables must be computed (vars)"),
         ("sdc <- addNoise(sdc, variables = c(4, 5), noise = 20)", "columns without names are not carried over"),
         ('for (v in vars) sdc <- addNoise(sdc, variables = "income")', "stands in a loop, a condition or a function"),
-        ("for (v in vars) sdc <- addNoise(sdc, variables = v)", "variables must be computed (v)"),
+        ("for (v in vars) sdc <- addNoise(sdc, variables = v)", "or a function; variables must be computed (v)"),
         ("sdc <- shuffle(sdc, form = income ~ sex)", "has no counterpart here"),
         ('sdc <- globalRecode(sdc, column = "income", breaks = b)', "breaks must be computed (b)"),
         ('sdc <- globalRecode(sdc, column = "income", breaks = c(0, 50, 99))', "its recoding is not carried over"),

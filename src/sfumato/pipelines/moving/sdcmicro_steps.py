@@ -83,9 +83,10 @@ class Steps:
 
     def leave_computed(self, call: Call, formals: Sequence[str]) -> None:
         """List each argument that must be computed; the first is the object that a call is about."""
+        place = f"{CONDITIONAL}; " if call.conditional else ""
         for key, text in call.computed.items():
             if key != formals[0]:
-                self.leave(call, f"{key} must be computed ({text}): it is not carried over")
+                self.leave(call, f"{place}{key} must be computed ({text}): it is not carried over")
 
     def read(self, call: Call) -> None:
         """A file that the script reads; the first, unless an object is made of another."""
