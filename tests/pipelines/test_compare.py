@@ -4,6 +4,7 @@ import csv
 import json
 import re
 import sys
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -183,6 +184,13 @@ def test_charts_and_frame_for_a_notebook(found):
     assert set(found.charts) == {"loss_by_k", "loss_by_suppression", "frontier", "seconds"}
     assert list(found.data["method"]) == [cell.method for cell in found.cells]
     assert found._repr_html_().startswith('<div class="sfumato-part" lang="en"><style>')
+
+
+def test_charts_are_methods_as_those_of_a_release(found):
+    assert found.plot.frontier().svg.startswith("<svg")
+    alone = replace(found, suppression=found.suppression[:1])
+    with pytest.raises(PlanError, match="Compare several budgets"):
+        alone.plot.loss_by_suppression()
 
 
 @pytest.mark.parametrize("package", ["altair", "vl_convert"])

@@ -34,6 +34,7 @@ from sfumato.report.compare import as_csv, html
 from sfumato.report.page.html_parts import fragment
 
 if TYPE_CHECKING:
+    from sfumato.pipelines.comparison_plots import ComparisonPlots
     from sfumato.report.comparison_charts import Chart
 
 # What is run (method, k and suppression in words), how many runs are done, and how many there are.
@@ -71,6 +72,13 @@ class Comparison(Runs):
         from sfumato.report.comparison_charts import comparison_charts
 
         return comparison_charts(self)
+
+    @property
+    def plot(self) -> "ComparisonPlots":
+        """The charts as SVG: `plot.frontier()`, `plot.loss_by_suppression()`, `plot.loss_by_k()`, `plot.seconds()`."""
+        from sfumato.pipelines.comparison_plots import ComparisonPlots
+
+        return ComparisonPlots(self)
 
     def save(self, folder: str | Path) -> Path:
         """Write compare.csv, compare.json and compare.html into a folder that must not exist yet."""

@@ -103,7 +103,7 @@ class Plots:
                 f"there is no trade-off to draw for {method.name} on these rows.",
                 "It is drawn for optimal, samarati, greedy and exhaustive, which publish one level a column: "
                 "sf.anonymize(data, plan.by(sf.Optimal())). For every method, compare budgets: "
-                "sf.compare(data, plan, suppression=[0, 0.02, 0.05]).charts.",
+                "sf.compare(data, plan, suppression=[0, 0.02, 0.05]).plot.",
                 "plot",
             )
         own = method.suppression.limit(self.report.rows) / max(self.report.rows, 1)

@@ -1,0 +1,49 @@
+"""The charts of a comparison: plain SVG, shown by a notebook or written to a file."""
+
+from typing import Literal
+
+from sfumato.dataclass import dataclass
+from sfumato.errors import PlanError
+from sfumato.microdata.comparison import Runs
+from sfumato.pipelines.release_plots import Drawing
+from sfumato.report.comparison_charts import comparison_charts, drawn
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ComparisonPlots:
+    """The charts of a comparison, drawn with the extra `charts`."""
+
+    runs: Runs
+
+    def __repr__(self) -> str:
+        return "ComparisonPlots(loss_by_k, loss_by_suppression, frontier, seconds)"
+
+    def loss_by_k(self) -> Drawing:
+        """What each method loses for each k."""
+        return self._drawn("loss_by_k")
+
+    def loss_by_suppression(self) -> Drawing:
+        """What each method loses with each budget of suppressed rows: the trade-off of any method.
+
+        Raises:
+            PlanError: One budget alone was compared.
+        """
+        return self._drawn("loss_by_suppression")
+
+    def frontier(self) -> Drawing:
+        """Risk against loss, and which runs no other beats in both."""
+        return self._drawn("frontier")
+
+    def seconds(self) -> Drawing:
+        """How long each method took."""
+        return self._drawn("seconds")
+
+    def _drawn(self, name: Literal["loss_by_k", "loss_by_suppression", "frontier", "seconds"]) -> Drawing:
+        charts = comparison_charts(self.runs)
+        if name not in charts:
+            raise PlanError(
+                "these runs give nothing to draw that by.",
+                "Compare several budgets: sf.compare(data, plan, suppression=[0, 0.02, 0.05]).",
+                "plot",
+            )
+        return Drawing(drawn(charts[name], name))
