@@ -9,9 +9,9 @@ EXAMPLES = sorted((Path(__file__).resolve().parent.parent / "examples").glob("*.
 
 
 def test_there_are_ten_and_the_list_names_them() -> None:
-    listing = (EXAMPLES[0].parent / "README.md").read_text(encoding="utf-8")
+    listing = (EXAMPLES[0].parents[1] / "docs" / "notebooks.md").read_text(encoding="utf-8")
     assert len(EXAMPLES) == 10
-    assert all(f"[{path.name}]({path.name})" in listing for path in EXAMPLES)
+    assert all(f"`examples/{path.name}`" in listing for path in EXAMPLES)
 
 
 @pytest.mark.parametrize("notebook", EXAMPLES, ids=lambda path: path.stem)
