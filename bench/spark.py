@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from bench.scale import census_plan, source_of
+from bench.scale import MEMORY, census_plan, source_of
 
 MOST = 3.0
 
@@ -49,7 +49,7 @@ def measure(rows: int, folder: Path) -> float:
     from sfumato.microdata.data_plan import DataPlan
 
     source = source_of(rows, folder)
-    spark = session(DataPlan())
+    spark = session(DataPlan(memory_limit=MEMORY))
     spark.read.parquet(str(source)).limit(1000).groupBy("sex").count().collect()  # so that neither pays for the start
     with TemporaryDirectory(dir=folder) as scratch:
         base, ours = own(spark, source, Path(scratch)), released(source, Path(scratch))
