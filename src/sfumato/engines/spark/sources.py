@@ -116,6 +116,8 @@ def _partitions_are_texts(spark: Any) -> Iterator[None]:
 
 def _by_file(frame: Any, columns: Sequence[str]) -> Any:
     """The rows of Parquet files numbered through the files in the order of their names."""
+    if len(frame.inputFiles()) == 1:
+        return frame.select("*", F.col("_metadata.row_index") + 1).toDF(*_places(columns), ROW)
     located = frame.select("*", F.col("_metadata.file_path"), F.col("_metadata.row_index"))
     return _through_files(located.toDF(*_places(columns), FILE, INDEX), columns)
 
