@@ -158,6 +158,20 @@ def test_many_rows_of_fifty_columns_are_quick(tmp_path, assert_quick):
     assert_quick(path)
 
 
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.9])
+@pytest.mark.parametrize("rows", [40, 400])
+def test_a_mark_that_is_there_or_not_gets_no_promise_that_cannot_hold(share, rows):
+    draw = random.Random(4)
+    frame = pl.DataFrame(
+        {
+            "age": [draw.randrange(20, 60) for _ in range(rows)],
+            "sucht": ["x" if draw.random() < share else None for _ in range(rows)],
+        }
+    )
+    release = sfumato.anonymize(frame, sfumato.suggest(frame))
+    assert release.report.suppressed_rows < rows
+
+
 @pytest.mark.parametrize("separator", [None, ";"])
 def test_a_file_read_with_the_wrong_separator_is_no_file_of_one_column(tmp_path, separator):
     sign = "," if separator else ":"

@@ -33,14 +33,20 @@ def proposed_promise(column: str, counts: Mapping[str, int], missing: int, k: in
     >>> proposed_promise("hiv", {"pos": 85, "neg": 15}, 0, 5)["model"]
     'l-diversity'
     >>> proposed_promise("hiv", {"pos": 98, "neg": 2}, 0, 5)
+    >>> proposed_promise("mark", {"x": 55}, 45, 5)["model"], proposed_promise("mark", {"x": 70}, 30, 5)
+    ('alpha-k-anonymity', None)
     """
     rows = sum(counts.values()) + missing
     values = _values(counts)
     negatives = negatives_of(counts, counted=counts_something(column))
     delicate = sorted(counts.keys() - negatives)
     harmless = missing + sum(counts[text] for text in negatives)
-    if harmless > _COMMON_SHARE * rows and 0 < len(delicate) <= _MAX_NAMED:
+    # A mark that is there or not has one value: no class has two, but its share can be held down.
+    mark = len(values) == 1 and rows - harmless <= _COMMON_SHARE * rows
+    if (mark or harmless > _COMMON_SHARE * rows) and 0 < len(delicate) <= _MAX_NAMED:
         return {"model": "alpha-k-anonymity", "alpha": ALPHA, "k": k, "column": column, "values": delicate}
+    if len(values) == 1 and missing:
+        return None
     most = max(values.values(), default=0)
     if len(values) > 1 and sum(values.values()) - most < _OTHER_SHARE * rows and not _is_harmless(values, negatives):
         return None

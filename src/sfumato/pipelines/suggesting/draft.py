@@ -160,7 +160,7 @@ def publishable(suggestion: Suggestion, profile: Profile) -> Suggestion:
     if _few_own_numbers(profile):
         return suggestion.withheld(FEW_NUMBERS.format(known=suggestion.reason, count=profile.present))
     hopeless = proposed_promise(profile.name, profile.counts, profile.missing, K) is None
-    if hopeless and profile.rows >= _ROWS_TO_ROUND:
+    if hopeless and (profile.rows >= _ROWS_TO_ROUND or len(profile.counts) == 1):
         return suggestion.withheld(UNIFORM.format(known=suggestion.reason))
     return suggestion
 
