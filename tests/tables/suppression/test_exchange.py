@@ -5,8 +5,8 @@ import pytest
 
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.publication import Publication
-from sfumato.tables.cells.cells import Reach, Status, make_relations, make_table, no_bounds
-from sfumato.tables.cells.knowledge import Knowledge
+from sfumato.tables.cells.cells import Bounds, Reach, Status, make_relations, make_table, no_bounds
+from sfumato.tables.cells.knowledge import Attacker, Kind, Knowledge
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.suppression.exchange import Exchange
 from sfumato.tables.suppression.patterns import Pattern, PatternSearch
@@ -70,3 +70,22 @@ def test_without_time_the_pattern_stays_as_it_is():
     search = PatternSearch(make_problem(cube(1)))
     first = pruned(search)
     assert Exchange(search).improved(first, within(0.0)) is first
+
+
+def test_proofs_remembered_between_patterns_do_not_multiply():
+    """Each side of a cell took over those of the other turned round: after thirty patterns there were millions."""
+    table = cube(2, size=5, unsafe=15)
+    nothing = Reach(np.zeros(1), np.zeros(1))
+    alone = [np.array([place]) for place in np.flatnonzero(table.unsafe)]
+    single = [
+        Attacker(f"c{place[0]}", Kind.RESPONDENT, place, Bounds(table.values[place], table.values[place]), nothing)
+        for place in alone
+    ]
+    problem = make_problem(table, attackers=single)
+    search, chance = PatternSearch(problem), np.random.default_rng(0)
+    masked = problem.forced
+    for _ in range(12):
+        start = masked & (chance.random(problem.size) > 0.05)
+        pattern = search.protect(start, Deadline(), chance.random(problem.size) * 0.8)
+        masked = pattern.masked
+    assert max(map(len, pattern.proofs.values())) <= 2 * len(single)

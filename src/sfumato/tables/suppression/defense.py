@@ -56,14 +56,26 @@ def open_attackers(problem: Problem, threat: Threat, proofs: Sequence[Proof]) ->
 
 
 def _convinced(problem: Problem, threat: Threat, place: int, proofs: Iterable[Proof]) -> bool:
-    need = problem.need_of(threat, place)
+    need = threat.need if place == OUTSIDER else problem.need_of(threat, place)
     return any(need <= proof.reach * (1 + SLACK) and place not in proof.disbelievers for proof in proofs)
 
 
-def turned_proofs(problem: Problem, threat: Threat, proofs: Iterable[Proof]) -> list[Proof]:
-    """The proofs of the opposite threat turned round, where there is room for that."""
-    flows = (proof.flow.turned(min(threat.need, proof.reach), threat.cell) for proof in proofs)
-    return [proof_of(problem, threat, flow) for flow in flows if flow.fits(problem.up, problem.down)]
+def with_turned(problem: Problem, threat: Threat, proofs: Sequence[Proof], opposite: Iterable[Proof]) -> list[Proof]:
+    """The proofs, and those of the opposite threat turned round that convince somebody whom they do not.
+
+    Others would be kept for nothing, and come back turned round once more: their number would grow without end.
+    """
+    kept = list(proofs)
+    left = open_attackers(problem, threat, kept)
+    for proof in opposite if left else ():
+        flow = proof.flow.turned(min(threat.need, proof.reach), threat.cell)
+        turned = proof_of(problem, threat, flow) if flow.fits(problem.up, problem.down) else None
+        if turned is not None and any(_convinced(problem, threat, place, [turned]) for place in left):
+            kept.append(turned)
+            left = open_attackers(problem, threat, kept)
+            if not left:
+                break
+    return kept
 
 
 def needed(problem: Problem, threat: Threat, proofs: Sequence[Proof]) -> list[Proof]:

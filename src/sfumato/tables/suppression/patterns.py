@@ -12,7 +12,7 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Mask, Numbers
 from sfumato.tables.deadline import Deadline
-from sfumato.tables.suppression.defense import Proof, open_attackers, proof_of, turned_proofs, unprotectable
+from sfumato.tables.suppression.defense import Proof, open_attackers, proof_of, unprotectable, with_turned
 from sfumato.tables.suppression.flows.finders import finder_for
 from sfumato.tables.suppression.known_start import KnownStart
 from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
@@ -82,7 +82,7 @@ class PatternSearch:
         proofs = [proof for proof in self._proofs.get(threat, ()) if proof.within(masked)]
         if open_attackers(self.problem, threat, proofs):
             opposite = [proof for proof in self._proofs.get(threat.opposite, ()) if proof.within(masked)]
-            proofs += turned_proofs(self.problem, threat, opposite)
+            proofs = with_turned(self.problem, threat, proofs, opposite)
         while left := open_attackers(self.problem, threat, proofs):
             attack = threat if left[0] == OUTSIDER else self.problem.from_within(threat, left[0])
             assert attack is not None

@@ -7,7 +7,7 @@ import numpy as np
 
 from sfumato.tables.cells.cells import Mask
 from sfumato.tables.deadline import Deadline
-from sfumato.tables.suppression.defense import Proof, needed, open_attackers, proof_of, turned_proofs
+from sfumato.tables.suppression.defense import Proof, needed, open_attackers, proof_of, with_turned
 from sfumato.tables.suppression.exposure import Exposure
 from sfumato.tables.suppression.flows.finders import finder_for
 from sfumato.tables.suppression.flows.flow import Flow
@@ -108,7 +108,7 @@ class Pruning:
         if open_attackers(self._part, threat, proofs):
             opposite = changes.get(threat.opposite, self._proofs.get(threat.opposite, []))
             avoiding = [proof for proof in opposite if proof.avoids(cell)]
-            proofs = proofs + turned_proofs(self._part, threat, avoiding)
+            proofs = with_turned(self._part, threat, proofs, avoiding)
         while left := open_attackers(self._part, threat, proofs):
             attack = threat if left[0] == OUTSIDER else self._part.from_within(threat, left[0])
             flow = self._finder.find(attack) if attack is not None else None
