@@ -6,7 +6,6 @@ caller of the library alone. One table, `STATUS`, maps the kind of an error to e
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from difflib import get_close_matches
 from typing import ClassVar
 
 from sfumato.dataclass import dataclass
@@ -165,6 +164,8 @@ def did_you_mean(name: str, valid: Iterable[str]) -> str:
 
 def nearest(name: str, valid: Iterable[str]) -> str | None:
     """The valid name that was likely meant, whatever its case."""
+    from difflib import get_close_matches
+
     folded = {valid_name.casefold(): valid_name for valid_name in sorted(valid, reverse=True)}
     near = get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
     return folded[near[0]] if near else None

@@ -1,9 +1,7 @@
 """Folders: one appears under its name when it is whole and on the disk; scratch folders are gone with their owner."""
 
 import os
-import secrets
 import shutil
-import tempfile
 import time
 import weakref
 from collections.abc import Iterator
@@ -125,7 +123,10 @@ class Scratch:
     """
 
     def __init__(self, beside: Path | None = None, prefix: str = ".sfumato-") -> None:
-        self.path = Path(beside or tempfile.gettempdir()).absolute() / f"{prefix}{secrets.token_hex(8)}"
+        import secrets
+        from tempfile import gettempdir
+
+        self.path = Path(beside or gettempdir()).absolute() / f"{prefix}{secrets.token_hex(8)}"
         self._remove = weakref.finalize(self, _remove_all, self.path)
         try:
             self.path.mkdir(0o700)

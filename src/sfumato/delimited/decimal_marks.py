@@ -1,7 +1,8 @@
 """Numbers whose decimal mark is a comma, with a point instead; and such whose mark may stand between thousands."""
 
-import re
 from collections.abc import Iterable
+
+from sfumato.patterns import regex
 
 # A number whose decimal mark is a comma, points between its thousands, perhaps with a currency before or a unit behind
 # it; the same for databases, which match whole texts.
@@ -10,16 +11,16 @@ COMMA_NUMBER = (
     r"( ?[%‰€$£°]| [^0-9.,\s]{1,8}|m²|km/h)?"
 )
 
-_COMMA_NUMBER = re.compile(COMMA_NUMBER)
+_COMMA_NUMBER = regex(COMMA_NUMBER)
 
 # Numbers with a mark before every three digits, and such that need none.
-_THOUSANDS = re.compile(r"[+-]?[1-9][0-9]{0,2}(?:([.,])[0-9]{3})(?:\1[0-9]{3})*")
-_WHOLE = re.compile(r"[+-]?[0-9]+")
-_BELOW = re.compile(r"[+-]?[0-9]{1,3}")
-_NUMBER = re.compile(r"[+-]?[0-9][0-9.,]*")
+_THOUSANDS = regex(r"[+-]?[1-9][0-9]{0,2}(?:([.,])[0-9]{3})(?:\1[0-9]{3})*")
+_WHOLE = regex(r"[+-]?[0-9]+")
+_BELOW = regex(r"[+-]?[0-9]{1,3}")
+_NUMBER = regex(r"[+-]?[0-9][0-9.,]*")
 
 # Numbers with a blank or an apostrophe between thousands, which is never a decimal mark.
-_GROUPED = re.compile(r"([+-]?[0-9]{1,3}([ '\u2019\u00a0\u2009\u202f])[0-9]{3}(?:\2[0-9]{3})*)(?:([.,])([0-9]+))?")
+_GROUPED = regex(r"([+-]?[0-9]{1,3}([ '\u2019\u00a0\u2009\u202f])[0-9]{3}(?:\2[0-9]{3})*)(?:([.,])([0-9]+))?")
 
 _POINTS = str.maketrans({",": ".", ".": None})
 

@@ -1,7 +1,6 @@
 """The head of a delimited file: its columns' names, and whether the first line holds them at all."""
 
 import csv
-import re
 from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
 from pathlib import Path
@@ -12,14 +11,15 @@ from sfumato.delimited.dialect import SEPARATORS, Dialect, separator_of
 from sfumato.delimited.faults import empty, open_quote, title_line
 from sfumato.delimited.opening import first_record, open_text
 from sfumato.errors import DataError, PlanError
+from sfumato.patterns import regex
 
 # So many records tell whether the first line is a header.
 SAMPLED_RECORDS = 200
 
-LINE_BREAK = re.compile(r"\r\n|\r|\n")
+LINE_BREAK = regex(r"\r\n|\r|\n")
 
 # What a name of a column is not, but a value often is: numbers, dates and times, addresses of mail.
-_VALUE = re.compile(r"[-+]?\d[\d.,:/ T+Z-]*|[^@\s]+@[^@\s]+\.\w+")
+_VALUE = regex(r"[-+]?\d[\d.,:/ T+Z-]*|[^@\s]+@[^@\s]+\.\w+")
 
 
 @dataclass(frozen=True, slots=True)

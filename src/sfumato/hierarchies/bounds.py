@@ -1,15 +1,16 @@
 """Bounds: the numbers between which the values behind a published label lie."""
 
-import re
 from collections.abc import Iterable, Mapping
+
+from sfumato.patterns import regex
 
 Bounds = tuple[float | None, float | None]
 NOTHING: Bounds = (None, None)
 _NUMBER = r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
-_RANGE = re.compile(rf"({_NUMBER})(?:-|\.\.)({_NUMBER})")
-_INTERVAL = re.compile(rf"[\[(]({_NUMBER}), ({_NUMBER})[\])]")
-_CLASS_RANGE = re.compile(rf"\[({_NUMBER})–({_NUMBER})\]")
-_SINGLE = re.compile(_NUMBER)
+_RANGE = regex(rf"({_NUMBER})(?:-|\.\.)({_NUMBER})")
+_INTERVAL = regex(rf"[\[(]({_NUMBER}), ({_NUMBER})[\])]")
+_CLASS_RANGE = regex(rf"\[({_NUMBER})–({_NUMBER})\]")
+_SINGLE = regex(_NUMBER)
 
 
 def bounds_of(label: str | None) -> Bounds:

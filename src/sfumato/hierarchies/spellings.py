@@ -11,15 +11,16 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
 from sfumato.hierarchies.types import is_plain_number, plain, plain_numbers_of
+from sfumato.patterns import regex
 
 _YES = frozenset(("yes", "y", "ja", "j", "true", "t", "wahr", "w", "1", "x"))
 _NO = frozenset(("no", "n", "nein", "false", "f", "falsch", "0"))
 # A number as somebody writes it who means one: zeros before other digits are those of a code.
-_NUMBER = re.compile(r"[+-]?(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?", re.ASCII)
+_NUMBER = regex(r"[+-]?(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?", re.ASCII)
 # Signs that change no word: points and quotes beside a letter, strokes inside of words; not those of numbers, nor plus
 # and minus behind a word.
-_AT_LETTERS = re.compile(r"(?<=[^\W\d_])[.'’`\"]+|[.'’`\"]+(?=[^\W\d_])")
-_BETWEEN_WORDS = re.compile(r"(?<=[^\W\d_])[-_/](?=\w)|(?<=\w)[-_/](?=[^\W\d_])")
+_AT_LETTERS = regex(r"(?<=[^\W\d_])[.'’`\"]+|[.'’`\"]+(?=[^\W\d_])")
+_BETWEEN_WORDS = regex(r"(?<=[^\W\d_])[-_/](?=\w)|(?<=\w)[-_/](?=[^\W\d_])")
 
 # A text that stands in so many times as many rows as another of nearly the same letters is the right one.
 _FAR_MORE = 10

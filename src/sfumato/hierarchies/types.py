@@ -10,31 +10,33 @@ from unicodedata import category
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.patterns import regex
+
 ColumnType = Literal["text", "integer", "decimal", "amount", "date", "boolean"]
 NUMBER_TYPES: tuple[ColumnType, ...] = ("integer", "decimal", "amount")
 COLUMN_TYPES: tuple[ColumnType, ...] = get_args(ColumnType)
 
-_NUMERAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
+_NUMERAL = regex(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
 # A number with a currency before it, marks between its thousands, and a unit, a currency or a percent sign behind it.
-_AMOUNT = re.compile(
+_AMOUNT = regex(
     r"(?:[€$£¥]|[A-Z]{3}(?= )|Fr\.)?\s*([+-]?)\s*(\d{1,3}(?:[,'\u2019 \u00a0\u202f]\d{3})+|\d+)(\.\d+)?"
     r"\s*([^\d\s.,]\S{0,9})?",
     re.ASCII,
 )
 # Digits behind a number are of another one (`12-14`, `12:30`, `0x10`), but for those of areas and volumes.
-_POWERS = re.compile(r"(?<=m)[23](?=/|$)|[²³](?=/|$)")
+_POWERS = regex(r"(?<=m)[23](?=/|$)|[²³](?=/|$)")
 _UNIT_SIGNS = "%‰°"
 _INSIDE_UNITS = "/.·*"
 # What a numeral begins with: a code that begins otherwise is none, however many there are.
 _BEGINS = frozenset("+-.0123456789")
 # Most numbers are written as their canonical text, which is quickly seen.
-_PLAIN = re.compile(r"-?[1-9]\d{0,17}(?:\.\d{0,17}[1-9])?|-?0\.\d{0,17}[1-9]|0", re.ASCII)
-_PLAIN_LINES = re.compile(rf"(?:{_PLAIN.pattern})(?:\n(?:{_PLAIN.pattern}))*+", re.ASCII)
+_PLAIN = regex(r"-?[1-9]\d{0,17}(?:\.\d{0,17}[1-9])?|-?0\.\d{0,17}[1-9]|0", re.ASCII)
+_PLAIN_LINES = regex(rf"(?:{_PLAIN.pattern})(?:\n(?:{_PLAIN.pattern}))*+", re.ASCII)
 # Others have zeros at the end, as numbers of two decimals do.
 _FIXED = r"-?(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?"
-_FIXED_LINES = re.compile(rf"{_FIXED}(?:\n{_FIXED})*+", re.ASCII)
-_WHOLE = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
-_ISO = re.compile(r"(\d{4}-\d{2}-\d{2})(?:[ T]00:00(?::00(?:\.0+)?)?)?", re.ASCII)
+_FIXED_LINES = regex(rf"{_FIXED}(?:\n{_FIXED})*+", re.ASCII)
+_WHOLE = regex(r"0|-?[1-9]\d{0,17}", re.ASCII)
+_ISO = regex(r"(\d{4}-\d{2}-\d{2})(?:[ T]00:00(?::00(?:\.0+)?)?)?", re.ASCII)
 _TRUTH = {"true": "true", "1": "true", "yes": "true", "false": "false", "0": "false", "no": "false"}
 # Beyond this many digits a number is a code that merely looks like one.
 _MAX_DIGITS = 40

@@ -4,8 +4,9 @@
 a field without a default is required. Where a key needs more than that, the field's annotation carries its shape.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
+from functools import cached_property
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -55,12 +56,32 @@ def record_of(kind: type[T], about: str = "", make: Callable[..., T] | None = No
     >>> record_of(Cut).schema()["properties"]
     {'mode': {'enum': ['strict', 'relaxed']}}
     """
-    hints = get_type_hints(kind, include_extras=True)
-    keys = {}
-    for part in fields(kind):  # type: ignore[arg-type]
-        note = next((entry for entry in _notes(hints[part.name]) if isinstance(entry, Note)), Note())
-        keys[note.key or part.name] = Key(shape_of(hints[part.name]), _required(part), part.name)
-    return Record(keys, make or kind, about)
+    return Record(_KeysOf(kind), make or kind, about)
+
+
+class _KeysOf(Mapping[str, Key]):
+    """The keys of a dataclass, derived when somebody looks: of all records that a command loads, it reads few."""
+
+    def __init__(self, kind: type[Any]) -> None:
+        self._kind = kind
+
+    @cached_property
+    def _keys(self) -> dict[str, Key]:
+        hints = get_type_hints(self._kind, include_extras=True)
+        keys = {}
+        for part in fields(self._kind):
+            note = next((entry for entry in _notes(hints[part.name]) if isinstance(entry, Note)), Note())
+            keys[note.key or part.name] = Key(shape_of(hints[part.name]), _required(part), part.name)
+        return keys
+
+    def __getitem__(self, key: str) -> Key:
+        return self._keys[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
 
 
 def shape_of(hint: Any, note: Note | None = None) -> Shape[Any]:

@@ -7,7 +7,6 @@ that a user sees all of them at once; unknown names are refused with the nearest
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from contextlib import suppress
 from dataclasses import is_dataclass
-from difflib import get_close_matches
 from sys import float_info
 from types import NoneType
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
@@ -315,6 +314,8 @@ class Tagged(Generic[T]):
 
     def _nearest(self, name: object) -> "Record[Any]":
         """What the other keys are read by where the tag is wrong: the nearest variant, or what all of them know."""
+        from difflib import get_close_matches
+
         near = get_close_matches(_name(name), self.variants, n=1, cutoff=NEAR)
         if near:
             return self.variants[near[0]]

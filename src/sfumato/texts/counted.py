@@ -1,12 +1,13 @@
 """Texts that count: one word for one, another for more, as `{rows} {rows:row|rows}` says it."""
 
-import re
 from collections.abc import Mapping
 from string import Formatter
 from typing import Any
 
+from sfumato.patterns import regex
+
 # A choice by a count, and its parts: the count, what is said of one, what of more.
-CHOICE = re.compile(r"\{([a-z_]+):([^{}|]+)\|([^{}|]+)\}")
+CHOICE = regex(r"\{([a-z_]+):([^{}|]+)\|([^{}|]+)\}")
 
 
 class _Counting(Formatter):

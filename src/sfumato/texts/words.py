@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from sfumato.dataclass import dataclass
+from sfumato.patterns import regex
 from sfumato.texts.counted import CHOICE, CountedText
 from sfumato.texts.numbers import amount, percent
 from sfumato.texts.table import read_table
@@ -19,21 +20,21 @@ FAULT = "said.fault_"
 # So many sentences are kept that were told.
 MOST_KEPT = 4096
 _FOLDER = Path(__file__).parent
-_NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+")
-_PERCENT = re.compile(r"(?<=\d)%")
-_FIGURE = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?: ?%)?")
+_NUMBER = regex(r"\d{1,3}(?:,\d{3})+")
+_PERCENT = regex(r"(?<=\d)%")
+_FIGURE = regex(r"-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?: ?%)?")
 # A sign within a sentence, as it stands in a pattern; what may be filled in beyond the end of one: values, other texts.
 _WITHIN, _WHOLE = r"(?:(?![.?] (?-i:[A-Z])).)", ("example", "reason")
 # Where a sentence ends and another begins; the place in a plan, or in a file, of a fault.
-_ENDS, _PLACE = re.compile(r'(?<=[.?]) (?=[A-Z"])'), re.compile(r"([a-z_]+(?:\[\d+\])?(?:\.[^:]+)?: )(.+)")
-_FILE_PLACE = re.compile(r"(?P<name>[^\n:]+), line (?P<line>\d+), column (?P<column>\d+): ")
+_ENDS, _PLACE = regex(r'(?<=[.?]) (?=[A-Z"])'), regex(r"([a-z_]+(?:\[\d+\])?(?:\.[^:]+)?: )(.+)")
+_FILE_PLACE = regex(r"(?P<name>[^\n:]+), line (?P<line>\d+), column (?P<column>\d+): ")
 # Totals that do not add up, as an error names them: by how much, and how many more there are.
-_TOTAL = re.compile(r"^(?!the grand)(.+) total$")
-_OFF, _MORE = re.compile(r"\(by ([^()]+)\)"), re.compile(r" and (\d+) more$")
+_TOTAL = regex(r"^(?!the grand)(.+) total$")
+_OFF, _MORE = regex(r"\(by ([^()]+)\)"), regex(r" and (\d+) more$")
 _NUMERAL = r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
-_DECIMAL = re.compile(rf"[<>≤≥]?{_NUMERAL}(?: ?[-–] ?{_NUMERAL})?", re.ASCII)
+_DECIMAL = regex(rf"[<>≤≥]?{_NUMERAL}(?: ?[-–] ?{_NUMERAL})?", re.ASCII)
 # An interval with its ends, as ladders and classes label it.
-_INTERVAL = re.compile(rf"[\[(]{_NUMERAL}(?:, |–){_NUMERAL}[\])]", re.ASCII)
+_INTERVAL = regex(rf"[\[(]{_NUMERAL}(?:, |–){_NUMERAL}[\])]", re.ASCII)
 # Placeholders for what is called by its own name: columns, files, values.
 _LISTED = ("asked", "reached")
 _NAMED = frozenset(

@@ -22,29 +22,30 @@ from sfumato.hierarchies.suggest.words.concepts import WORDS
 from sfumato.hierarchies.suggest.words.vocabulary import scale_of, words_of
 from sfumato.hierarchies.suggest.written_measures import FEET, inches
 from sfumato.hierarchies.types import ColumnType, canonical, numerals
+from sfumato.patterns import regex
 from sfumato.shapes.shapes import read
 
 # A column is one of numbers or codes if nearly all rows are; the few others are typing errors, not another kind.
 _SHARE = 0.95
-_CODE = re.compile(r"[A-Za-z0-9]*[0-9][A-Za-z0-9]*", re.ASCII)
-_POSTCODE = re.compile(r"(?=.*[0-9])[A-Za-z0-9][A-Za-z0-9 -]{1,9}", re.ASCII)
-_DIGITS_FIRST = re.compile(r"[0-9]+", re.ASCII)
+_CODE = regex(r"[A-Za-z0-9]*[0-9][A-Za-z0-9]*", re.ASCII)
+_POSTCODE = regex(r"(?=.*[0-9])[A-Za-z0-9][A-Za-z0-9 -]{1,9}", re.ASCII)
+_DIGITS_FIRST = regex(r"[0-9]+", re.ASCII)
 # What may stand behind the digits of a place: more digits after a hyphen, or letters.
-_ADDED = re.compile(r"|[- ][0-9]{1,6}|[- ]?[A-Za-z]{1,3}", re.ASCII)
-_PREFIXED = re.compile(r"([A-Za-zÄÖÜäöü]+)[-_ /.]?[0-9]+")
+_ADDED = regex(r"|[- ][0-9]{1,6}|[- ]?[A-Za-z]{1,3}", re.ASCII)
+_PREFIXED = regex(r"([A-Za-zÄÖÜäöü]+)[-_ /.]?[0-9]+")
 # What stands before a number and behind it: signs, words after a space, or a common unit; other letters close to
 # it are those of a code.
-_UNIT = re.compile(
+_UNIT = regex(
     r"([€$£¥]|[A-Z]{3} |Fr\. ?)? ?[+-]?[0-9][0-9.,' \u00a0\u202f]*?"
     r"((?: ?[%‰€$£°]| [^\W\d_]\S{0,9}|m²|km/h|h|hrs?|min|kg|cm|km|mg|lbs?|std\.?|yrs?)?)"
 )
-_PADDED = re.compile(r"0[0-9]+")
-_TIME_OF_DAY, _WITH_SECONDS = re.compile(r"(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?", re.ASCII), 8
-_PLAIN_TIME, _SOME_HOURS = re.compile(r"(?:[01][0-9]|2[0-3])[0-5][0-9]", re.ASCII), 6
+_PADDED = regex(r"0[0-9]+")
+_TIME_OF_DAY, _WITH_SECONDS = regex(r"(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?", re.ASCII), 8
+_PLAIN_TIME, _SOME_HOURS = regex(r"(?:[01][0-9]|2[0-3])[0-5][0-9]", re.ASCII), 6
 _MAX_TREE = 300
 _SOME_HEIGHTS = 3
 _POSTAL_LENGTH = 5
-_FIVE_DIGITS, _ROUND = re.compile(r"\d{5}", re.ASCII), re.compile(r"\d+0")
+_FIVE_DIGITS, _ROUND = regex(r"\d{5}", re.ASCII), regex(r"\d+0")
 _SOME_PLACES, _REPEATING, _MOST_ROUND = 8, 0.3, 0.4
 # A few postcodes are those of one town: they begin alike.
 _FEW_PREFIXES = 2

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from sfumato.hierarchies.moments import read_moments
 from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.patterns import regex
 
 Mask = npt.NDArray[np.bool_]
 
@@ -162,7 +163,7 @@ def _signs(value: str) -> str:
 
 # What stands between the parts of each format; a time zone has signs of its own.
 _SIGNS = {
-    format_: re.compile(re.escape(_signs(re.sub("%[a-zA-Z]", "", format_))) + ("" if format_.endswith("%z") else "$"))
+    format_: regex(re.escape(_signs(re.sub("%[a-zA-Z]", "", format_))) + ("" if format_.endswith("%z") else "$"))
     for format_, _ in DATE_FORMATS
 }
 

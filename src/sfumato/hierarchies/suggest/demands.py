@@ -1,6 +1,5 @@
 """What the values of a column must be for a word in its name to be believed."""
 
-import re
 from collections.abc import Callable
 
 from sfumato.hierarchies.suggest.contents import Content
@@ -10,19 +9,20 @@ from sfumato.hierarchies.suggest.words.concepts import BY_KEY, WORDS, Demand
 from sfumato.hierarchies.suggest.words.person_names import share_of_names
 from sfumato.hierarchies.suggest.words.vocabulary import head_of, meanings_of, words_of
 from sfumato.hierarchies.suggest.written_texts import has_sentences, length
+from sfumato.patterns import regex
 
 NUMERIC = ("ages", "years", "whole", "decimal")
 # Marks are short, whatever they are written in.
 _LONGEST_MARK = 3
-_PROPER_NOUN = re.compile(r"[A-ZÀ-ÖØ-ÞĀ-Ž][^\W\d_]*(?:['’. -]+[^\W\d_]+)*[. ]*")
+_PROPER_NOUN = regex(r"[A-ZÀ-ÖØ-ÞĀ-Ž][^\W\d_]*(?:['’. -]+[^\W\d_]+)*[. ]*")
 _SOME_NAMES = 3
-_LONG_CODE = re.compile(r"(?=(?:.*\d){3}).{5,}")
+_LONG_CODE = regex(r"(?=(?:.*\d){3}).{5,}")
 # Times that are no dates: of a day, of a week, of a year.
-_TIME = re.compile(
+_TIME = regex(
     r"(?i:.*\d.*|(?:jan|feb|m[aä]r|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz]|mon?|tue?|wed?|thu?|fri?|sat?|sun?|di|mi|do|fr|sa|so)"
     r"(?:[a-zä]*day|[a-zä]*tag|woch|uary|ruar|ch|il|ust|t?ember|ober|[a-z]{0,3})?\.?)"
 )
-_TITLE = re.compile(
+_TITLE = regex(
     r"(?i:(?:(?:dr|prof|mr|mrs|ms|miss|mx|sir|dame|lord|lady|rev|hon|jr|sr|ii|iii|iv|herrn?|frau|dipl|mag|ing|med|jur|"
     r"phil|rer|nat|hc|habil|msc|bsc|ma|ba|mba|phd|llm|m|mme|mlle|dott|sig|ra|don|dona|d|rn|md|esq|capt|col|major|jonkheer|drs|ir|master)"
     r"[ .,-]*)+)"

@@ -14,16 +14,17 @@ from sfumato.hierarchies.suggest.words.concepts import BY_KEY, WORDS, Concept, R
 from sfumato.hierarchies.suggest.words.value_support import supports
 from sfumato.hierarchies.suggest.words.value_words import concept_of_values
 from sfumato.hierarchies.suggest.words.vocabulary import concepts_of, words_of
+from sfumato.patterns import regex
 
 _MANY_NUMBERS = 0.5
 _SHORT_WORD = 4
 _LETTERS = 2
 _HEAVIEST = 400
 # Sums of money, as they are written, and how many different ones there must be.
-_WITH_CENTS, _MANY_SUMS = re.compile(r"-?\d+[.,]\d{2}"), 50
+_WITH_CENTS, _MANY_SUMS = regex(r"-?\d+[.,]\d{2}"), 50
 # Texts of a list: so many at the most, nearly all rows with one that stands in many.
 _MOST_LISTED, _MANY_ROWS, _COMMON = 100, 20, 0.95
-_SHORT_POSTCODE = re.compile(r"\d{4,5}|\d{2}-\d{3}|\d{3} \d{2}|\d{4} ?[A-Z]{2}")
+_SHORT_POSTCODE = regex(r"\d{4,5}|\d{2}-\d{3}|\d{3} \d{2}|\d{4} ?[A-Z]{2}")
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,12 @@ from functools import cache
 
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.patterns import regex
 
 Check = Callable[[str], bool]
 
-EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s]+")
-_LINK = re.compile(r"(?:https?://|www\.)\S+")
+EMAIL = regex(r"[^@\s]+@[^@\s]+\.[^@\s]+")
+_LINK = regex(r"(?:https?://|www\.)\S+")
 _STREETS = (
     r"straße|strasse|str\.|weg|platz|allee|gasse|ring|damm|ufer|chaussee|stieg|pfad|hof|markt|wall|"
     r"street|st\.?|avenue|ave\.?|road|rd\.?|lane|ln\.?|drive|dr\.?|boulevard|blvd\.?|court|ct\.?|way|square|place|terrace"
@@ -32,44 +33,40 @@ class Format:
 FORMATS = (
     Format(
         "internet",
-        re.compile(r"(?:\d{1,3}\.){3}\d{1,3}|(?:[0-9a-f]{1,4}:){3,7}[0-9a-f]{0,4}|(?:[0-9A-F]{2}:){5}[0-9A-F]{2}"),
+        regex(r"(?:\d{1,3}\.){3}\d{1,3}|(?:[0-9a-f]{1,4}:){3,7}[0-9a-f]{0,4}|(?:[0-9A-F]{2}:){5}[0-9A-F]{2}"),
     ),
-    Format(
-        "key", re.compile(r"(?i:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})")
-    ),
-    Format("office_number", re.compile(r"\d{3}-\d{2}-\d{4}|756\.\d{4}\.\d{4}\.\d{2}")),
+    Format("key", regex(r"(?i:[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})")),
+    Format("office_number", regex(r"\d{3}-\d{2}-\d{4}|756\.\d{4}\.\d{4}\.\d{2}")),
     Format(
         "phone",
-        re.compile(
+        regex(
             r"(?:\+\d{1,3}|00[1-9]\d)[\s./()-]*\d[\d\s./()-]{5,16}|0\d{1,5}[\s/()-]+\d[\d\s/-]{3,12}|"
             r"\(\d{3}\)\s?\d{3}[\s-]\d{4}|\d{3}[-.]\d{3}[-.]\d{4}(?:\s?x\d+)?"
         ),
     ),
     Format(
         "plate",
-        re.compile(
-            r"[A-ZÄÖÜ]{1,3}-[A-Z]{1,2}\s?\d{1,4}[EH]?|[A-ZÄÖÜ]{1,3} [A-Z]{1,2} \d{1,4}[EH]?|[A-Z]{2}\d{2} [A-Z]{3}"
-        ),
+        regex(r"[A-ZÄÖÜ]{1,3}-[A-Z]{1,2}\s?\d{1,4}[EH]?|[A-ZÄÖÜ]{1,3} [A-Z]{1,2} \d{1,4}[EH]?|[A-Z]{2}\d{2} [A-Z]{3}"),
     ),
     Format(
         "case",
-        re.compile(r"(?:[IVX]+ |\d+ )?[A-Z][A-Za-z]{0,3} \d+/\d{2,4}|\d:\d\d-[a-z]{2}-\d+|\d{2,4} ?Js ?\d+/\d{2}"),
+        regex(r"(?:[IVX]+ |\d+ )?[A-Z][A-Za-z]{0,3} \d+/\d{2,4}|\d:\d\d-[a-z]{2}-\d+|\d{2,4} ?Js ?\d+/\d{2}"),
     ),
     Format(
         "address",
-        re.compile(rf"(?i:.*(?:{_STREETS})\s*\d+\s?[a-z]?(?:[,\s].*)?|\d+\s?[a-z]?,?\s.*\b(?:{_STREETS})(?:[,\s].*)?)"),
+        regex(rf"(?i:.*(?:{_STREETS})\s*\d+\s?[a-z]?(?:[,\s].*)?|\d+\s?[a-z]?,?\s.*\b(?:{_STREETS})(?:[,\s].*)?)"),
         share=0.4,
     ),
 )
-_NUMBER = re.compile(r"(?=.*\d)[A-Za-z0-9][A-Za-z0-9 ./-]{7,40}")
-_CARD = re.compile(r"(?:3[47]\d{13}|(?:4\d|5[1-5]|2[2-7]|6[05])\d{14})")
+_NUMBER = regex(r"(?=.*\d)[A-Za-z0-9][A-Za-z0-9 ./-]{7,40}")
+_CARD = regex(r"(?:3[47]\d{13}|(?:4\d|5[1-5]|2[2-7]|6[05])\d{14})")
 # A check digit is right by chance once in ten times: so many rows must have a right one.
 _CHECKED_SHARE = 0.85
 _SOME = 8
 # Most columns of many values are decimal numbers, which point to nobody, whatever digits they have.
-_DECIMAL = re.compile(r"[+-]?\d+\.\d+", re.ASCII)
-_PENSION = re.compile(r"\d{8}[A-Z]\d{3}")
-_HEALTH = re.compile(r"[A-Z]\d{9}")
+_DECIMAL = regex(r"[+-]?\d+\.\d+", re.ASCII)
+_PENSION = regex(r"\d{8}[A-Z]\d{3}")
+_HEALTH = regex(r"[A-Z]\d{9}")
 
 
 def format_of(profile: Profile) -> tuple[str, float] | None:

@@ -1,6 +1,5 @@
 """Columns of keys: what numbers rows, persons or what these have, told by the values and by words in the name."""
 
-import re
 from itertools import pairwise
 
 from sfumato.hierarchies.suggest.profile import Profile
@@ -8,6 +7,7 @@ from sfumato.hierarchies.suggest.suggestion import Suggestion
 from sfumato.hierarchies.suggest.words.concepts import WORDS
 from sfumato.hierarchies.suggest.words.vocabulary import meanings_of
 from sfumato.hierarchies.types import numerals
+from sfumato.patterns import regex
 
 # Keys of rows, and texts of their own; typing errors and rows that stand twice leave a few that repeat.
 UNIQUE_SHARE = 0.8
@@ -21,11 +21,11 @@ KEYS_OF_PERSONS = frozenset(("key", "office_number", "account", "email", "phone"
 _KEY_DIGITS, _LONG_WORD = 5, 5
 _MANY_ROWS, _ALL_ROWS = 150, 0.99
 # Numbers of so many digits count nothing that persons have.
-_LONG_NUMBER = re.compile(r"\d{7,}")
-LETTERS_AND_DIGITS = re.compile(r"(?=.*\d)(?=.*[A-Za-z])\S+")
+_LONG_NUMBER = regex(r"\d{7,}")
+LETTERS_AND_DIGITS = regex(r"(?=.*\d)(?=.*[A-Za-z])\S+")
 # Weights of surveys: more than anybody weighs, about 1 on average, or with more decimals than a balance shows.
 _HEAVIEST, _ABOUT_ONE = 400, (0.8, 1.25)
-_FINE_NUMBER = re.compile(r"\d+[.,]\d{3,}")
+_FINE_NUMBER = regex(r"\d+[.,]\d{3,}")
 # Members of households: so many rows tell it, so many there are at the most, and a later one is hardly ever commoner.
 _SOME_MEMBERS, _MOST_MEMBERS, _RARER = 100, 30, 1.2
 # More persons than there ever were.

@@ -1,18 +1,17 @@
 """Mentions: texts in which somebody is named or can be reached, though their column is none of names or addresses."""
 
-import re
-
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.words.person_names import is_given_name
 from sfumato.hierarchies.types import canonical
+from sfumato.patterns import regex
 
-_EMAIL = re.compile(r"[\w.+-]+@[\w-]+\.\w{2,}")
-_PHONE = re.compile(
+_EMAIL = regex(r"[\w.+-]+@[\w-]+\.\w{2,}")
+_PHONE = regex(
     r"(?<![\w.])(?:(?:\+|00)[1-9]\d{0,2}[\s./()-]*\d[\d\s./()-]{5,}\d|0\d{1,5}[\s/()-]+\d[\d\s/-]{3,}\d|"
     r"\(\d{3}\)\s?\d{3}[\s-]\d{4}|\d{3}[-.]\d{3}[-.]\d{4})(?!\w)"
 )
-_TITLED = re.compile(r"\b(?:Dr|Prof|Herrn?|Frau|Mr|Mrs|Ms|Miss)\.?\s+[A-ZÄÖÜ][a-zäöüß]+")
-_FULL_NAME = re.compile(r"\b([A-ZÄÖÜ][a-zäöüßéèáíóú]+)[ -](?:[A-Z]\. )?([A-ZÄÖÜ][a-zäöüßéèáíóú]+)")
+_TITLED = regex(r"\b(?:Dr|Prof|Herrn?|Frau|Mr|Mrs|Ms|Miss)\.?\s+[A-ZÄÖÜ][a-zäöüß]+")
+_FULL_NAME = regex(r"\b([A-ZÄÖÜ][a-zäöüßéèáíóú]+)[ -](?:[A-Z]\. )?([A-ZÄÖÜ][a-zäöüßéèáíóú]+)")
 
 
 def mentions(profile: Profile, k: int) -> int:

@@ -1,7 +1,5 @@
 """Columns without names, told by how their values spread: ages, postcodes, heights, amounts, measures, statutes."""
 
-import re
-
 import numpy as np
 
 from sfumato.hierarchies.suggest import reasons
@@ -11,14 +9,15 @@ from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.ranges import Spread
 from sfumato.hierarchies.suggest.suggestion import Suggestion
 from sfumato.hierarchies.types import ColumnType
+from sfumato.patterns import regex
 
 # What columns are called that have no names.
-_NAMELESS = re.compile(r"(?i:c|col|column|v|var|x|f|field|spalte|feld|coluna|kolumn|unnamed:?)[ _]?\d+|\d+")
+_NAMELESS = regex(r"(?i:c|col|column|v|var|x|f|field|spalte|feld|coluna|kolumn|unnamed:?)[ _]?\d+|\d+")
 # Heights of grown persons in centimeters: nearly all of them, and what the middle one is.
 _HEIGHTS, _MIDDLE_HEIGHT, _HEIGHT_SPAN, _MIDDLE_HALF = (135, 215), (155, 185), 15, 18
 # Sections of laws and codes of diagnoses, which have a point and are no measures since a few of them repeat.
-_STATUTE = re.compile(r"(?:§+ ?|Art\.? ?|Sec\.? ?)\d+.*|[1-9]\d{2}\.\d{2,3}(?:\([0-9a-zA-Z]\))*")
-_PERCENT = re.compile(r"-?\d+(?:[.,]\d+)? ?%")
+_STATUTE = regex(r"(?:§+ ?|Art\.? ?|Sec\.? ?)\d+.*|[1-9]\d{2}\.\d{2,3}(?:\([0-9a-zA-Z]\))*")
+_PERCENT = regex(r"-?\d+(?:[.,]\d+)? ?%")
 _MOST, _SOME_NUMBERS, _FEW_STATUTES = 0.9, 30, 3
 # Amounts: of several lengths, more small ones than large ones, and no small numbers.
 _LEAST_AMOUNT, _SKEW = 100, 1.05

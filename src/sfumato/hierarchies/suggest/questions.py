@@ -14,6 +14,7 @@ from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.suggestion import Suggestion
 from sfumato.hierarchies.suggest.words.concepts import fold
 from sfumato.hierarchies.suggest.words.vocabulary import words_of
+from sfumato.patterns import regex
 
 Chosen = dict[str, Suggestion]
 # Answers: so many at the most; rare ones are typing errors; sets are the same that share so much.
@@ -24,7 +25,7 @@ _BATTERY = 4
 _STEPS, _SCALED_BATTERY = (4, 11), 3
 # So many numbered questions make a form.
 _FORM = 5
-_QUESTION = re.compile(r"(?i:(?:q|qu|question|frage|fr|f|item|it|i)[_ .]?\d{1,3}[a-z]?(?:[_ .:)-].*)?)")
+_QUESTION = regex(r"(?i:(?:q|qu|question|frage|fr|f|item|it|i)[_ .]?\d{1,3}[a-z]?(?:[_ .:)-].*)?)")
 # Concepts of words that stand in questions, too: what somebody thinks of a town, or how safe he feels by day.
 _MENTIONED = frozenset(("place", "date", "belongings"))
 

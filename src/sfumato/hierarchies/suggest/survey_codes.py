@@ -5,7 +5,6 @@ Who suggests roles reads these instead of names and numbers: 1 to 6 are regions 
 intervals. Files without labels write the same codes: numbers below 0 in a column that has none else.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 
@@ -16,10 +15,11 @@ from sfumato.hierarchies.suggest.roles import suggest as suggest_column
 from sfumato.hierarchies.suggest.suggestion import Suggestion
 from sfumato.hierarchies.suggest.words.codebooks import CodebookLabel
 from sfumato.hierarchies.suggest.words.vocabulary import concepts_of
+from sfumato.patterns import regex
 
 Counts = Mapping[str | None, int]
 # Labels of codes that stand for no answer.
-_NO_ANSWER = re.compile(
+_NO_ANSWER = regex(
     r"(?i)\W*(no (answer|response|reply)|not (answered|stated|applicable|asked|available|reported|ascertained)|"
     r"n/?a|d/?k|missing( value)?|refus(ed|al)|declined|don.?t know|do(es)? not know|unknown|inapplicable|inap|"
     r"non.?response|keine? (angaben?|antwort)|k\. ?a|wei(ss|ß) nicht|trifft nicht zu|verweigert|fehlend|fehlt|"
@@ -28,7 +28,7 @@ _NO_ANSWER = re.compile(
 # Numbers that files without labels write for no answer.
 _USUAL_CODES = frozenset(f"-{digit * length}" for digit in "789" for length in (1, 2, 3, 4))
 _LEAST_VALUES = 4
-_WHOLE_NUMBERS = re.compile("; here (?:whole numbers|codes of .*?)(?=[.])")
+_WHOLE_NUMBERS = regex("; here (?:whole numbers|codes of .*?)(?=[.])")
 # So many of the present values have a label where these are categories.
 _LABELED = 0.9
 

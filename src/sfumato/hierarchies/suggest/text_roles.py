@@ -1,7 +1,5 @@
 """Columns of texts that can name anyone: names of persons, and fields for remarks."""
 
-import re
-
 from sfumato.hierarchies.suggest import reasons
 from sfumato.hierarchies.suggest.evidence import Evidence, is_listed
 from sfumato.hierarchies.suggest.suggestion import Suggestion
@@ -10,10 +8,11 @@ from sfumato.hierarchies.suggest.words.person_names import share_of_full_names, 
 from sfumato.hierarchies.suggest.words.value_words import concept_of_values
 from sfumato.hierarchies.suggest.words.vocabulary import concepts_of, meanings_of, spoken_word, words_of
 from sfumato.hierarchies.suggest.written_texts import SEVERAL_WORDS
+from sfumato.patterns import regex
 
 # A sentence with a number in it, and how many rows must have one; many texts are no list to choose from.
-_COUNTED_TEXT, _MOST, _MANY_TEXTS = re.compile(r"[^\W\d_]{3,}.* \d[\d./]* [^\W\d_]{3,}.*"), 0.5, 0.1
-_YES_OR_NO = re.compile("(?i:[01ynjsox]|yes|no|ja|nein|nee|nej|nei|oui|non|s[ií]|sim|n[aã]o|tak|nie)")
+_COUNTED_TEXT, _MOST, _MANY_TEXTS = regex(r"[^\W\d_]{3,}.* \d[\d./]* [^\W\d_]{3,}.*"), 0.5, 0.1
+_YES_OR_NO = regex("(?i:[01ynjsox]|yes|no|ja|nein|nee|nej|nei|oui|non|s[ií]|sim|n[aã]o|tak|nie)")
 
 
 def judge_person_names(evidence: Evidence) -> Suggestion | None:

@@ -1,10 +1,10 @@
 """Measures that are written as texts: heights in feet and inches, blood pressure as two numbers."""
 
-import re
+from sfumato.patterns import regex
 
 # The upper and the lower number.
-PRESSURE = re.compile(r"(?:[6-9]\d|1\d\d|2[0-5]\d) ?/ ?(?:[3-9]\d|1[0-5]\d)")
-FEET = re.compile(r"""([3-7]) ?(?:'|’|′|ft\.?|-) ?(0?\d|1[01])(?:[.]5)? ?(?:"|”|″|''|in\.?)?""")
+PRESSURE = regex(r"(?:[6-9]\d|1\d\d|2[0-5]\d) ?/ ?(?:[3-9]\d|1[0-5]\d)")
+FEET = regex(r"""([3-7]) ?(?:'|’|′|ft\.?|-) ?(0?\d|1[01])(?:[.]5)? ?(?:"|”|″|''|in\.?)?""")
 # More heights than a person may have, half inches included.
 _INCHES = 12
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from html import escape
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -242,6 +241,8 @@ class Plan(model.Plan):
 
     def _repr_html_(self) -> str:
         """The promises and what each column is: a few lines, no style that leaks into others."""
+        from html import escape
+
         head = "".join(f'<th style="{CELL}">{name}</th>' for name in HEAD)
         rows = "".join(
             "<tr>" + "".join(f'<td style="{CELL}">{escape(cell)}</td>' for cell in row) + "</tr>"

@@ -11,6 +11,7 @@ from sfumato.errors import DataError, PlanError
 from sfumato.hierarchies.suggest.formats import format_of
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.words.person_names import share_of_full_names
+from sfumato.patterns import regex
 
 _LOOKED_AT_BYTES = 1 << 20
 # What may stand between the fields of a file that was read as one column.
@@ -18,20 +19,20 @@ _TAB = "\t"
 _SEPARATORS = f",;{_TAB}|"
 # A column shows its decimal mark where nearly all of its texts are numbers, and some have a fraction.
 _SHARE_OF_NUMBERS, _SHARE_OF_FRACTIONS = 0.9, 0.1
-_COMMA_NUMBER = re.compile(COMMA_NUMBER)
-_COMMA_FRACTION = re.compile(r".*\d,\d.*")
-_POINT_NUMBER = re.compile(r"[€$£]? ?[+-]?\d+[.]\d+( ?[^0-9.,\s]{1,8})?")
-_NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
-_WHOLE_NUMBER = re.compile(r"[+-]?\d+")
+_COMMA_NUMBER = regex(COMMA_NUMBER)
+_COMMA_FRACTION = regex(r".*\d,\d.*")
+_POINT_NUMBER = regex(r"[€$£]? ?[+-]?\d+[.]\d+( ?[^0-9.,\s]{1,8})?")
+_NUMBER = regex(r"[+-]?\d+([.,]\d+)?")
+_WHOLE_NUMBER = regex(r"[+-]?\d+")
 # Points between thousands are no decimal marks.
-_THOUSANDS = re.compile(r"\D*\d{1,3}([.]\d{3})+\D*")
-_COMMA_THOUSANDS = re.compile(r"\D*\d{1,3}(,\d{3})+([.]\d+)?\D*")
+_THOUSANDS = regex(r"\D*\d{1,3}([.]\d{3})+\D*")
+_COMMA_THOUSANDS = regex(r"\D*\d{1,3}(,\d{3})+([.]\d+)?\D*")
 # Who writes pounds, dollars and yen divides thousands by commas, and no number has two decimal marks.
-_SURELY_THOUSANDS = re.compile(r".*[$£¥].*|\D*\d{1,3}(,\d{3}){2,}\D*")
+_SURELY_THOUSANDS = regex(r".*[$£¥].*|\D*\d{1,3}(,\d{3}){2,}\D*")
 # So many words above columns of numbers make a header, whatever stands above the others.
-_CERTAIN, _WORD = 2, re.compile(r"[^\W\d_]{3}")
+_CERTAIN, _WORD = 2, regex(r"[^\W\d_]{3}")
 # A word or two, and perhaps a number: what columns are called.
-_TITLE = re.compile(r"(?i:(?:\w+ )?(?:street|strasse|straße|str|road|address|adresse|anschrift)\.?\s*\d{0,2})")
+_TITLE = regex(r"(?i:(?:\w+ )?(?:street|strasse|straße|str|road|address|adresse|anschrift)\.?\s*\d{0,2})")
 
 
 def writes_commas(columns: Mapping[str, Mapping[str | None, int]], thousands: bool = False) -> bool:

@@ -1,20 +1,20 @@
 """The page that every HTML report is set on: one file, no script, no network, light and dark, prints well."""
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from html import escape, unescape
 from pathlib import Path
 from typing import TypeVar
 
+from sfumato.patterns import regex
 from sfumato.texts.enumeration import FIRST_NAMES, MOST_NAMES, Enumeration
 from sfumato.texts.numbers import amount
 from sfumato.texts.words import Words, words_in
 
-_TAG = re.compile(r"<[^>]*>")
+_TAG = regex(r"<[^>]*>")
 # What a page's style says of the whole page; in a part of another it is said of the part.
-_WHOLE_PAGE = re.compile(r":root|\b(?:body|main)(?=\s*\{)")
-_PRINTED_PAGE = re.compile(r"@page\s*\{(?:[^{}]|\{[^{}]*\})*\}")
+_WHOLE_PAGE = regex(r":root|\b(?:body|main)(?=\s*\{)")
+_PRINTED_PAGE = regex(r"@page\s*\{(?:[^{}]|\{[^{}]*\})*\}")
 PART = "sfumato-part"
 _SOFT = ' class="soft"'
 # Of more cards or lines of a table, the rest is folded.

@@ -1,6 +1,5 @@
 """How to read the values of a release: what each published label stands for, without levels and without raw values."""
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -14,15 +13,16 @@ from sfumato.hierarchies.levels import present_codes
 from sfumato.hierarchies.tree import Tree
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import Recoding
+from sfumato.patterns import regex
 from sfumato.report.release.sentences import rung_of
 from sfumato.texts.words import Words
 
 # Labels told for a column; beyond so many, the rule is told for those that follow one.
 MOST_LABELS, MOST_MEMBERS = 400, 60
-_RANGE = re.compile(r"(-?\d+)-(-?\d+)")
-_OF_CLASS = re.compile(r"\[(.+)–(.+)\]")
-_HALF_OPEN, _LAST = re.compile(r"\[(.+), (.+)\)"), re.compile(r"\[(.+), (.+)\]")
-_NEIGHBORS = re.compile(r"(.+)\.\.(.+)")
+_RANGE = regex(r"(-?\d+)-(-?\d+)")
+_OF_CLASS = regex(r"\[(.+)–(.+)\]")
+_HALF_OPEN, _LAST = regex(r"\[(.+), (.+)\)"), regex(r"\[(.+), (.+)\]")
+_NEIGHBORS = regex(r"(.+)\.\.(.+)")
 CLOSED = tuple(("from_to", pattern) for pattern in (_RANGE, _OF_CLASS, _LAST, _NEIGHBORS))
 KINDS = (*CLOSED, ("half_open", _HALF_OPEN))
 # Labels of limits, those of two signs first.

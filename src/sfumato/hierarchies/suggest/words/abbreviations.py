@@ -5,6 +5,7 @@ long word with another ending or one wrong letter is the right one. One that may
 for none.
 """
 
+from collections.abc import Collection
 from functools import cache
 
 from sfumato.hierarchies.suggest.words.concepts import (
@@ -24,6 +25,8 @@ _LONG_BEGINNING = 6
 _MISSING_LETTERS = 2
 _LONG = 7
 _STEM, _ENDING = 7, 3
+# Lists of words for persons.
+_PERSONS = ("persons", "staff")
 # More of a word is mostly another word that begins alike: minor is no minority.
 _SHARE_OF_WORD = 0.6
 
@@ -42,7 +45,7 @@ def spelled_out(word: str, dotted: bool) -> str:
     common, everyday, _ = _lists()
     if word in common:
         return common[word]
-    alike = _words_by_letter().get(word[:1], ())
+    alike = _words_with(word[:1])
     if dotted and len(word) >= _DOTTED and word not in everyday:
         begun = [pair for pair in alike if pair[0].startswith(word)]
         return begun[0][0] if len({role for _, role in begun}) == 1 else word
@@ -57,9 +60,21 @@ def spelled_out(word: str, dotted: bool) -> str:
 
 def _beginning(word: str) -> str:
     """The long word of a further language that a word begins, if all that it begins have one role."""
-    begun = [pair for pair in _further_words() if len(word) >= _LONG_BEGINNING and pair[0].startswith(word)]
+    if len(word) < _LONG_BEGINNING:
+        return word
+    begun = [
+        (full, concept.role)
+        for concept in CONCEPTS
+        for full in _begun(concept.words, word)
+        if full in WHOLE_WORDS and full not in JOINT_WORDS
+    ]
     short = [pair for pair in begun if len(word) <= _SHARE_OF_WORD * len(pair[0])]
     return short[0][0] if short and len({role for _, role in begun}) == 1 else word
+
+
+def _begun(words: Collection[str], beginning: str) -> list[str]:
+    """The words that begin so, in their order."""
+    return sorted(word for word in words if word.startswith(beginning))
 
 
 def _abbreviates(word: str, full: str) -> bool:
@@ -110,34 +125,23 @@ def _in_order(letters: str, word: str) -> bool:
 
 
 @cache
-def _words() -> tuple[tuple[str, str], ...]:
-    """Every word of a concept or of persons with the role that it speaks for."""
+def _words_with(letter: str) -> tuple[tuple[str, str], ...]:
+    """Every word of a concept or of persons that begins with a letter, with the role that it speaks for.
+
+    Neither an abbreviation nor a misspelling begins with another one.
+    """
     others = WHOLE_WORDS | OFFICE_WORDS
-    concepts = [(full, concept.role) for concept in CONCEPTS for full in sorted(concept.words - others)]
-    persons = [(full, "person") for key in ("persons", "staff") for full in sorted(WORDS[key] - WHOLE_WORDS)]
+    concepts = [(full, concept.role) for concept in CONCEPTS for full in _begun(concept.words - others, letter)]
+    persons = [(full, "person") for key in _PERSONS for full in _begun(WORDS[key] - WHOLE_WORDS, letter)]
     return (*concepts, *persons)
-
-
-@cache
-def _further_words() -> tuple[tuple[str, str], ...]:
-    """Every word of a language without compounds that speaks of a concept, with the role that it speaks for."""
-    single = WHOLE_WORDS - JOINT_WORDS
-    return tuple((full, concept.role) for concept in CONCEPTS for full in sorted(concept.words & single))
-
-
-@cache
-def _words_by_letter() -> dict[str, tuple[tuple[str, str], ...]]:
-    """The same by their first letters: neither an abbreviation nor a misspelling begins with another one."""
-    letters: dict[str, list[tuple[str, str]]] = {}
-    for pair in _words():
-        letters.setdefault(pair[0][0], []).append(pair)
-    return {letter: tuple(pairs) for letter, pairs in letters.items()}
 
 
 @cache
 def _full_words() -> dict[str, str]:
     """What each word and each common abbreviation stands for."""
-    return {word: word for word, _ in _words()} | _lists()[0]
+    words = frozenset().union(*(concept.words for concept in CONCEPTS)) - OFFICE_WORDS
+    words = words.union(*(WORDS[key] for key in _PERSONS)) - WHOLE_WORDS
+    return {word: word for word in words} | _lists()[0]
 
 
 @cache

@@ -4,14 +4,13 @@ A name of two or three letters may mean anything; several names of one codebook 
 `books`, a file for each codebook, which are read when somebody asks.
 """
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 
 from sfumato.dataclass import dataclass
-from sfumato.hierarchies.suggest.words.concepts import COMMON_WORDS, fold
+from sfumato.hierarchies.suggest.words.concepts import COMMON_WORDS, fold, list_folder
+from sfumato.patterns import regex
 
 # So many names of one codebook tell that a file is one of it; twice as many of those that stand for other things
 # elsewhere, short ones and words.
@@ -19,10 +18,10 @@ _LEAST_NAMES = 3
 _SHORT = 3
 _CODES = "*"
 # The letter of a wave before a name; a number of a question, and a word that somebody wrote behind it.
-_WAVE = re.compile("([a-z]{1,2}_)")
-_EXPLAINED = re.compile(r"^([a-z]{1,2}\d{1,4}[a-z]?)_[a-z].*$")
-_NUMBERED = re.compile(r"[a-z](\d{1,3})[a-z]?")
-_NUMBER_BEHIND, _NUMBERS, _BETWEEN = re.compile(r"\d+$"), re.compile(r"\d+"), re.compile(r"[^a-z0-9#]+")
+_WAVE = regex("([a-z]{1,2}_)")
+_EXPLAINED = regex(r"^([a-z]{1,2}\d{1,4}[a-z]?)_[a-z].*$")
+_NUMBERED = regex(r"[a-z](\d{1,3})[a-z]?")
+_NUMBER_BEHIND, _NUMBERS, _BETWEEN = regex(r"\d+$"), regex(r"\d+"), regex(r"[^a-z0-9#]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +110,7 @@ def _books() -> dict[str, dict[str, str]]:
 
 
 def _read_books() -> Iterator[tuple[str, dict[str, str]]]:
-    for file in files(__package__).joinpath("books").iterdir():
+    for file in list_folder(__package__).joinpath("books").iterdir():
         head, *lines = file.read_text(encoding="utf-8").splitlines()
         labels: dict[str, str] = {}
         for label, _, names in (line.partition(": ") for line in lines):

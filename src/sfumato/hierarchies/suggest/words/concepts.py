@@ -6,9 +6,10 @@ those that forms have everywhere in `fields.txt`, those of trades in `topics.txt
 """
 
 import re
+import sys
 import unicodedata
-from collections.abc import Iterator
-from importlib.resources import files
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Literal
 
 from sfumato.dataclass import dataclass
@@ -18,9 +19,9 @@ Role = Literal["identifier", "person", "quasi-identifier", "sensitive", "insensi
 # categories, times, or titles of persons.
 Demand = Literal["anything", "many", "key", "number", "marks", "text", "few", "time", "titles"]
 # Letters that are no other letter with an accent.
-_LETTERS = str.maketrans({"ß": "ss", "ł": "l", "ø": "o", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe"})
+_LETTERS = {"ß": "ss", "ł": "l", "ø": "o", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe"}
 _MARKS = re.compile("[\u0300-\u036f]+")
-_SPELLED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
+_SPELLED = {"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,27 +52,45 @@ def fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     # Most marks are of one block, and are taken off together.
-    parts = _MARKS.sub("", unicodedata.normalize("NFKD", text.lower().translate(_LETTERS)))
+    parts = _MARKS.sub("", unicodedata.normalize("NFKD", _replaced(text.lower(), _LETTERS)))
     return parts if parts.isascii() else "".join(sign for sign in parts if not unicodedata.combining(sign))
+
+
+def _replaced(text: str, letters: Mapping[str, str]) -> str:
+    """A text with other letters for some: one by one takes less than to look at all of them."""
+    for letter, others in letters.items():
+        text = text.replace(letter, others)
+    return text
 
 
 def read_sections(file: str, package: str = __package__) -> Iterator[tuple[list[str], frozenset[str]]]:
     """The sections of a word list of a package: what stands in the brackets of each, and its words."""
-    text = files(package).joinpath(file).read_text(encoding="utf-8")
+    text = list_folder(package).joinpath(file).read_text(encoding="utf-8")
     lines = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
-    for section in lines.split("[")[1:]:
-        head, _, words = section.partition("]")
-        yield head.split(), _folded(words)
+    heads, words = zip(*(section.partition("]")[::2] for section in lines.split("[")[1:]), strict=True)
+    parts = [part.lower().split() for part in words]
+    spellings = _spellings({word for part in parts for word in part if not word.isascii()})
+    for head, part in zip(heads, parts, strict=True):
+        yield head.split(), _folded(part, spellings)
 
 
-def _folded(text: str) -> frozenset[str]:
-    """The words of a text as they are compared, those with umlauts in both spellings; few have any letter to fold."""
-    words = frozenset(text.lower().split())
-    if text.isascii():
-        return words
-    plain = frozenset(filter(str.isascii, words))
-    marked = " ".join(words - plain)
-    return plain.union(fold(marked).split(), fold(marked.translate(_SPELLED)).split())
+def list_folder(package: str) -> Path:
+    """The folder of a package that is loaded, where its lists lie."""
+    return Path(sys.modules[package].__path__[0])
+
+
+def _folded(words: list[str], spellings: Mapping[str, tuple[str, ...]]) -> frozenset[str]:
+    """Words as they are compared; few have any letter to fold."""
+    plain = frozenset(words)
+    marked = plain & spellings.keys()
+    return (plain - marked).union(*(spellings[word] for word in marked)) if marked else plain
+
+
+def _spellings(words: set[str]) -> dict[str, tuple[str, ...]]:
+    """How words are compared, those with umlauts in both spellings; all at once, since to fold a text takes a while."""
+    text = "\n".join(words)
+    ways = zip(fold(text).splitlines(), fold(_replaced(text, _SPELLED)).splitlines(), strict=True)
+    return {word: (*plain.split(), *spelled.split()) for word, (plain, spelled) in zip(words, ways, strict=True)}
 
 
 def _concept(head: list[Any], words: frozenset[str]) -> Concept:

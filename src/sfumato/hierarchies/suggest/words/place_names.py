@@ -1,8 +1,7 @@
 """Names of places, told by how towns are called: no list has all of them, but most end or begin like others."""
 
-import re
-
 from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.patterns import regex
 
 _ENDINGS = (
     "ville|ton|town|burg|burgh|bury|boro|borough|field|wood|woods|view|grove|ford|port|haven|mouth|brook|dale|shire|chester|"
@@ -15,12 +14,12 @@ _BEGINNINGS = (
     r"bad|sankt|st\.?|san|santa|saint|los|las|el|new|north|south|east|west|fort|mount|mt\.?|port|lake|upper|lower|"
     r"ober|unter|neu|groß|klein"
 )
-_PLACE = re.compile(
+_PLACE = regex(
     rf"(?i:[a-zäöüßé.' -]*[a-zäöüßé]{{2,}}(?:{_ENDINGS})(?: (?:am|an der|im|in der|ob der|bei|a\.d\.) ?[a-zäöü. ]+)?"
     rf"|(?:{_BEGINNINGS}) [a-zäöüßé.' -]{{3,}}|[a-zäöüß-]{{3,}} (?:am|an der|im|bei) [a-zäöü. ]+"
     rf"|[a-z]+ (?:{_ENDINGS}))"
 )
-_CAPITAL = re.compile(r"[A-ZÄÖÜ].{2,40}")
+_CAPITAL = regex(r"[A-ZÄÖÜ].{2,40}")
 _LEAST_PLACES, _DISTINCT = 3, 0.5
 
 

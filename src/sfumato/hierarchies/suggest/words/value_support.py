@@ -1,17 +1,17 @@
 """What values must be for a short or ambiguous word to be believed: an abbreviation alone tells too little."""
 
-import re
 from collections.abc import Mapping
 
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.words.concepts import BY_KEY, WORDS, Concept, fold
 from sfumato.hierarchies.suggest.words.vocabulary import words_of
 from sfumato.hierarchies.types import canonical, numerals
+from sfumato.patterns import regex
 
 _MOST = 0.8
 _SEVERAL = 5
 # Numbers that offices and banks give have more signs than a count of years has.
-_SHORT = re.compile(r"\d{1,3}")
+_SHORT = regex(r"\d{1,3}")
 _NUMBERS_OF_OFFICES = frozenset(("office_number", "account", "phone"))
 # More numbers than these are places or scores of one sex, not codes of several.
 _MOST_SEXES = 12
@@ -20,8 +20,8 @@ _SUMS = frozenset(("lan",))
 # A wage (løn) has no more than two decimals, a longitude has.
 _PLACES = frozenset(("lon",))
 # A day, perhaps with a time; or a run that is called after one.
-_STAMP = re.compile(r"(?:\D*\d){6,}\D*|.*\d{1,2}[ .-]?(?i:[a-z]{3,9})[ .,-]*\d{2,4}.*")
-_FINE = re.compile(r"-?\d+[.,]\d{3,}")
+_STAMP = regex(r"(?:\D*\d){6,}\D*|.*\d{1,2}[ .-]?(?i:[a-z]{3,9})[ .,-]*\d{2,4}.*")
+_FINE = regex(r"-?\d+[.,]\d{3,}")
 
 
 def supports(profile: Profile, concept: Concept, word: str) -> bool:

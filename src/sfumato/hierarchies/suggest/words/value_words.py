@@ -1,6 +1,5 @@
 """Words and codes in the values that tell what a column is about, where its name does not."""
 
-import re
 from functools import cache
 
 from sfumato.hierarchies.negatives import negatives_of
@@ -9,31 +8,32 @@ from sfumato.hierarchies.suggest.words.code_sets import concept_of_codes
 from sfumato.hierarchies.suggest.words.concepts import BY_KEY, Concept, fold, read_sections
 from sfumato.hierarchies.suggest.written_measures import FEET, PRESSURE
 from sfumato.hierarchies.types import are_plain_numbers
+from sfumato.patterns import regex
 
-_ICD = re.compile(r"[A-TV-Z]\d{2}(?:\.[0-9A-Z]{1,3})?[+*!]?|[A-TV-Z]\d{2}\.-")
+_ICD = regex(r"[A-TV-Z]\d{2}(?:\.[0-9A-Z]{1,3})?[+*!]?|[A-TV-Z]\d{2}\.-")
 # Codes of diagnoses, tumors, procedures and drugs: ICD-10, with and without its point, ICD-O, ICD-10-PCS, OPS, ATC;
 # some codes must begin differently, lest a room number be an illness.
 _CODES = (
     _ICD,
-    re.compile(r"[89]\d{3}/[01236]"),
-    re.compile(r"(?=.*\d)(?=.*[A-Z])[0-9B-DF-HX][0-9A-HJ-NP-Z]{6}"),
-    re.compile(r"[1-9]-\d{2}[0-9a-z](?:\.[0-9a-z]{1,2})?"),
-    re.compile(r"[ABCDGHJLMNPRSV]\d{2}[A-Z]{2}\d{2}"),
-    re.compile(r"[A-TV-Z]\d{2}[0-9A-Z]{1,4}"),
+    regex(r"[89]\d{3}/[01236]"),
+    regex(r"(?=.*\d)(?=.*[A-Z])[0-9B-DF-HX][0-9A-HJ-NP-Z]{6}"),
+    regex(r"[1-9]-\d{2}[0-9a-z](?:\.[0-9a-z]{1,2})?"),
+    regex(r"[ABCDGHJLMNPRSV]\d{2}[A-Z]{2}\d{2}"),
+    regex(r"[A-TV-Z]\d{2}[0-9A-Z]{1,4}"),
 )
 # Codes of illnesses without their point are of several lengths, or short; those of practices and rooms are long alike.
 _POINTLESS, _LONG_CODE = _CODES[-1], 6
 # Sections and divisions of trades (NACE), which are written as groups of illnesses are, but only in these pairs.
-_TRADE = re.compile(
+_TRADE = regex(
     r"(?:A0[1-3]|B0[5-9]|C(?:1\d|2\d|3[0-3])|D35|E3[6-9]|F4[1-3]|G4[5-7]|H(?:49|5[0-3])|I5[56]|J(?:5[89]|6[0-3])|K6[4-6]|L68"
     r"|M(?:69|7[0-5])|N(?:7[7-9]|8[0-2])|O84|P85|Q8[6-8]|R9[0-3]|S9[4-6]|T9[78]|U99)(?:\.\d{1,2}(?:\.\d)?)?"
 )
 _SHARE_OF_ICD = 0.9
 # Groups of ages: 35-39, 40 bis 49, <30, 80+.
-_AGE_GROUP = re.compile(r"(?:[1-9]?\d)\s?(?:-|–|to|bis|à|a)\s?(?:[1-9]\d|10\d)|[<>≥]=?\s?[1-9]\d|[1-9]\d\s?\+")
+_AGE_GROUP = regex(r"(?:[1-9]?\d)\s?(?:-|–|to|bis|à|a)\s?(?:[1-9]\d|10\d)|[<>≥]=?\s?[1-9]\d|[1-9]\d\s?\+")
 # Sums of money, which have a currency.
 _CURRENCY = r"(?:[€$£]|EUR|Euro|USD|CHF|GBP|SEK|NOK|DKK|PLN|zł|Kč)"
-_SUM = re.compile(rf"{_CURRENCY} ?[+-]?\d[\d.,' ]*|[+-]?\d[\d.,' ]*?(?:,-)? ?{_CURRENCY}")
+_SUM = regex(rf"{_CURRENCY} ?[+-]?\d[\d.,' ]*|[+-]?\d[\d.,' ]*?(?:,-)? ?{_CURRENCY}")
 _LEAST_GROUPS, _MOST_GROUPS = 3, 25
 # Parts of texts must be long to be no accident; of so few rows that say something, nothing is told.
 _LONG, _LEAST_TOLD = 5, 0.02

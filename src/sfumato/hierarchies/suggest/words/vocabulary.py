@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from sfumato.hierarchies.suggest.words.abbreviations import spelled_out
 from sfumato.hierarchies.suggest.words.concepts import BY_KEY, CONCEPTS, WHOLE_WORDS, WORDS, Concept, fold
+from sfumato.patterns import regex
 
 SCALES: tuple[tuple[str, ...], ...] = (
     ("very low", "low", "medium", "high", "very high"),
@@ -32,7 +33,7 @@ _HEAD, _FIRST = 5, 5
 _REST = 3
 _SUFFIXES = ("ment", "ments", "ness", "less", "able", "ible", "ing", "ings", "ship", "tion", "tions", "ation", "ations")
 # In brackets: the unit of a number, which is no time at which something was.
-_SPANS = re.compile(
+_SPANS = regex(
     r"(?i:[(\[][^)\]]*\b(?:days?|weeks?|months?|years?|yrs|hours?|tagen?|wochen?|monaten?|jahren?|stunden?|jours?|mois|ans|"
     r"d[ií]as|meses|años|giorni|mesi|anni|dagar|dagen|maanden|jaar|dni)\b[^)\]]*[)\]])"
 )
@@ -41,21 +42,21 @@ _PLURALS = ("s", "e", "en", "n", "es")
 _UNITS = (
     (
         "money",
-        re.compile(
+        regex(
             r"[€$£]|(?i:(?<![a-z])(?:t?eur|euro|usd|chf|gbp|sek|nok|dkk|pln|czk|huf|brl)(?![a-z])|"
             r"[(\[_ ](?:kr|zł|kč)(?![^\W\d_]))"
         ),
     ),
-    ("body", re.compile(r"(?i:[(\[ _](?:kg|cm|lbs?)(?![a-z]))")),
-    ("health", re.compile(r"(?i:(?<![a-z])(?:[mµun]?g|[mµn]?mol|m?iu|u|pg|meq)/(?:d?l|ml)(?![a-z])|(?<![a-z])mm ?hg)")),
+    ("body", regex(r"(?i:[(\[ _](?:kg|cm|lbs?)(?![a-z]))")),
+    ("health", regex(r"(?i:(?<![a-z])(?:[mµun]?g|[mµn]?mol|m?iu|u|pg|meq)/(?:d?l|ml)(?![a-z])|(?<![a-z])mm ?hg)")),
     # The pH value of blood, and doses and rates in units of their own.
-    ("health", re.compile(r"pH(?![a-zA-Z])|(?i:[(\[ _](?:mg|mcg|bpm|mmol|promille)(?![a-z])|‰)")),
+    ("health", regex(r"pH(?![a-zA-Z])|(?i:[(\[ _](?:mg|mcg|bpm|mmol|promille)(?![a-z])|‰)")),
     # How large somebody's home is.
-    ("belongings", re.compile(r"m²|(?i:(?<![a-z])(?:qm|sqm|sqft|sq\.? ?ft|m2)(?![a-z]))")),
+    ("belongings", regex(r"m²|(?i:(?<![a-z])(?:qm|sqm|sqft|sq\.? ?ft|m2)(?![a-z]))")),
 )
 # Endings that say how something is written down, not what it is.
-_ENDED = re.compile(r"(.{3,})(?:id|cd|code|nr|no|num|flg|flag|fl|bl|dtc|ind|yn|lvl|grp|cat|txt)")
-_NUMBERED = re.compile(r"([a-z]{3,})(nr|no|id|num|nummer)")
+_ENDED = regex(r"(.{3,})(?:id|cd|code|nr|no|num|flg|flag|fl|bl|dtc|ind|yn|lvl|grp|cat|txt)")
+_NUMBERED = regex(r"([a-z]{3,})(nr|no|id|num|nummer)")
 # A name of so many words is a question: what it asks after is what is private in it.
 _QUESTION = 5
 # What stands between a thing and whose or which it is.
@@ -329,7 +330,8 @@ def _keys_of() -> dict[str, tuple[str, ...]]:
     """The keys of the concepts that each word speaks of."""
     keys: dict[str, tuple[str, ...]] = {}
     for concept in CONCEPTS:
-        keys |= {word: (*keys.get(word, ()), concept.key) for word in concept.words}
+        shared = {word: (*keys[word], concept.key) for word in keys.keys() & concept.words}
+        keys |= dict.fromkeys(concept.words, (concept.key,)) | shared
     return keys
 
 

@@ -1,0 +1,33 @@
+"""Regular expressions that are compiled when they are first used: of dozens that a command loads, it uses few."""
+
+import re
+from typing import Any
+
+# What is asked of one.
+_METHODS = ("fullmatch", "match", "search", "sub", "split", "findall", "finditer")
+
+
+def regex(text: str, flags: int = 0) -> re.Pattern[str]:
+    """As `re.compile`, which works only when a method of what it answers is called.
+
+    >>> regex("a+").fullmatch("aa") is not None
+    True
+    """
+    later: Any = _Later(text, flags)
+    return later  # type: ignore[no-any-return]
+
+
+class _Later:
+    """Stands for a regular expression, and takes its methods over when one of them is asked for."""
+
+    def __init__(self, text: str, flags: int) -> None:
+        self.pattern = text
+        self._flags = flags
+
+    def __getattr__(self, name: str) -> Any:
+        compiled = re.compile(self.pattern, self._flags)
+        vars(self).update({method: getattr(compiled, method) for method in _METHODS})
+        return getattr(compiled, name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return regex, (self.pattern, self._flags)
