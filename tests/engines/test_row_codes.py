@@ -62,7 +62,7 @@ def written(monkeypatch):
     """How often rows were published by codes."""
     calls = []
     write = engine.DuckDBEngine._write_codes
-    monkeypatch.setattr(engine.DuckDBEngine, "_write_codes", lambda *args: (calls.append(1), write(*args)))
+    monkeypatch.setattr(engine.DuckDBEngine, "_write_codes", lambda *args: (calls.append(1), write(*args))[1])
     return calls
 
 

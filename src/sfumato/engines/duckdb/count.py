@@ -53,6 +53,19 @@ class Counting:
         select = f"SELECT {self.texts_of_rows}, count(*) AS n FROM {self.rows} GROUP BY ALL"
         return f"CREATE OR REPLACE TEMP TABLE combinations AS {select}"
 
+    def keep_texts(self) -> str:
+        """Make the table of all rows' texts, in the place of that of combinations."""
+        return f"CREATE OR REPLACE TEMP TABLE combinations AS SELECT {self.texts_of_rows} FROM {self.rows}"
+
+    def group_kept(self) -> str:
+        """Make the table of combinations from that of all rows' texts."""
+        return "CREATE OR REPLACE TEMP TABLE combinations AS SELECT *, count(*) AS n FROM combinations GROUP BY ALL"
+
+    def row_codes(self, values: Sequence[Texts], rows: str) -> str:
+        """Ask for the codes of rows' texts; one that is not among the values has -1."""
+        codes = (f"{_row_code(place, texts)} AS c{place}" for place, texts in enumerate(values))
+        return f"SELECT {sql.listed(codes)} FROM {rows}"
+
     def texts(self) -> str:
         """Ask for the texts of all columns, each with the place of its column; in one statement, which costs half."""
         return " UNION ALL ".join(
@@ -143,6 +156,15 @@ class Counting:
 def _numbered(place: int, texts: int) -> str:
     """The code of a column's text by its enumeration; the missing value comes last."""
     return f"coalesce(CAST(enum_code(CAST(t{place} AS numbered{place})) AS INTEGER), {texts - 1})"
+
+
+def _row_code(place: int, texts: Texts) -> str:
+    """The code of a row's text by an enumeration that has no name, which costs less; -1 where it has none."""
+    present = [sql.text(text) for text in texts if text is not None]
+    missing = len(present) if None in texts else -1
+    code = f"enum_code(TRY_CAST(t{place} AS ENUM ({sql.listed(present)})))"
+    known = f"coalesce(CAST({code} AS INTEGER), -1)" if present else "-1"
+    return f"CASE WHEN t{place} IS NULL THEN {missing} ELSE {known} END"
 
 
 def in_order(lists: Sequence[Sequence[str | None] | None]) -> tuple[Texts, ...] | None:

@@ -1,6 +1,6 @@
 """The embedded engine: rows in files, counted and rewritten by DuckDB without coming into Python."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
@@ -22,6 +22,7 @@ from sfumato.engines.duckdb.replace import ReplacesColumns
 from sfumato.engines.duckdb.row_codes import RowCodes
 from sfumato.engines.duckdb.sources import Source, csv_table, file_list, open_source
 from sfumato.engines.duckdb.stream import Stream, streams
+from sfumato.engines.duckdb.text_rows import KeepsTextRows, arrays_of, kept_codes
 from sfumato.engines.duckdb.writing import asked
 from sfumato.engines.engine import LOOKED_AT_ROWS, CountsPersons, Reading
 from sfumato.engines.files import about_rows, files_of, fingerprint, format_of
@@ -38,7 +39,7 @@ Row = dict[str, str | None]
 _FEW_CELLS = 1_000_000
 
 
-class DuckDBEngine(CountsPersons, CountsByCodes, ReplacesColumns):
+class DuckDBEngine(CountsPersons, CountsByCodes, KeepsTextRows, ReplacesColumns):
     """Rows in a file."""
 
     name = "duckdb"
@@ -112,6 +113,7 @@ class DuckDBEngine(CountsPersons, CountsByCodes, ReplacesColumns):
         self._known_texts: dict[tuple[str, tuple[str, ...]], Texts] = {}
         # How many rows there are, as soon as they were counted.
         self._rows: int | None = None
+        self.coded, self.likely = {}, {}
         with ExitStack() as undo:
             self._database = Database(plan) if database is None else database.shared()
             undo.callback(self._database.close)
@@ -135,7 +137,8 @@ class DuckDBEngine(CountsPersons, CountsByCodes, ReplacesColumns):
             counting = Counting(
                 self._person_rows if keyed else self.source.table, tuple(columns), reading, self.plan.strip
             )
-            values, codes, counts = (None if keyed else self._by_codes(counting)) or self._by_texts(counting)
+            quick = None if keyed else self._by_codes(counting) or self._by_rows(counting)
+            values, codes, counts = quick or self._by_texts(counting)
             rows = self._rows = self._all_rows() if reading.required else int(counts.sum())
         return TextCounts(tuple(columns), values, codes, counts, rows)
 
@@ -233,13 +236,15 @@ class DuckDBEngine(CountsPersons, CountsByCodes, ReplacesColumns):
         with self.faults():
             kinds = self._dictionaries()
             application = Application(recoding, handling, self.source, reading, self.plan.strip, self.partition, kinds)
+            texts: Mapping[str, Texts] = {}
             if isinstance(recoding, LevelRecoding) and streams(application):
                 self._stream(Stream(application, recoding), target)
             else:
-                self._join(Joining(application, target, self._rows))
+                texts = self._join(Joining(application, target, self._rows))
         published = DuckDBEngine.of_published(
             target, application.published_columns, self.source.separator, self.plan, self._shareable()
         )
+        published.likely = texts
         if handling.person is not None:
             published.attach_persons(target.with_name(PERSONS_FILE))
         return published
@@ -275,28 +280,34 @@ class DuckDBEngine(CountsPersons, CountsByCodes, ReplacesColumns):
         if not (fits(self._rows, self.plan) and write_numbers(self._connection, stream, record)):
             self._run(stream.persons(record))
 
-    def _join(self, joining: Joining) -> None:
+    def _join(self, joining: Joining) -> Mapping[str, Texts]:
+        """Publish rows by joins or by codes; which texts columns are then written with, where that is known."""
         known = {name: texts for (name, required), texts in self._known_texts.items() if not required}
         codes = RowCodes(joining, known)
+        kept = kept_codes(codes, self.coded)
+        if kept is not None and fits(self._rows, self.plan, kept.row_bytes):
+            return self._write_codes(kept, arrays_of(kept, self.coded))
         if codes.tell_all and fits(self._rows, self.plan, codes.row_bytes):
-            self._write_codes(codes)
-            return
+            for statement in codes.types():
+                self._run(statement)
+            return self._write_codes(codes, self._connection.execute(codes.reading()).fetchnumpy())
         for table, arrays in joining.tables():
             self._load(table, arrays)
         for statement in (*joining.classes(), *joining.writing(self._threads())):
             self._run(statement)
+        return {}
 
-    def _write_codes(self, codes: RowCodes) -> None:
-        """Publish rows by their codes, which come into memory."""
-        for statement in codes.types():
-            self._run(statement)
-        published = codes.published(self._connection.execute(codes.reading()).fetchnumpy())
+    def _write_codes(self, codes: RowCodes, arrays: dict[str, Any]) -> Mapping[str, Texts]:
+        """Publish rows by their codes, which came into memory; the texts of columns that are written as such."""
+        published = codes.published(arrays)
         alone = codes.joining.one_writes(self._threads())
-        for statement in (*published.types(), *(("SET threads = 1",) if alone else ())):
+        for statement in (*published.types(), "SET threads = 1") if alone else ():
             self._run(statement)
         asked(self._connection, published.arrays(), codes.joining.copy(published.values(as_texts=not alone), "given"))
         if alone:
             self._run("RESET threads")
+        pairs = zip(codes.joining.columns, published.columns, strict=True)
+        return {name: (*sorted(column.texts), None) for name, column in pairs if column.texts is not None}
 
     def _threads(self) -> int:
         return int(self._run("SELECT current_setting('threads')")[0][0])

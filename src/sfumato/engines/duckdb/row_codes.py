@@ -98,8 +98,8 @@ class RowCodes:
             and application.division is None
             and not (application.partition or application.reading.required)
             and not (handling.labels or handling.veiled_columns or handling.person)
-            and not (application.strip and self._kept)
-            and all(column in self._pickers or application.kinds.get(column) in NUMBERS for column in self._kept)
+            and not (application.strip and self.kept)
+            and all(column in self._pickers or application.kinds.get(column) in NUMBERS for column in self.kept)
         )
 
     @property
@@ -108,7 +108,7 @@ class RowCodes:
         return ROW_BYTES + COLUMN_BYTES * len(self.joining.columns)
 
     @cached_property
-    def _kept(self) -> list[str]:
+    def kept(self) -> list[str]:
         """The columns that are published as they are."""
         return [column for column, value in self.joining.columns.items() if value == self.joining.raw(column)]
 
@@ -118,7 +118,7 @@ class RowCodes:
         kinds = self.joining.application.kinds
         return {
             column: Picker(f"kept{place}", as_text(column), self.known[column], "VARCHAR", sql.name(column))
-            for place, column in enumerate(self._kept)
+            for place, column in enumerate(self.kept)
             if kinds.get(column) == "VARCHAR" and column in self.known
         }
 
@@ -130,7 +130,7 @@ class RowCodes:
     def reading(self) -> str:
         """Ask for the codes and numbers of all rows, in their order."""
         columns = [f"{self.joining.keys()[0]} AS k"]
-        for place, column in enumerate(self._kept):
+        for place, column in enumerate(self.kept):
             picker = self._pickers.get(column)
             value = f"s.{sql.name(column)}"
             if picker is not None:
@@ -144,8 +144,8 @@ class RowCodes:
         recoding, handling = self.joining.application.recoding, self.joining.application.handling
         columns = []
         for column in self.joining.columns:
-            if column in self._kept:
-                columns.append(self._kept_column(column, arrays[f"r{self._kept.index(column)}"], rows))
+            if column in self.kept:
+                columns.append(self._kept_column(column, arrays[f"r{self.kept.index(column)}"], rows))
             elif column == handling.class_column:
                 columns.append(Column(numbered(recoding)[classes], kind="BIGINT"))
             elif column in handling.withheld_columns:
@@ -162,8 +162,10 @@ class RowCodes:
         """
         application = self.joining.application
         known = application.class_keys()
-        places = places_of(np.ma.getdata(keys), known["k0"])
-        places[np.ma.getmask(keys)] = -1
+        words, absent = _plain(keys)
+        places = places_of(words, known["k0"])
+        if absent is not None:
+            places[absent] = -1
         rows = np.flatnonzero(places >= 0)
         classes = known["owner"][places[rows]]
         if application.handling.suppressed == "drop":
@@ -176,17 +178,23 @@ class RowCodes:
 
     def _kept_column(self, column: str, values: Any, rows: Places) -> Column:
         """A column that is published as it is."""
-        picker, masked = self._pickers.get(column), np.ma.is_masked(values)
-        plain = np.ma.getdata(values)[rows]
+        picker, (whole, absent) = self._pickers.get(column), _plain(values)
+        plain = whole[rows]
         if picker is None:
-            absent = np.ma.getmask(values)[rows] if masked else None
-            return Column(plain, kind=self.joining.application.kinds[column], absent=absent)
-        if masked:
+            kind = self.joining.application.kinds[column]
+            return Column(plain, kind=kind, absent=None if absent is None else absent[rows])
+        if absent is not None:
             raise changed()
         shown = [place for place in np.unique(plain).tolist() if picker.texts[place] is not None]
         codes = np.zeros(len(picker.texts), np.int32)
         codes[shown] = np.arange(1, len(shown) + 1)
         return Column(_short(codes, len(shown))[plain], [picker.texts[place] or "" for place in shown])
+
+
+def _plain(values: Any) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_] | None]:
+    """Values, and which of them are absent, where some are; masked arrays take a while to load, and few are any."""
+    absent = getattr(values, "mask", None)
+    return (values, None) if absent is None else (values.data, absent if np.any(absent) else None)
 
 
 def _short(codes: npt.NDArray[np.int32], most: int) -> npt.NDArray[Any]:
