@@ -19,6 +19,7 @@ from sfumato.engines.duckdb.entry_lists import INTEGERS, Picker, enumeration
 from sfumato.engines.duckdb.explanations import changed
 from sfumato.engines.duckdb.join import Joining
 from sfumato.engines.numbering import Texts
+from sfumato.hierarchies.levels import present_codes
 from sfumato.microdata.counts.packing import places_of
 from sfumato.microdata.recoding.recoding import STAR, numbered
 from sfumato.microdata.row_order import shuffled
@@ -185,7 +186,7 @@ class RowCodes:
             return Column(plain, kind=kind, absent=None if absent is None else absent[rows])
         if absent is not None:
             raise changed()
-        shown = [place for place in np.unique(plain).tolist() if picker.texts[place] is not None]
+        shown = [place for place in present_codes(plain) if picker.texts[place] is not None]
         codes = np.zeros(len(picker.texts), np.int32)
         codes[shown] = np.arange(1, len(shown) + 1)
         return Column(_short(codes, len(shown))[plain], [picker.texts[place] or "" for place in shown])
