@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from sfumato.dataclass import PATIENCE
 from sfumato.dataclass import dataclass as late
 
 
@@ -98,8 +99,11 @@ CALLS = {
 }
 
 
+@pytest.mark.parametrize("patience", [0, PATIENCE])
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_behaves_as_the_standard_one(call):
+def test_behaves_as_the_standard_one(call, patience, monkeypatch):
+    monkeypatch.setattr("sfumato.dataclass.PATIENCE", patience)
+
     def outcome(kinds):
         try:
             return call(kinds)
@@ -116,9 +120,12 @@ def test_a_frozen_value_is_pickled():
         value.missing = 2
 
 
-def test_methods_are_written_when_they_are_called():
+def test_methods_are_written_when_they_are_called_often():
     kind = _family(late)["Base"]
     before = kind.__init__
+    for _ in range(PATIENCE):
+        kind(1)
+        assert kind.__init__ is before
     kind(1)
     assert kind.__init__ is not before
     assert kind.__init__.__qualname__.endswith("Base.__init__")

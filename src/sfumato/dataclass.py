@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 __all__ = ["dataclass"]
 
+# A value is made so often before the method that makes it is worth writing.
+PATIENCE = 8
 Class = type[Any]
 Method = Callable[..., Any]
 
@@ -51,7 +53,7 @@ def _made(bare: Class, frozen: bool, slots: bool, eq: bool, repr: bool, kw_only:
     if bare.__doc__ is None:
         bare.__doc__ = bare.__name__  # else a signature is written for it
     kind: Any = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots, kw_only=kw_only)(bare)
-    methods: dict[str, Any] = {"__init__": _later(kind, "__init__", _frozen_init if frozen else _init)}
+    methods: dict[str, Any] = {"__init__": _first_init(kind, frozen)}
     if repr:
         methods["__repr__"] = _repr
     if eq:
@@ -88,6 +90,49 @@ def _later(kind: Class, name: str, write: Callable[[Class], Method]) -> Method:
 
     method.in_place = in_place  # type: ignore[attr-defined]
     return method
+
+
+def _first_init(kind: Class, frozen: bool) -> Method:
+    """What makes the first values field by field, which costs less than to write a method for a few of them."""
+    written: Any = _later(kind, "__init__", _frozen_init if frozen else _init)
+    assign = object.__setattr__ if frozen else setattr
+    left = PATIENCE
+
+    def method(self: Any, *arguments: Any, **named: Any) -> None:
+        nonlocal left
+        left -= 1
+        values = _values(kind, arguments, named) if left >= 0 else None
+        if values is None:
+            written(self, *arguments, **named)
+            return
+        for name, value in values.items():
+            assign(self, name, value)
+        if hasattr(kind, "__post_init__"):
+            self.__post_init__()
+
+    method.in_place = written.in_place  # type: ignore[attr-defined]
+    return method
+
+
+def _values(kind: Class, arguments: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any] | None:
+    """The values of all fields for some arguments; None where these are refused, which the written method tells."""
+    known = fields(kind)
+    places = [field.name for field in known if field.init and not field.kw_only]
+    given = dict(zip(places, arguments, strict=False))
+    if len(arguments) > len(places) or given.keys() & named.keys():
+        return None
+    given |= named
+    values = {}
+    for field in known:
+        if field.init and field.name in given:
+            values[field.name] = given.pop(field.name)
+        elif field.default is not MISSING:
+            values[field.name] = field.default
+        elif field.default_factory is not MISSING:
+            values[field.name] = field.default_factory()
+        elif field.init:
+            return None
+    return None if given else values
 
 
 def _frozen_init(kind: Class) -> Method:

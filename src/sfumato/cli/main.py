@@ -1,6 +1,5 @@
 """The entry point: finds the command, runs it, and turns every error into one message and exit code."""
 
-import gc
 import os
 import signal
 import sys
@@ -43,16 +42,12 @@ COMMANDS = (
 # Set by a shell that asks how a line may go on; the line stands in one of the others.
 COMPLETING = "_SFUMATO_COMPLETE"
 LINES = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS")
-# Modules that load leave no garbage, and looking for it after every 700 objects takes a tenth of a short command; so
-# many objects are more than a short command has.
-ALLOCATIONS = 250_000
 INTERRUPTED = 130
 TERMINATED = 143
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and end the process."""
-    gc.set_threshold(ALLOCATIONS)
     terminated = _interrupting_when_terminated()
     code = run(sys.argv[1:] if arguments is None else list(arguments))
     leave(TERMINATED if terminated and code == INTERRUPTED else code)

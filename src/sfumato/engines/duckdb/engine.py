@@ -293,14 +293,14 @@ class DuckDBEngine(CountsPersons, CountsByCodes, KeepsTextRows, ReplacesColumns)
             return self._write_codes(codes, self._connection.execute(codes.reading()).fetchnumpy())
         for table, arrays in joining.tables():
             self._load(table, arrays)
-        for statement in (*joining.classes(), *joining.writing(self._threads())):
+        for statement in (*joining.classes(), *joining.writing(self._threads)):
             self._run(statement)
         return {}
 
     def _write_codes(self, codes: RowCodes, arrays: dict[str, Any]) -> Mapping[str, Texts]:
         """Publish rows by their codes, which came into memory; the texts of columns that are written as such."""
         published = codes.published(arrays)
-        alone = codes.joining.one_writes(self._threads())
+        alone = codes.joining.one_writes(self._threads)
         for statement in (*published.types(), "SET threads = 1") if alone else ():
             self._run(statement)
         asked(self._connection, published.arrays(), codes.joining.copy(published.values(as_texts=not alone), "given"))

@@ -6,7 +6,7 @@ enumeration a file has seen in a place that its threads share without asking, an
 one. So codes are written by one thread alone; where many threads are at hand, all of them write texts.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -118,11 +118,11 @@ class Joining:
             hashes = f"SELECT number, sha256(concat({sql.text(key)}, number)) AS hash FROM {numbers}"
             yield f"CREATE OR REPLACE TEMP TABLE order_hashes AS {hashes}"
 
-    def writing(self, threads: int) -> Iterator[str]:
+    def writing(self, threads: Callable[[], int]) -> Iterator[str]:
         """Write the published rows to the file.
 
         Args:
-            threads: How many DuckDB has at hand.
+            threads: Asks how many DuckDB has at hand, which is asked where it matters.
         """
         persons = self.application.handling.person is not None
         alone = self.one_writes(threads)
@@ -138,9 +138,9 @@ class Joining:
         yield from ("RESET threads",) if alone else ()
         yield "DROP TABLE published"
 
-    def one_writes(self, threads: int) -> bool:
+    def one_writes(self, threads: Callable[[], int]) -> bool:
         """Whether one of so many threads writes alone, and codes."""
-        return threads <= MOST_THREADS and self.target.suffix == ".parquet" and not self.application.partition
+        return self.target.suffix == ".parquet" and not self.application.partition and threads() <= MOST_THREADS
 
     def _copy(self, rows: str, as_texts: bool) -> str:
         values = [

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 from sfumato.microdata.counts.frequencies import FrequencyTable
-from sfumato.microdata.methods.full_domain import exhaustive, greedy, optimal, samarati
+from sfumato.microdata.methods.full_domain import optimal
 from sfumato.microdata.methods.full_domain.last_resort import releasable
 from sfumato.microdata.methods.full_domain.lattice.problem import Problem, Solution
 from sfumato.microdata.methods.full_domain.near_least import near_least
@@ -19,18 +20,14 @@ from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import at_node
 
 NEAR = 1e-9
-SEARCHES = {
-    "exhaustive": exhaustive.search,
-    "samarati": samarati.search,
-    "optimal": optimal.search,
-    "greedy": greedy.search,
-}
 
 
 def search(plan: Plan, method: FullDomain, table: FrequencyTable, progress: Progress | None) -> Result:
     """The recoding at the node that the method finds."""
     problem = problem_of(plan, method, table, progress)
-    solution = releasable(problem, _proved(problem, SEARCHES[method.name](problem)))
+    # The module of a method has its name; of the others nothing is needed.
+    found: Solution = import_module(f"sfumato.microdata.methods.full_domain.{method.name}").search(problem)
+    solution = releasable(problem, _proved(problem, found))
     if method.hide_minimality:
         solution = near_least(problem, solution, plan.drawing_seed)
     return result_of(problem, method.loss, solution, _details(method, table, solution))
