@@ -60,7 +60,7 @@ def spelled_out(word: str, dotted: bool) -> str:
 
 def _beginning(word: str) -> str:
     """The long word of a further language that a word begins, if all that it begins have one role."""
-    if len(word) < _LONG_BEGINNING:
+    if len(word) < _LONG_BEGINNING or f" {word}" not in _all_words():
         return word
     begun = [
         (full, concept.role)
@@ -73,8 +73,15 @@ def _beginning(word: str) -> str:
 
 
 def _begun(words: Collection[str], beginning: str) -> list[str]:
-    """The words that begin so, in their order."""
-    return sorted(word for word in words if word.startswith(beginning))
+    """The words that begin so, in their order; those with another first letter are left out first, which takes less."""
+    first = beginning[:1]
+    return sorted([word for word in words if word[:1] == first and word.startswith(beginning)])
+
+
+@cache
+def _all_words() -> str:
+    """Every word of a concept behind a blank: what begins none is seen at once."""
+    return "".join(f" {word}" for concept in CONCEPTS for word in concept.words)
 
 
 def _abbreviates(word: str, full: str) -> bool:
