@@ -24,8 +24,8 @@ from sfumato.hierarchies.levels import present_codes
 from sfumato.microdata.counts.frequencies import DROPPED
 from sfumato.microdata.counts.packing import counted_words, packing_of
 
-# Larger files are grouped where they are read.
-_MOST_BYTES = 1 << 26
+# Larger files are grouped where they are read: at 55 MB, codes cost as much as they save.
+_MOST_BYTES = 1 << 24
 # What a value takes: as it is read, and its code.
 _VALUE_BYTES = 32
 
