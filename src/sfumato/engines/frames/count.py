@@ -89,7 +89,9 @@ def coded_of(distinct: Sequence[Any], codes: Codes, written: Callable[[Any], str
     """Distinct texts of values, and the place of each row's text; `codes` says which value a row has."""
     texts: dict[str | None, int] = {}
     recode = np.fromiter((texts.setdefault(written(value), len(texts)) for value in distinct), np.int32, len(distinct))
-    return tuple(texts), recode[codes] if len(codes) else codes
+    if len(texts) == len(recode):  # each value has a text of its own
+        return tuple(texts), codes
+    return tuple(texts), recode[codes]
 
 
 def _factorize_floats(numbers: Numbers, written: Callable[[Any], str | None]) -> Coded:

@@ -6,7 +6,8 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-Codes = npt.NDArray[np.int32]
+from sfumato.engines.frames.arrow_texts import Codes, numbered_texts
+
 # Places of rows, from 0.
 Rows = npt.NDArray[np.int64]
 # Types of which a library's equal values have equal texts; among floats, objects and moments with zones that is not so.
@@ -39,6 +40,9 @@ def _told(series: "nw.Series[Any]") -> tuple[Codes, list[Any]] | None:
     """The same of texts that are all there, which libraries number as they come; None where not."""
     if not isinstance(series.dtype, nw.String) or series.null_count():
         return None
+    told = numbered_texts(series)
+    if told is not None:
+        return told
     native = series.to_native()
     if series.implementation.is_polars():
         import polars

@@ -1,0 +1,60 @@
+"""Texts numbered where they lie: the same numbers as those of a list, however a library has laid them."""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import narwhals as nw
+import pandas
+import polars
+import pyarrow
+import pytest
+
+from sfumato.engines.frames.arrow_texts import MOST_TEXTS, numbered_texts
+from sfumato.loops.compiled import way
+
+pytestmark = pytest.mark.skipif(way() != "native", reason="the loops are not built here")
+# Short and long ones, of which some begin, go on or end alike; of all lengths around whole words.
+TEXTS = ["", "a", "ä", "\0", "b" * 12, "b" * 13, "𝄞" * 3, *("x" * length for length in range(1, 42))]
+TEXTS += [f"{'y' * 24}{last}{'z' * 9}" for last in "01"] + [f"{'w' * 30}{last}" for last in "01"]
+
+
+def _chunked(texts: list[str], kind: Any) -> Any:
+    parts = [texts[:100], [], texts[100:103], texts[103:]]
+    return pyarrow.chunked_array([pyarrow.array(part, kind) for part in parts])
+
+
+MAKERS: dict[str, Callable[[list[str]], Any]] = {
+    "polars": polars.Series,
+    "polars in parts": lambda texts: polars.concat([polars.Series(texts[:50]), polars.Series(texts[50:])], rechunk=False),
+    "a slice of polars": lambda texts: polars.Series(["before", *texts, "behind"])[1:-1],
+    "rows taken out of polars": lambda texts: polars.Series(sorted({*texts}))[
+        [sorted({*texts}).index(text) for text in texts]
+    ],
+    "pandas": lambda texts: pandas.Series(texts, dtype="str"),
+    "a slice of pandas": lambda texts: pandas.Series(["before", *texts, "behind"], dtype="str")[1:-1],
+    "arrow": lambda texts: _chunked(texts, pyarrow.string()),
+    "large arrow": lambda texts: _chunked(texts, pyarrow.large_string()),
+    "views of arrow": lambda texts: _chunked(texts, pyarrow.string_view()),
+    "a slice of arrow": lambda texts: pyarrow.chunked_array([pyarrow.array(["before", *texts, "behind"])[1:-1]]),
+}
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_numbers_are_those_of_texts_as_they_come(maker: str) -> None:
+    texts = random.Random(5).choices(TEXTS, k=700)
+
+    told = numbered_texts(nw.from_native(MAKERS[maker](texts), series_only=True))
+
+    distinct = list(dict.fromkeys(texts))
+    assert told is not None
+    assert told[1] == distinct
+    assert told[0].tolist() == [distinct.index(text) for text in texts]
+
+
+@pytest.mark.parametrize("maker", ["polars", "pandas", "arrow"])
+def test_many_texts_are_left_to_the_library(maker: str) -> None:
+    texts = [str(number) for number in range(MOST_TEXTS + 1)]
+
+    assert numbered_texts(nw.from_native(MAKERS[maker](texts), series_only=True)) is None
+    assert numbered_texts(nw.from_native(MAKERS[maker](texts[1:]), series_only=True)) is not None
