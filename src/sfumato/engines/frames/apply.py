@@ -13,6 +13,7 @@ from sfumato.engines.frames.distinct import Codes, Rows
 from sfumato.engines.frames.sources import bare, plain_values, worded
 from sfumato.engines.order import person_hash, shared_out
 from sfumato.errors import DataError
+from sfumato.microdata.counts import row_kernels
 from sfumato.microdata.counts.frequencies import DROPPED
 from sfumato.microdata.counts.packing import packing_of, places_of
 from sfumato.microdata.recoding.recoding import (
@@ -126,7 +127,9 @@ class Application:
         texts, places = occurring(labels, codes, np.flatnonzero(shown))
         of_class = np.zeros(len(codes), np.int32)
         of_class[shown] = places
-        return texts, of_class[classes]
+        codes = np.empty(len(classes), np.int32)
+        row_kernels.look_up(of_class, classes, codes)
+        return texts, codes
 
     def _with_texts(self, new: Mapping[str, Coded], classes: Codes, rows: Rows) -> "nw.DataFrame[Any]":
         """The rows of the frame, some columns as texts, each of which some row has, and by the place of each row's."""

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.loops.compiled import way
-from sfumato.microdata.counts import text_kernels
+from sfumato.microdata.counts import row_kernels, text_kernels
 
 Codes = npt.NDArray[np.int32]
 # Of more different texts than this the frame's own library tells which are the same.
@@ -71,7 +71,7 @@ def _numbered(part: Any, codes: Codes, numbers: dict[str, int]) -> bool:
     distinct = [part[row].as_py() for row in firsts[:many].tolist()]
     local = np.array([numbers.setdefault(text, len(numbers)) for text in distinct], np.int32)
     if not np.array_equal(local, np.arange(many)):
-        text_kernels.renumber(codes, local)
+        row_kernels.look_up(local, codes, codes)
     return True
 
 

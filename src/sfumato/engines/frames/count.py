@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.engines.frames.distinct import Codes, first_rows
+from sfumato.microdata.counts import row_kernels
 from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.counts.packing import Packing, Words, counted_words, packing_of
 
@@ -54,23 +55,21 @@ def packed(columns: Sequence[Codes], packing: Packing, tables: Sequence[Codes] |
     """
     keys = np.zeros(len(columns[0]), np.uint64)
     for place, (column, shift) in enumerate(zip(columns, packing.shift, strict=True)):
-        if tables is not None:
-            keys |= (tables[place].astype(np.uint64) << shift)[column]
-        elif place == 0:
-            keys |= column.astype(np.uint64)
+        if tables is None:
+            row_kernels.pack_codes(column, packing.shift, place, keys)
         else:
-            keys |= column.astype(np.uint64) << shift
+            row_kernels.pack_looked_up(tables[place].astype(np.uint64) << shift, column, keys)
     return keys
 
 
 def occurring(texts: tuple[str | None, ...], codes: Codes, rows: Kept) -> Coded:
     """The texts that occur in some rows, and for each of these rows the place of its text."""
-    codes = codes[rows]
-    occurs = np.bincount(codes, minlength=len(texts)) > 0
+    taken, occurs = codes[rows], np.zeros(len(texts), bool)
+    row_kernels.mark_codes(taken, occurs)
     if occurs.all():
-        return texts, codes
+        return texts, taken
     places = (np.cumsum(occurs) - 1).astype(np.int32)
-    return tuple(text for text, there in zip(texts, occurs.tolist(), strict=True) if there), places[codes]
+    return tuple(text for text, there in zip(texts, occurs.tolist(), strict=True) if there), places[taken]
 
 
 def factorize(values: list[Any], written: Callable[[Any], str | None]) -> Coded:

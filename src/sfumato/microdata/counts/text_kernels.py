@@ -133,10 +133,3 @@ def number_texts(offsets: Halves | Ints, data: Words, most: int, firsts: Ints, c
             slot = (slot + 1) & last
         codes[row] = code
     return many
-
-
-@compiled
-def renumber(codes: Halves, numbers: Halves):
-    """Put other numbers in the place of codes (n,), one for each code."""
-    for row in range(len(codes)):
-        codes[row] = numbers[codes[row]]
