@@ -26,7 +26,9 @@ def _chunked(texts: list[str], kind: Any) -> Any:
 
 MAKERS: dict[str, Callable[[list[str]], Any]] = {
     "polars": polars.Series,
-    "polars in parts": lambda texts: polars.concat([polars.Series(texts[:50]), polars.Series(texts[50:])], rechunk=False),
+    "polars in parts": lambda texts: polars.concat(
+        [polars.Series(texts[:50]), polars.Series(texts[50:])], rechunk=False
+    ),
     "a slice of polars": lambda texts: polars.Series(["before", *texts, "behind"])[1:-1],
     "rows taken out of polars": lambda texts: polars.Series(sorted({*texts}))[
         [sorted({*texts}).index(text) for text in texts]

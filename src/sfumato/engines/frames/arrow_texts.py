@@ -62,8 +62,11 @@ def _numbered(part: Any, codes: Codes, numbers: dict[str, int]) -> bool:
         many = text_kernels.number_views(views, MOST_TEXTS, firsts, codes)
     elif kind in ("string", "large_string"):
         _, places, texts = part.buffers()
-        offsets = np.frombuffer(places, np.int32 if kind == "string" else np.int64)[begin : end + 1]
-        many = text_kernels.number_texts(offsets, _words(texts), MOST_TEXTS, firsts, codes)
+        short = kind == "string"
+        offsets = np.frombuffer(places, np.int32) if short else np.frombuffer(places, np.int64)
+        first, last = int(offsets[begin]), int(offsets[end])
+        words = _words(texts, first, last)
+        many = text_kernels.number_texts(offsets[begin : end + 1], first, words, MOST_TEXTS, firsts, codes)
     else:
         return False
     if many < 0:
@@ -75,10 +78,9 @@ def _numbered(part: Any, codes: Codes, numbers: dict[str, int]) -> bool:
     return True
 
 
-def _words(texts: Any) -> npt.NDArray[np.uint64]:
-    """The bytes of texts in words, and as many words behind them as are looked at."""
-    size = 0 if texts is None else texts.size
-    words = np.zeros(size // 8 + 1 + WORDS_BEHIND, np.uint64)
-    if size:
-        words.view(np.uint8)[:size] = np.frombuffer(texts, np.uint8)
+def _words(texts: Any, first: int, last: int) -> npt.NDArray[np.uint64]:
+    """The bytes of texts from one to before another in words, and as many words behind them as are looked at."""
+    words = np.zeros((last - first) // 8 + 1 + WORDS_BEHIND, np.uint64)
+    if last > first:
+        words.view(np.uint8)[: last - first] = np.frombuffer(texts, np.uint8)[first:last]
     return words

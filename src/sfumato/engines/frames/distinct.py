@@ -6,8 +6,9 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.engines.frames.arrow_texts import Codes, numbered_texts
+from sfumato.engines.frames.arrow_texts import numbered_texts
 
+Codes = npt.NDArray[np.int32]
 # Places of rows, from 0.
 Rows = npt.NDArray[np.int64]
 # Types of which a library's equal values have equal texts; among floats, objects and moments with zones that is not so.

@@ -6,7 +6,7 @@ each word's keys lie side by side. All release the interpreter's lock.
 
 import numpy as np
 
-from sfumato.loops.arrays import Flags, Halves, Halves2, Ints, Ints2, Reals, Reals2, Words, Words2
+from sfumato.loops.arrays import Flags, Flags2, Halves, Halves2, Ints, Ints2, Reals, Reals2, Words, Words2
 from sfumato.loops.compiled import compiled
 
 # A table of classes and values may have so many times the cells of the histogram that fills it.
@@ -104,6 +104,39 @@ def pair_rows(codes: Halves2, counts: Ints, first: int, second: int, height: int
     pairs = np.zeros((height, width), np.int64)
     for row in range(len(counts)):
         pairs[codes[row, first], codes[row, second]] += counts[row]
+    return pairs
+
+
+@compiled
+def rows_inside(codes: Halves2, counts: Ints, columns: Ints, sets: Flags2):
+    """Rows whose codes lie in a set in each of some columns.
+
+    Args:
+        codes: (n, m) raw combinations; counts: (n,) rows of each.
+        columns: (s,) some columns; sets: (s, v) which codes are in the set of each of them.
+    """
+    rows = 0
+    for row in range(len(counts)):
+        inside = True
+        for place in range(len(columns)):
+            inside &= sets[place, codes[row, columns[place]]]
+        rows += counts[row] * int(inside)
+    return rows
+
+
+@compiled
+def label_rows(
+    codes: Halves2, labels: Halves2, combinations: Ints, classes: Ints, rows: Ints, column: int, height: int, width: int
+):
+    """Rows of each pair of a value and a label of a column, (height, width).
+
+    Args:
+        codes: (n, m) raw combinations; labels: (c, m) label codes of classes.
+        combinations, classes, rows: (p,) side by side, which rows of a combination lie in which class.
+    """
+    pairs = np.zeros((height, width), np.int64)
+    for piece in range(len(rows)):
+        pairs[codes[combinations[piece], column], labels[classes[piece], column]] += rows[piece]
     return pairs
 
 

@@ -96,18 +96,19 @@ def _same_end(data, one, other, length, masks):
 
 
 @compiled
-def number_texts(offsets: Halves | Ints, data: Words, most: int, firsts: Ints, codes: Halves):
+def number_texts(offsets: Halves | Ints, base: int, data: Words, most: int, firsts: Ints, codes: Halves):
     """Number texts that lie behind each other; most have no more bytes than three words, which are compared at once.
 
     Args:
-        offsets: (n + 1,) the byte at which each text begins, and the end; data: their bytes, and four words behind.
+        offsets: (n + 1,) the byte at which each text begins, and the end; base: the byte at which the data begin.
+        data: The bytes, and four words behind.
     """
     bits = _room(most)
     table, known, masks = np.zeros(1 << bits, np.int32), np.empty((most, 4), np.uint64), _masks()
     last, down, many = (1 << bits) - 1, np.uint64(64 - bits), 0
     for row in range(len(offsets) - 1):
-        begin = offsets[row]
-        length = offsets[row + 1] - begin
+        begin = offsets[row] - base
+        length = offsets[row + 1] - offsets[row]
         one = _word(data, begin) & masks[min(length, _BYTES)]
         two = _word(data, begin + _BYTES) & masks[min(max(length - _BYTES, 0), _BYTES)]
         three = _word(data, begin + 2 * _BYTES) & masks[min(max(length - 2 * _BYTES, 0), _BYTES)]
@@ -128,7 +129,9 @@ def number_texts(offsets: Halves | Ints, data: Words, most: int, firsts: Ints, c
                 table[slot] = many
                 break
             differs = known[code, 0] ^ one | known[code, 1] ^ two | known[code, 2] ^ three | known[code, 3] ^ four
-            if not differs and (length <= _SHORT or _same_end(data, offsets[firsts[code]], begin, length, masks)):
+            if not differs and (
+                length <= _SHORT or _same_end(data, offsets[firsts[code]] - base, begin, length, masks)
+            ):
                 break
             slot = (slot + 1) & last
         codes[row] = code

@@ -8,7 +8,7 @@ one value, or one label, is associated with nothing: V and correlation are 0.
 V counts labels as categories: fewer labels than values may raise it a little as well as lower it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -53,7 +53,8 @@ def associations(view: View) -> Associations:
     width = len(view.columns)
     chosen = list(combinations(range(width), 2))
     most = max(MAX_WORK // max(len(view.pieces.rows), 1), 1)
-    pairs = [_between(view, first, second) for first, second in chosen[:most]]
+    sizes = [_sizes(view.table.codes), _sizes(view.class_labels)]
+    pairs = [_between(view, sizes, first, second) for first, second in chosen[:most]]
     pairs += _with_sensitive(view) if most >= len(chosen) else []
     drifts = [abs(pair.cramers_v - pair.cramers_v_before) for pair in pairs]
     moved = [abs(pair.correlation - pair.correlation_before) for pair in pairs if _correlates(pair)]  # type: ignore[operator]
@@ -70,11 +71,18 @@ def _correlates(pair: Association) -> bool:
     return pair.correlation is not None and pair.correlation_before is not None
 
 
-def _between(view: View, first: int, second: int) -> Association:
+def _sizes(codes: npt.NDArray[np.int32]) -> list[int]:
+    """How many codes each column of a table of them may have."""
+    sizes: list[int] = (codes.max(axis=0, initial=0) + 1).tolist()
+    return sizes
+
+
+def _between(view: View, sizes: Sequence[Sequence[int]], first: int, second: int) -> Association:
+    """The association of two columns; sizes: how many codes columns have before, and after."""
     one, two = view.columns[first], view.columns[second]
     codes, labels = view.table.codes, view.class_labels
-    before = _of_columns(codes, view.table.counts, first, second)
-    after = _of_columns(labels, view.class_rows, first, second)
+    before = _of_columns(codes, view.table.counts, sizes[0], first, second)
+    after = _of_columns(labels, view.class_rows, sizes[1], first, second)
     if one.numbers is None or two.numbers is None:
         return Association(one.name, two.name, before, after)
     raw = [_numbers(view, place)[codes[:, place]] for place in (first, second)]
@@ -131,9 +139,11 @@ def cramers_v(one: npt.NDArray[np.integer], two: npt.NDArray[np.integer], rows: 
     return _of_cells(cells // width, cells % width, counts)
 
 
-def _of_columns(codes: npt.NDArray[np.int32], rows: npt.NDArray[np.int64], first: int, second: int) -> float:
-    """Cramér's V of two columns of a table of codes."""
-    height, width = (int(codes[:, place].max(initial=0)) + 1 for place in (first, second))
+def _of_columns(
+    codes: npt.NDArray[np.int32], rows: npt.NDArray[np.int64], sizes: Sequence[int], first: int, second: int
+) -> float:
+    """Cramér's V of two columns of a table of codes, of which columns have so many."""
+    height, width = sizes[first], sizes[second]
     if height * width > _DENSE:
         return cramers_v(codes[:, first], codes[:, second], rows)
     counts = kernels.pair_rows(codes, rows, first, second, height, width)

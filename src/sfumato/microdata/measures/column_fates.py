@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from sfumato.microdata.counts.frequencies import FrequencyTable
-from sfumato.microdata.measures.view import Pieces, pieces_of
+from sfumato.microdata.measures.view import Pieces, label_pairs, pieces_of
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import Recoding, tells_something
 
@@ -43,7 +43,7 @@ def _of_labels(table: FrequencyTable, recoding: Recoding, place: int, published:
     labels, values = recoding.labels[place], table.ladders[place].values
     places = {value: code for code, value in enumerate(values)}
     as_values = np.array([places.get(label, -1) for label in labels], np.int64)
-    shown = recoding.classes[published.classes, place]
-    if np.array_equal(as_values[shown], table.codes[published.combinations, place]):
+    codes, shown, _ = label_pairs(table, recoding, published, place)
+    if np.array_equal(as_values[shown], codes):
         return "kept"
     return "coarser" if any(tells_something(labels[code]) for code in np.unique(shown).tolist()) else "withheld"

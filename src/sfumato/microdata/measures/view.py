@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import InternalError
+from sfumato.microdata.counts import kernels
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.measures.covers import Domain, Pairs, Places, covers, domain_of
 from sfumato.microdata.models.classes import Counts, Floats, Mask
@@ -51,6 +52,20 @@ def pieces_of(table: FrequencyTable, recoding: Recoding) -> Pieces:
     )
 
 
+def label_pairs(table: FrequencyTable, recoding: Recoding, pieces: Pieces, place: int) -> tuple[Places, Places, Counts]:
+    """The pairs of a value and a label of a column that rows have: value codes, label codes and rows, side by side."""
+    height, width = table.ladders[place].size, len(recoding.labels[place])
+    if height * width <= DENSE_PAIRS:
+        rows = kernels.label_rows(
+            table.codes, recoding.classes, pieces.combinations, pieces.classes, pieces.rows, place, height, width
+        )
+        values, labels = np.nonzero(rows)
+        return values, labels, rows[values, labels]
+    codes = table.codes[pieces.combinations, place].astype(np.int64)
+    values, labels, sums = distinct_pairs(codes, recoding.classes[pieces.classes, place], width, pieces.rows)
+    return values, labels, sums.astype(np.int64)
+
+
 @dataclass(frozen=True)
 class ColumnView:
     """One column, before and after.
@@ -58,6 +73,7 @@ class ColumnView:
     Attributes:
         values: Values that the data hold, in their order; numbers: the same as numbers, where they are.
         before: Rows of each of them.
+        pairs: Published rows of each value code with each label, as `label_pairs` has them.
         label_rows: Published rows of each label.
         labels, covered: Side by side, a label and the place of a value it covers.
     """
@@ -66,6 +82,7 @@ class ColumnView:
     values: Places
     numbers: Floats | None
     before: Counts
+    pairs: tuple[Places, Places, Counts]
     label_rows: Floats
     labels: Places
     covered: Places
@@ -134,14 +151,14 @@ def _column(plan: Plan, table: FrequencyTable, recoding: Recoding, published: Pi
     name, marginal = table.columns[place], table.marginal(place)
     domain = domain_of(table.ladders[place], plan.columns[name], marginal)
     count = len(recoding.labels[place])
-    labels = recoding.classes[published.classes, place].astype(np.int64)
-    label_rows = np.bincount(labels, weights=published.rows, minlength=count).astype(np.float64)
+    pairs = label_pairs(table, recoding, published, place)
+    label_rows = np.bincount(pairs[1], weights=pairs[2], minlength=count).astype(np.float64)
     owners, covered = _covers(plan, table, recoding, domain, place)
     if domain.numbers is not None:
         owners, covered = _stretched(owners, covered, count)
     if label_rows[np.bincount(owners, minlength=count) == 0].any():
         raise InternalError(f"a label of {name} is published that covers none of its values.", code="label")
-    return ColumnView(name, domain.values, domain.numbers, marginal[domain.values], label_rows, owners, covered)
+    return ColumnView(name, domain.values, domain.numbers, marginal[domain.values], pairs, label_rows, owners, covered)
 
 
 def _covers(plan: Plan, table: FrequencyTable, recoding: Recoding, domain: Domain, place: int) -> Pairs:

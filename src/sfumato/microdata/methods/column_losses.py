@@ -67,16 +67,16 @@ def _by_domain(table: FrequencyTable, result: Result, place: int) -> float | Non
 
 def _by_rows(view: View, place: int) -> Iterator[float]:
     """The mean share of other rows that a row cannot be told from by its label: of all, and of those with a value."""
-    column, pieces, table = view.columns[place], view.published, view.table
+    column, table = view.columns[place], view.table
     told = told_values(table, place)
-    codes, labels = table.codes[pieces.combinations, place], view.class_labels[pieces.classes, place]
+    codes, labels, pair_rows = column.pairs
     for counted in (np.ones(len(told), bool), told) if not told.all() else (told,):
         rows = np.where(counted, table.marginal(place), 0)
         before = column.before * counted[column.values]
         covered = np.bincount(column.labels, weights=before[column.covered], minlength=len(column.label_rows))
         others = np.maximum(rows.sum() - rows[codes], 1)
         shares: Floats = np.clip((covered[labels] - rows[codes]) / others, 0.0, 1.0)
-        weights = pieces.rows * counted[codes]
+        weights = pair_rows * counted[codes]
         yield float((shares * weights).sum() / max(weights.sum(), 1))
 
 
