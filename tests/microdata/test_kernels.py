@@ -9,11 +9,14 @@ from time import process_time
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import sfumato
+from sfumato.engines.frames.arrow_texts import numbered_texts
 from sfumato.engines.opening import open_engine
 from sfumato.loops.compiled import SOURCES
 from sfumato.microdata.counts.person_numbers import number_keys
@@ -287,6 +290,13 @@ def walk_features() -> None:
     stray(worker.place, wander(worker.place, space.empty(), 1, watch), 2, watch)
 
 
+def number_texts() -> None:
+    """Texts as Arrow has them, short ones and some of many words."""
+    texts = ["", "a", "b" * 30, "a", "b" * 29 + "c", "b" * 30, "", "d" * 17]
+    for kind in (pa.string(), pa.large_string()):
+        assert numbered_texts(nw.from_native(pa.chunked_array([pa.array(texts, kind)]), series_only=True)) is not None
+
+
 def run_out_of_time(rows: pl.DataFrame) -> None:
     """A search whose time is over before it begins."""
     method = OPTIMAL | {"time_limit": 1e-9}
@@ -326,6 +336,7 @@ def test_every_compiled_function_does_what_its_source_says(monkeypatch: pytest.M
     checks.calls.clear()
     move_records()
     find_path(checks)
+    number_texts()
     number_keys(np.arange(200, dtype=np.uint64) % np.uint64(7))
     checks.calls.clear()
     attack_rows(frame(30, 2), frame(30, 3))

@@ -98,7 +98,7 @@ def test_grouping_run_by_run_does_too(in_order, stamps, data) -> None:
         patch.setattr(grouping, "MAX_STAMP", stamps)
         patch.setattr(grouping, "MAX_KEPT_CLASSES", data.draw(st.sampled_from([10, 10_000])))
         grouper = Grouper(table)
-        assert grouper._sorted == (in_order or (np.diff(grouper.base.keys[0].astype(np.int64)) > 0).all())
+        assert grouper._groups.sorted == (in_order or (np.diff(grouper.base.keys[0].astype(np.int64)) > 0).all())
         for _ in range(6):
             node = tuple(data.draw(st.lists(st.integers(0, 3), min_size=columns, max_size=columns)))
             assert found_classes(grouper, node) == expected_classes(table, node)

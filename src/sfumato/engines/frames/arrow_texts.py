@@ -74,7 +74,7 @@ def _numbered(part: Any, codes: Codes, numbers: dict[str, int]) -> bool:
     distinct = [part[row].as_py() for row in firsts[:many].tolist()]
     local = np.array([numbers.setdefault(text, len(numbers)) for text in distinct], np.int32)
     if not np.array_equal(local, np.arange(many)):
-        row_kernels.look_up(local, codes, codes)
+        row_kernels.look_up(local, codes.copy(), codes)
     return True
 
 

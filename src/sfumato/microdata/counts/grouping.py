@@ -8,7 +8,7 @@ import numpy.typing as npt
 from sfumato.dataclass import dataclass
 from sfumato.microdata.counts import grouping_kernels, kernels
 from sfumato.microdata.counts.frequencies import FrequencyTable
-from sfumato.microdata.counts.packing import Words, packing_of
+from sfumato.microdata.counts.packing import Packing, Words, packing_of
 from sfumato.microdata.counts.steps import Steps
 from sfumato.microdata.models.classes import Classes, Counts, Histogram
 from sfumato.microdata.models.persons import PERSONS
@@ -23,6 +23,54 @@ MAX_STAMP = 1 << 31
 def hash_capacity(rows: int) -> int:
     """How long the hash table of `grouping_kernels.group` is for so many rows: a power of two, at most half full."""
     return 1 << max((2 * rows).bit_length(), 4)
+
+
+class KeyGroups:
+    """What groups packed keys; its arrays are used again and again.
+
+    Args:
+        keys: Those of the raw table. All others that are grouped are made of these, by generalizing or leaving out
+            columns, and stand in their order: classes are numbered as they come.
+    """
+
+    def __init__(self, keys: Words, packing: Packing) -> None:
+        self.packing = packing
+        self.sorted = packing.words == 1 and bool((keys[0, 1:] > keys[0, :-1]).all())
+        self.keys = np.empty_like(keys)
+        self.counts = np.empty(keys.shape[1], np.int64)
+        self.owner = np.empty(keys.shape[1], np.int32)
+        self.stamp = 0
+        self._hashed = np.zeros(hash_capacity(keys.shape[1]), np.int64)
+
+    def group(self, keys: Words, counts: Counts, last: int) -> int:
+        """How many classes there are; their keys, rows, and the class of each key are overwritten by the next.
+
+        Where the raw table is sorted, keys that are equal in the columns behind the last that was changed stand
+        together, in one run.
+
+        Args:
+            last: The last column that was generalized or left out in any key; -1 where none was.
+        """
+        rows = keys.shape[1]
+        if not self.sorted or last + 1 == len(self.packing.word) or rows < LEAST_IN_RUNS:
+            hashed, stamp = self._table(rows, 1)
+            return int(grouping_kernels.group(keys, counts, hashed, stamp, self.keys, self.counts, self.owner))
+        apart = ~np.uint64(0) << np.uint64(self.packing.shift[last + 1])
+        many, longest = grouping_kernels.runs(keys[0], apart)
+        hashed, stamp = self._table(longest, many)
+        return int(
+            grouping_kernels.group_runs(keys[0], counts, apart, hashed, stamp, self.keys[0], self.counts, self.owner)
+        )
+
+    def _table(self, rows: int, stamps: int) -> tuple[Counts, int]:
+        """A hash table for so many rows, no larger than needed so that it stays in the processor's cache; and the first
+        of so many new stamps."""
+        if self.stamp + stamps >= MAX_STAMP:
+            self._hashed[:] = 0
+            self.stamp = 0
+        first = self.stamp + 1
+        self.stamp += stamps
+        return self._hashed[: hash_capacity(rows)], first
 
 
 def regroup(histogram: Histogram, owner: npt.NDArray[np.signedinteger[Any]], classes: int) -> Histogram:
@@ -82,8 +130,6 @@ class Grouper:
         self.table, self.enough = table, enough
         self.packing = packing_of([ladder.size for ladder in table.ladders])
         self.base = Grouped((0,) * len(table.columns), self.packing.pack(table.codes), table.whole)
-        keys = self.base.keys[0]
-        self._sorted = self.packing.words == 1 and bool((keys[1:] > keys[:-1]).all())
         self._kept: list[Grouped] = []
         self._places: dict[Node, int] = {}
         self._kept_classes = 0
@@ -92,12 +138,8 @@ class Grouper:
         self._sizes = np.empty(64, np.int64)
         self._last_use = np.empty(64, np.int64)
         self.steps = Steps(table.ladders, self.packing)
-        self._hashed = np.zeros(hash_capacity(len(table.counts)), np.int64)
-        self._stamp = 0
+        self._groups = KeyGroups(self.base.keys, self.packing)
         self._relabeled = np.empty_like(self.base.keys)
-        self._out_keys = np.empty_like(self.base.keys)
-        self._out_counts = np.empty_like(table.counts)
-        self._owner = np.empty(len(table.counts), np.int32)
 
     def at(self, node: Node) -> Grouped:
         """The classes at a node."""
@@ -119,20 +161,21 @@ class Grouper:
     def rolled_with_owners(self, node: Node) -> tuple[Grouped, npt.NDArray[np.int32]]:
         """The classes at a node, from the raw table, and the class of each combination."""
         grouped = self._grouped(self.base, node, self._roll(self.base, node))
-        return grouped, self._owner.copy()
+        return grouped, self._groups.owner.copy()
 
     def _grouped(self, source: Grouped, node: Node, count: int) -> Grouped:
         """The classes that were just rolled up."""
-        owner, contents = self._owner[: len(source.sizes)], dict(source.classes.sensitive)
+        owner, contents = self._groups.owner[: len(source.sizes)], dict(source.classes.sensitive)
         if self.enough is not None and PERSONS in contents:
             contents[PERSONS] = without_needless(contents[PERSONS], owner, count, self.enough)
         sensitive = {name: regroup(histogram, owner, count) for name, histogram in contents.items()}
-        return Grouped(node, self._out_keys[:, :count].copy(), Classes(self._out_counts[:count].copy(), sensitive))
+        keys, sizes = self._groups.keys[:, :count].copy(), self._groups.counts[:count].copy()
+        return Grouped(node, keys, Classes(sizes, sensitive))
 
     def owners(self, node: Node) -> npt.NDArray[np.int32]:
         """The class of each combination of the raw table at a node."""
         self._roll(self.base, node)
-        return self._owner.copy()
+        return self._groups.owner.copy()
 
     def labels(self, grouped: Grouped) -> np.ndarray:
         """The label codes of each class, shape (classes, columns)."""
@@ -147,38 +190,8 @@ class Grouper:
         grouping_kernels.relabel(
             source.keys, packing.word, packing.shift, packing.mask, low, high, steps.labels, steps.begins, relabeled
         )
-        out = (self._out_keys, self._out_counts, self._owner)
-        apart = self._untouched(node)
-        if apart is None or rows < LEAST_IN_RUNS:
-            hashed, stamp = self._table(rows, 1)
-            return int(grouping_kernels.group(relabeled, source.sizes, hashed, stamp, *out))
-        many, longest = grouping_kernels.runs(relabeled[0], apart)
-        hashed, stamp = self._table(longest, many)
-        keys, counts, owner = out
-        return int(
-            grouping_kernels.group_runs(relabeled[0], source.sizes, apart, hashed, stamp, keys[0], counts, owner)
-        )
-
-    def _table(self, rows: int, stamps: int) -> tuple[Counts, int]:
-        """A hash table for so many rows, no larger than needed so that it stays in the processor's cache; and the first
-        of so many new stamps."""
-        if self._stamp + stamps >= MAX_STAMP:
-            self._hashed[:] = 0
-            self._stamp = 0
-        first = self._stamp + 1
-        self._stamp += stamps
-        return self._hashed[: hash_capacity(rows)], first
-
-    def _untouched(self, node: Node) -> np.uint64 | None:
-        """The bits of a key that are generalized in no key at a node: None where all are, or where there is no order.
-
-        The raw table is sorted, and classes are numbered as they come. So in all tables at hand, keys that are equal
-        in the columns behind the last generalized one stand together.
-        """
         last = max((column for column, level in enumerate(node) if level), default=-1)
-        if not self._sorted or last + 1 == len(node):
-            return None
-        return ~np.uint64(0) << np.uint64(self.packing.shift[last + 1])
+        return self._groups.group(relabeled, source.sizes, last)
 
     def _stone(self, node: Node) -> Node:
         """A stepping stone below a node, on which other nodes are likely to stand too.
@@ -194,7 +207,7 @@ class Grouper:
         place = int(grouping_kernels.nearest(self._nodes, self._sizes, len(self._kept), np.array(node, np.int16)))
         if place < 0:
             return self.base
-        self._last_use[place] = self._stamp
+        self._last_use[place] = self._groups.stamp
         return self._kept[place]
 
     def _keep(self, grouped: Grouped) -> None:
@@ -208,7 +221,7 @@ class Grouper:
             self._last_use = np.concatenate([self._last_use, np.empty_like(self._last_use)])
         self._nodes[place] = grouped.node
         self._sizes[place] = len(grouped.sizes)
-        self._last_use[place] = self._stamp
+        self._last_use[place] = self._groups.stamp
         self._kept.append(grouped)
         self._places[grouped.node] = place
         self._kept_classes += len(grouped.sizes)

@@ -8,7 +8,7 @@ from sfumato.loops.compiled import compiled
 
 @compiled
 def look_up(table: Halves, places: Halves | Ints, out: Halves):
-    """What a table has at some places: out (n,), which may be the places themselves."""
+    """What a table has at some places (n,): out (n,)."""
     for row in range(len(places)):
         out[row] = table[places[row]]
 

@@ -68,10 +68,10 @@ def _word(data, place):
 
 
 @compiled
-def _masks():
-    """For 0 to 8 bytes that are left of a text, the bits that they take of a word."""
-    masks = np.full(_BYTES + 1, _ALL)
-    for left in range(_BYTES):
+def _masks(most):
+    """For 0 to 8 bytes, which are most, that are left of a text, the bits that they take of a word."""
+    masks = np.full(most + 1, _ALL)
+    for left in range(most):
         masks[left] = (np.uint64(1) << np.uint64(_BYTES * left)) - np.uint64(1)
     return masks
 
@@ -104,7 +104,7 @@ def number_texts(offsets: Halves | Ints, base: int, data: Words, most: int, firs
         data: The bytes, and four words behind.
     """
     bits = _room(most)
-    table, known, masks = np.zeros(1 << bits, np.int32), np.empty((most, 4), np.uint64), _masks()
+    table, known, masks = np.zeros(1 << bits, np.int32), np.empty((most, 4), np.uint64), _masks(_BYTES)
     last, down, many = (1 << bits) - 1, np.uint64(64 - bits), 0
     for row in range(len(offsets) - 1):
         begin = offsets[row] - base
