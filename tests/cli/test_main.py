@@ -1,5 +1,6 @@
 """The entry point: version, help, wrong use, the demo; and that importing stays light."""
 
+import os
 import subprocess
 import sys
 
@@ -38,6 +39,15 @@ def test_importing_the_package_and_asking_its_version_load_nothing_heavy() -> No
     )
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert ran.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(("asked", "waited"), [(None, "4"), ("20", "20")])
+def test_threads_for_linear_algebra_sleep_at_once_unless_somebody_asks_otherwise(asked, waited) -> None:
+    known = {name: value for name, value in os.environ.items() if name != "OPENBLAS_THREAD_TIMEOUT"}
+    known |= {} if asked is None else {"OPENBLAS_THREAD_TIMEOUT": asked}
+    script = "import os, sys, sfumato.cli\nbefore = 'numpy' in sys.modules\nprint(os.environ['OPENBLAS_THREAD_TIMEOUT'], before)"
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=known)
+    assert ran.stdout.split() == [waited, "False"]
 
 
 def test_the_demo_says_where_release_and_report_lie(sfumato, tmp_path) -> None:
