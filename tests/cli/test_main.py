@@ -45,7 +45,7 @@ def test_importing_the_package_and_asking_its_version_load_nothing_heavy() -> No
 def test_threads_for_linear_algebra_sleep_at_once_unless_somebody_asks_otherwise(asked, waited) -> None:
     known = {name: value for name, value in os.environ.items() if name != "OPENBLAS_THREAD_TIMEOUT"}
     known |= {} if asked is None else {"OPENBLAS_THREAD_TIMEOUT": asked}
-    script = "import os, sys, sfumato.cli\nbefore = 'numpy' in sys.modules\nprint(os.environ['OPENBLAS_THREAD_TIMEOUT'], before)"
+    script = "import os, sys, sfumato.cli; print(os.environ['OPENBLAS_THREAD_TIMEOUT'], 'numpy' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=known)
     assert ran.stdout.split() == [waited, "False"]
 
