@@ -54,6 +54,9 @@ class Deadline:
         return Deadline(max(self.end, time.monotonic()) + seconds)
 
 
+FOREVER = Deadline()
+
+
 def within(seconds: float, asked: Callable[[], bool] = never) -> Deadline:
     """The deadline in so many seconds.
 

@@ -1,5 +1,6 @@
 """Linear programs over the cells of a table: one silent HiGHS instance each, hot from one run to the next."""
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,8 @@ from sfumato.errors import InternalError, missing_extra
 from sfumato.tables.cells.cells import Bounds, Numbers, Places
 
 PRIMAL_SIMPLEX = 4
+# After so many steps of the simplex method, or as many as there are rows, a program starts anew by interior points.
+STEPS, NO_LIMIT = 2_000, 2**31 - 1
 
 
 def solver(**options: Any) -> Any:
@@ -42,6 +45,26 @@ def linear_program(matrix: Any, costs: Numbers, bounds: Bounds, sides: Bounds | 
     model.a_matrix_.value_ = columns.data
     highs.passModel(model)
     return highs
+
+
+def solved(highs: Any, seconds: float = math.inf) -> bool:
+    """Run a linear program from its last answer; whether it was solved within the time.
+
+    In tables of many dimensions the simplex method may stand still for minutes: after as many steps as there are rows
+    interior points find the answer from nothing, in a second.
+    """
+    from highspy import HighsModelStatus
+
+    highs.setOptionValue("time_limit", highs.getRunTime() + max(seconds, 0.05))
+    highs.setOptionValue("simplex_iteration_limit", max(STEPS, highs.getNumRow()))
+    highs.run()
+    if highs.getModelStatus() == HighsModelStatus.kIterationLimit:
+        highs.clearSolver()
+        highs.setOptionValue("simplex_iteration_limit", NO_LIMIT)
+        highs.setOptionValue("solver", "ipm")
+        highs.run()
+        highs.setOptionValue("solver", "choose")
+    return bool(highs.getModelStatus() == HighsModelStatus.kOptimal)
 
 
 def component_labels(matrix: Any) -> Places:
@@ -115,7 +138,7 @@ class Program:
         highs = self._highs
         open_ended = (Status.kUnbounded, Status.kUnboundedOrInfeasible)
         highs.changeColCost(place, direction)
-        highs.run()
+        solved(highs)
         if highs.getModelStatus() not in (Status.kOptimal, *open_ended):
             # A start from the last answer may lead the solver nowhere; from nothing it finds its way.
             highs.clearSolver()

@@ -8,7 +8,8 @@ import numpy as np
 
 from sfumato.errors import InternalError
 from sfumato.tables.cells.cells import Bounds, Numbers
-from sfumato.tables.programs import linear_program
+from sfumato.tables.deadline import FOREVER, Deadline
+from sfumato.tables.programs import linear_program, solved
 from sfumato.tables.suppression.problem import Problem, Threat
 
 # Small capacity given to unmasked cells when a cut is sought: of all equally violated cuts it picks a sparse one.
@@ -25,7 +26,7 @@ class Attackers:
     def __init__(self, problem: Problem, generous: float = 1.0) -> None:
         self._problem = problem
         self._generous = generous
-        self._shares = np.zeros(problem.size)
+        self._shares, self._end = np.zeros(problem.size), FOREVER
         zeros = np.zeros(problem.size)
         self._all = np.arange(problem.size, dtype=np.int32)
         self._highs = linear_program(problem.matrix, zeros, Bounds(zeros, zeros))
@@ -33,6 +34,10 @@ class Attackers:
     def open(self, shares: Numbers) -> None:
         """Open each cell by a share of its capacity."""
         self._shares = shares
+
+    def until(self, end: Deadline) -> None:
+        """Attack no longer than that: an attack that is not over by then gets through nowhere."""
+        self._end = end
 
     def directions(self, threat: Threat) -> Numbers | None:
         """The multipliers d with sign · y_cell = Σ d_j · y_j over the others, or None when the threat is withstood."""
@@ -43,10 +48,11 @@ class Attackers:
         highs = self._highs
         self._bound(threat)
         highs.changeColCost(threat.cell, -float(threat.sign))
-        highs.run()
-        self._check()
+        answered = solved(highs, self._end.left)
         solution = highs.getSolution()
         highs.changeColCost(threat.cell, 0.0)
+        if not answered:
+            return self._unanswered()
         duals = np.array(solution.col_dual)
         reached = solution.col_value[threat.cell] * threat.sign
         own = 1.0 + threat.sign * duals[threat.cell]
@@ -62,8 +68,12 @@ class Attackers:
         up[threat.cell] = down[threat.cell] = 1.0
         self._highs.changeColsBounds(len(self._all), self._all, -down, up)
 
-    def _check(self) -> None:
-        import highspy
+    def _unanswered(self) -> tuple[None, Numbers]:
+        """No multipliers, where there was no time for them.
 
-        if self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        Raises:
+            InternalError: There was time.
+        """
+        if not self._end.over:
             raise InternalError("an attacker's linear program was not solved.", code="attacker")
+        return None, np.zeros(self._problem.size)

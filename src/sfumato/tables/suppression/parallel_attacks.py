@@ -5,10 +5,12 @@ The shares depend on the problem alone, not on the machine: the answer is the sa
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
 
 import numpy as np
 
 from sfumato.tables.cells.cells import Numbers
+from sfumato.tables.deadline import Deadline
 from sfumato.tables.suppression.flows.flow import GENEROUS
 from sfumato.tables.suppression.flows.flow_programs import FlowPrograms
 from sfumato.tables.suppression.flows.memory import FlowMemory
@@ -38,13 +40,13 @@ class Guards:
         for finder in self._finders:
             finder.open(shares)
 
-    def failed(self, threats: Sequence[Threat]) -> list[Threat]:
-        """The threats that are not withstood, in their order; the guards work at the same time."""
+    def failed(self, threats: Sequence[Threat], end: Deadline) -> list[Threat]:
+        """The threats that are not withstood, or not by the end, in their order; the guards work at the same time."""
         if len(self._proofs) == 1:
-            return [threat for threat in threats if not self._proofs[0].hold(threat)]
+            return [threat for threat in threats if end.over or not self._proofs[0].hold(threat, end)]
         shifts = [[threat for threat in threats if self._shift[threat.cell] == own] for own in range(len(self._proofs))]
         with ThreadPoolExecutor(len(shifts)) as pool:
-            lost = set().union(*pool.map(_lost, self._proofs, shifts))
+            lost = set().union(*pool.map(_lost, self._proofs, shifts, repeat(end)))
         return [threat for threat in threats if threat in lost]
 
     def insiders(self) -> list[Threat]:
@@ -52,5 +54,5 @@ class Guards:
         return [threat for proofs in self._proofs for threat in proofs.insiders(self._problem)]
 
 
-def _lost(proofs: FlowMemory, threats: Sequence[Threat]) -> set[Threat]:
-    return {threat for threat in threats if not proofs.hold(threat)}
+def _lost(proofs: FlowMemory, threats: Sequence[Threat], end: Deadline) -> set[Threat]:
+    return {threat for threat in threats if end.over or not proofs.hold(threat, end)}

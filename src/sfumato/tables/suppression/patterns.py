@@ -69,16 +69,15 @@ class PatternSearch:
         prices = np.where(masked, self._costs * REUSE * self._known, wished)
         self._finder.reprice(np.arange(self.problem.size), prices)
         for place, threat in enumerate(self._threats):
-            if deadline.over:
+            if deadline.over or not self._secure(threat, masked, deadline):
                 self.withstood = place
                 return None
-            self._secure(threat, masked)
             if tell is not None:
                 tell()
         return Pattern(masked, {threat: self._proofs[threat] for threat in self._threats})
 
-    def _secure(self, threat: Threat, masked: Mask) -> None:
-        """Mask, in place, what one threat needs."""
+    def _secure(self, threat: Threat, masked: Mask, deadline: Deadline) -> bool:
+        """Mask, in place, what one threat needs; whether there was time for it."""
         proofs = [proof for proof in self._proofs.get(threat, ()) if proof.within(masked)]
         if open_attackers(self.problem, threat, proofs):
             opposite = [proof for proof in self._proofs.get(threat.opposite, ()) if proof.within(masked)]
@@ -86,7 +85,9 @@ class PatternSearch:
         while left := open_attackers(self.problem, threat, proofs):
             attack = threat if left[0] == OUTSIDER else self.problem.from_within(threat, left[0])
             assert attack is not None
-            flow = self._finder.find(attack)
+            flow = self._finder.find(attack, deadline)
+            if deadline.over:
+                return False
             if flow is None:
                 raise unprotectable(self.problem, attack)
             proofs.append(proof_of(self.problem, threat, flow))
@@ -94,3 +95,4 @@ class PatternSearch:
             masked[new] = True
             self._finder.reprice(new, self._costs[new] * REUSE * self._known[new])
         self._proofs[threat] = proofs
+        return True

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.tables.cells.cells import Mask
-from sfumato.tables.deadline import Deadline
+from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.suppression.defense import Proof, needed, open_attackers, proof_of, with_turned
 from sfumato.tables.suppression.exposure import Exposure
 from sfumato.tables.suppression.flows.finders import finder_for
@@ -34,6 +34,7 @@ class Pruning:
         self._proofs: dict[Threat, list[Proof]] = {}
         self._users: dict[int, set[Threat]] = {}
         self._failures: dict[Threat, int] = {}
+        self._end = FOREVER
         for threat, own in zip(proofs, self._part.threats, strict=True):
             kept = needed(problem, threat, proofs[threat])
             self._keep(own, [replace(proof, flow=self._moved(proof.flow)) for proof in kept])
@@ -51,7 +52,7 @@ class Pruning:
         self, deadline: Deadline, tell: Callable[[int], None] | None = None
     ) -> tuple[Mask, dict[Threat, list[Proof]]]:
         """The pattern without the superfluous masks, as far as the time allows, and its proofs."""
-        kept = self._masked.copy()
+        kept, self._end = self._masked.copy(), deadline
         free = np.flatnonzero(~self._part.forced)
         for place, cell in enumerate(free[np.argsort(-self._part.costs[free], kind="stable")].tolist()):
             if deadline.over:
@@ -111,7 +112,7 @@ class Pruning:
             proofs = with_turned(self._part, threat, proofs, avoiding)
         while left := open_attackers(self._part, threat, proofs):
             attack = threat if left[0] == OUTSIDER else self._part.from_within(threat, left[0])
-            flow = self._finder.find(attack) if attack is not None else None
+            flow = self._finder.find(attack, self._end) if attack is not None else None
             if flow is None:
                 return None
             proofs = [*proofs, proof_of(self._part, threat, flow)]

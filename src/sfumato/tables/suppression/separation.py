@@ -77,21 +77,22 @@ class Separation:
         """Ask every attacker, with as much room as there is."""
         self.doubtful, learnt = False, 0
         self._guards.open(shares)
-        failed = self._guards.failed([*self._problem.threats, *self._insiders])
+        self._cutters.until(end)
+        failed = self._guards.failed([*self._problem.threats, *self._insiders], end)
         if not failed and self._problem.attackers:
-            failed = self._failed_insiders()
+            failed = self._failed_insiders(end)
         for threat in failed:
-            learnt += self._teach(threat, shares, whispers)
+            learnt += not end.over and self._teach(threat, shares, whispers)
             if end.over:
                 # What was not taught is not withstood either: the point is no answer.
                 return max(learnt, 1)
         return learnt
 
-    def _failed_insiders(self) -> list[Threat]:
+    def _failed_insiders(self, end: Deadline) -> list[Threat]:
         known = set(self._insiders)
         new = [threat for threat in self._guards.insiders() if threat not in known]
         self._insiders.extend(new)
-        return self._guards.failed(new)
+        return self._guards.failed(new, end)
 
     def _teach(self, threat: Threat, shares: Numbers, whispers: Sequence[Numbers]) -> bool:
         """Add the cuts with which a failed threat answers."""

@@ -38,6 +38,7 @@ class Watch:
         self._shares = shares
         self._checks.open(shares)
         self._cutters.open(np.maximum(shares, WHISPER))
+        self._cutters.until(end)
         held: list[tuple[Threat, Flow]] = []
         found, few = 0, FEW * len(self._problem.threats)
         for threat in (*self._problem.threats, *self._hostile):

@@ -116,5 +116,5 @@ class _Nothing:
     def reprice(self, cells, prices):
         pass
 
-    def find(self, threat):
+    def find(self, *_):
         return None

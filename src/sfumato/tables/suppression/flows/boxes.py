@@ -10,7 +10,8 @@ import numpy as np
 
 from sfumato.tables.cells.cells import Bounds, Numbers, Places
 from sfumato.tables.cells.coordinates import Coordinates
-from sfumato.tables.programs import linear_program
+from sfumato.tables.deadline import FOREVER, Deadline
+from sfumato.tables.programs import linear_program, solved
 from sfumato.tables.suppression.flows.flow import GENEROUS, Flow
 from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
 
@@ -47,18 +48,18 @@ class Boxes:
         """Change what deviations of some cells cost."""
         self._prices[cells] = prices
 
-    def find(self, threat: Threat) -> Flow | None:
+    def find(self, threat: Threat, end: Deadline = FOREVER) -> Flow | None:
         """The cheapest flow in a box round the threatened cell, or None when there is none."""
-        flows = (self._found(threat, width) for width in self._widths)
+        flows = (self._found(threat, width, end) for width in self._widths)
         return next((flow for flow in flows if flow is not None), None)
 
-    def _found(self, threat: Threat, width: int) -> Flow | None:
+    def _found(self, threat: Threat, width: int, end: Deadline) -> Flow | None:
         cells = self._box(threat.cell, width)
         cells = cells[self._open[cells] | (cells == threat.cell)]
         up, down = self._room(threat, cells)
         matrix = self._columns[:, cells]
         matrix = matrix[np.unique(matrix.indices)]
-        return _solved(matrix, cells, self._prices[cells], (up, down), threat)
+        return _solved(matrix, cells, self._prices[cells], (up, down), threat, end)
 
     def _room(self, threat: Threat, cells: Places) -> tuple[Numbers, Numbers]:
         """The room of the cells of a box, as the attacker sees it."""
@@ -109,9 +110,10 @@ def _near(above: Places) -> list[Places]:
     return [parts[code] if upper < 0 else parts[upper][parts[upper] != code] for code, upper in enumerate(above)]
 
 
-def _solved(matrix: Any, cells: Places, prices: Numbers, room: tuple[Numbers, Numbers], threat: Threat) -> Flow | None:
+def _solved(
+    matrix: Any, cells: Places, prices: Numbers, room: tuple[Numbers, Numbers], threat: Threat, end: Deadline
+) -> Flow | None:
     """The cheapest flow over some cells."""
-    from highspy import HighsModelStatus
     from scipy.sparse import hstack
 
     up, down = room
@@ -121,8 +123,7 @@ def _solved(matrix: Any, cells: Places, prices: Numbers, room: tuple[Numbers, Nu
     highs = linear_program(
         hstack([matrix, -matrix]), np.concatenate([prices, prices]), Bounds(low, np.concatenate([up, down]))
     )
-    highs.run()
-    if highs.getModelStatus() != HighsModelStatus.kOptimal:
+    if not solved(highs, end.left):
         return None
     values = np.array(highs.getSolution().col_value)
     net = values[: len(cells)] - values[len(cells) :]

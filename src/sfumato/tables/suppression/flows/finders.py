@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.tables.cells.cells import Numbers, Places
+from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.suppression.flows.boxes import Boxes
 from sfumato.tables.suppression.flows.flow import GENEROUS, Finder, Flow
 from sfumato.tables.suppression.flows.flow_programs import FlowPrograms
@@ -36,9 +37,9 @@ class Finders:
         for finder in (self._first, *self._others):
             finder.reprice(cells, prices)
 
-    def find(self, threat: Threat) -> Flow | None:
+    def find(self, threat: Threat, end: Deadline = FOREVER) -> Flow | None:
         """The flow that the first of them finds."""
-        return next((flow for finder in (self._first, *self._others) if (flow := finder.find(threat))), None)
+        return next((flow for finder in (self._first, *self._others) if (flow := finder.find(threat, end))), None)
 
 
 class Lazy:
@@ -66,12 +67,12 @@ class Lazy:
         if self._made is not None:
             self._made.reprice(cells, prices)
 
-    def find(self, threat: Threat) -> Flow | None:
+    def find(self, threat: Threat, end: Deadline = FOREVER) -> Flow | None:
         """The cheapest flow that withstands a threat, or None when there is none."""
         if self._made is None:
             self._made = FlowPrograms(self._problem, self._prices, GENEROUS)
             self._made.open(self._shares)
-        return self._made.find(threat)
+        return self._made.find(threat, end)
 
 
 def finder_for(problem: Problem, prices: Numbers, thorough: bool = True, few: int = FEW_CELLS) -> Finder:

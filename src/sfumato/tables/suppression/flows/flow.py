@@ -6,6 +6,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Numbers, Places
+from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.suppression.problem import Threat
 
 # A flow may exceed the room by this share: the tolerance of the linear programs.
@@ -48,8 +49,8 @@ class Finder(Protocol):
     def reprice(self, cells: Places, prices: Numbers) -> None:
         """Change what deviations of some cells cost."""
 
-    def find(self, threat: Threat) -> Flow | None:
-        """The cheapest flow that withstands a threat, or None when there is none."""
+    def find(self, threat: Threat, end: Deadline = FOREVER) -> Flow | None:
+        """The cheapest flow that withstands a threat, or None when there is none, or none by the end."""
 
 
 def flow_of(net: Numbers, need: float) -> Flow:

@@ -3,7 +3,8 @@
 import numpy as np
 
 from sfumato.tables.cells.cells import Bounds, Numbers, Places
-from sfumato.tables.programs import linear_program
+from sfumato.tables.deadline import FOREVER, Deadline
+from sfumato.tables.programs import linear_program, solved
 from sfumato.tables.suppression.flows.flow import Flow, flow_of
 from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
 
@@ -43,10 +44,8 @@ class FlowPrograms:
         columns = np.concatenate([cells, cells + self._size]).astype(np.int32)
         self._highs.changeColsCost(len(columns), columns, np.concatenate([prices, prices]))
 
-    def find(self, threat: Threat) -> Flow | None:
+    def find(self, threat: Threat, end: Deadline = FOREVER) -> Flow | None:
         """The cheapest flow that withstands a threat, or None when there is none."""
-        import highspy
-
         forward, backward = (0, self._size) if threat.sign > 0 else (self._size, 0)
         self._highs.changeColBounds(threat.cell + forward, threat.need, threat.need)
         self._highs.changeColBounds(threat.cell + backward, 0.0, 0.0)
@@ -54,9 +53,7 @@ class FlowPrograms:
         for cell, up, down in zip(own.cells.tolist(), own.up, own.down, strict=True) if own else ():
             if cell != threat.cell:
                 self._bounds(cell, min(up, self.room_up[cell]), min(down, self.room_down[cell]))
-        self._highs.run()
-        solved = self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
-        values = np.array(self._highs.getSolution().col_value) if solved else None
+        values = np.array(self._highs.getSolution().col_value) if solved(self._highs, end.left) else None
         for cell in (threat.cell, *(own.cells.tolist() if own else ())):
             self._bounds(cell, self.room_up[cell], self.room_down[cell])
         return None if values is None else flow_of(values[: self._size] - values[self._size :], threat.need)

@@ -1,5 +1,6 @@
 """The flows found so far at points of a master program: a threat of which one still fits needs no new one."""
 
+from sfumato.tables.deadline import Deadline
 from sfumato.tables.suppression.flows.flow import SLACK, Flow
 from sfumato.tables.suppression.flows.flow_programs import FlowPrograms
 from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
@@ -16,14 +17,14 @@ class FlowMemory:
         self._flows: dict[Threat, list[Flow]] = {}
         self._attacks: dict[Threat, tuple[Flow, list[Threat]]] = {}
 
-    def hold(self, threat: Threat) -> bool:
+    def hold(self, threat: Threat, end: Deadline) -> bool:
         """Whether a threat is withstood: by a flow remembered, or by a new one; it stands first from now on."""
         flows = self._flows.setdefault(threat, [])
         place = next((place for place, flow in enumerate(flows) if self._fits(flow, threat)), None)
         if place is not None:
             flows.insert(0, flows.pop(place))
             return True
-        flow = self._turned(threat) or self._finder.find(threat)
+        flow = self._turned(threat) or self._finder.find(threat, end)
         if flow is not None:
             flows.insert(0, flow)
             del flows[MEMORY:]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.tables.cells.cells import Mask, Numbers, Places
+from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.suppression.flows.flow import SLACK, Flow
 from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
 
@@ -39,10 +40,12 @@ class Paths:
         self._prices[cells] = prices
         self._open_prices[cells] = np.where(self._closed[cells], np.inf, prices)
 
-    def find(self, threat: Threat) -> Flow | None:
+    def find(self, threat: Threat, end: Deadline = FOREVER) -> Flow | None:
         """The cheapest cycle that withstands a threat, or None when there is none."""
         from sfumato.tables.suppression.flows.path_kernels import cheapest_path
 
+        if end.over:
+            return None
         part = self._problem.parts[threat.attacker] if threat.attacker != OUTSIDER else None
         own = np.zeros(0, np.int64) if part is None else part.cells
         kept = self._up[own], self._down[own]

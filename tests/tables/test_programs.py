@@ -1,0 +1,83 @@
+"""Linear programs: answered by interior points where the simplex method leads nowhere, and not past their time."""
+
+import numpy as np
+import pytest
+
+from sfumato.errors import InternalError, UnattainableError
+from sfumato.tables import programs
+from sfumato.tables.cells.cells import Bounds, Reach, Status, make_relations, make_table
+from sfumato.tables.deadline import Deadline, within
+from sfumato.tables.programs import linear_program, solved
+from sfumato.tables.suppression import attack_programs
+from sfumato.tables.suppression.attack_programs import Attackers
+from sfumato.tables.suppression.flows import flow_programs
+from sfumato.tables.suppression.parallel_attacks import Guards
+from sfumato.tables.suppression.patterns import PatternSearch
+from sfumato.tables.suppression.problem import make_problem
+
+
+def cube(size=6):
+    """A three-way table with margins, whose first inner cell is unsafe."""
+    values = np.random.default_rng(1).integers(5, 50, (size, size, size)).astype(float)
+    for axis in range(3):
+        values = np.concatenate([values.sum(axis=axis, keepdims=True), values], axis=axis)
+    places = np.arange(values.size).reshape(values.shape)
+    lines = [line for axis in range(3) for line in np.moveaxis(places, axis, 2).reshape(-1, size + 1).tolist()]
+    relations = make_relations([(line, [-1.0] + [1.0] * size) for line in lines])
+    status = np.zeros(values.size, np.int8)
+    status[places[1, 1, 1]] = Status.UNSAFE
+    need = np.where(status == Status.UNSAFE, 4.0, 0.0)
+    return make_problem(make_table(values.ravel(), relations, status=status, reach=Reach(need, need)))
+
+
+def furthest(problem):
+    """How far the first cell can move when every cell has room by chance."""
+    room = np.random.default_rng(2).random(problem.size)
+    highs = linear_program(problem.matrix, np.zeros(problem.size), Bounds(-room, room))
+    highs.changeColCost(0, -1.0)
+    return solved(highs), highs.getInfo()
+
+
+def test_where_the_simplex_method_leads_nowhere_interior_points_answer_the_same(monkeypatch):
+    problem = cube()
+    answered, plain = furthest(problem)
+    assert answered
+    assert plain.ipm_iteration_count <= 0
+    monkeypatch.setattr(programs, "STEPS", 1)
+    monkeypatch.setattr("highspy.Highs.getNumRow", lambda _: 1)
+    answered, other = furthest(problem)
+    assert answered
+    assert other.ipm_iteration_count > 0
+    assert other.objective_function_value == pytest.approx(plain.objective_function_value)
+
+
+def test_an_attack_without_time_gets_through_nowhere_and_one_with_time_is_an_error(monkeypatch):
+    problem = cube()
+    attackers = Attackers(problem)
+    attackers.open(np.zeros(problem.size))
+    assert attackers.directions(problem.threats[0]) is not None
+    monkeypatch.setattr(attack_programs, "solved", lambda *_: False)
+    with pytest.raises(InternalError, match="not solved"):
+        attackers.attack(problem.threats[0])
+    attackers.until(within(0.0))
+    assert attackers.directions(problem.threats[0]) is None
+
+
+def test_what_guards_had_no_time_for_is_not_withstood():
+    problem = cube()
+    guards = Guards(problem)
+    guards.open(np.ones(problem.size))
+    assert guards.failed(problem.threats, Deadline()) == []
+    assert guards.failed(problem.threats, within(0.0)) == list(problem.threats)
+
+
+def test_a_flow_not_found_in_time_is_not_called_impossible(monkeypatch):
+    """Without time a finder has no flow either: the pattern is given up, and the cell not called unprotectable."""
+    problem = cube()
+    search = PatternSearch(problem)
+    late = iter([False, True])
+    end = Deadline(asked=lambda: next(late, True))
+    monkeypatch.setattr(flow_programs, "solved", lambda *_: False)
+    assert search.protect(problem.forced, end) is None
+    with pytest.raises(UnattainableError, match="whatever else is masked"):
+        search.protect(problem.forced, Deadline())
