@@ -1,9 +1,7 @@
 """Files: which lie behind a path, what format they have, their fingerprint, and the head that CSV files share."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
-from glob import glob
 from pathlib import Path
 
 from sfumato.delimited.header import Head, read_head
@@ -53,13 +51,19 @@ def files_of(path: Path) -> list[Path]:
     Raises:
         DataError: There is none.
     """
-    places = [path] if path.exists() else [Path(place) for place in glob(str(path), recursive=True)]  # noqa: PTH207
+    places = [path] if path.exists() else _matching(path)
     files = {file for place in places for file in ([place] if place.is_file() else _files_within(place))}
     if not files:
         raise DataError(
             f"there is no file {path.name}.", "Check the path; in a plan it starts from the plan.", "no-file"
         )
     return sorted(files)
+
+
+def _matching(pattern: Path) -> list[Path]:
+    from glob import glob
+
+    return [Path(place) for place in glob(str(pattern), recursive=True)]  # noqa: PTH207
 
 
 def _files_within(folder: Path) -> list[Path]:
@@ -75,6 +79,8 @@ def files_in(path: Path, form: str) -> list[Path]:
 
 def fingerprint(path: Path) -> str:
     """SHA-256 of a file, or of all files of a folder or pattern in the order of their names."""
+    import hashlib
+
     digest = hashlib.sha256()
     for file in files_of(path):
         with file.open("rb") as stream:

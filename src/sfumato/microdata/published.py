@@ -13,8 +13,7 @@ from sfumato.microdata.counts.persons import PersonCount, person_histogram, plac
 from sfumato.microdata.counts.sample import weights_in_order
 from sfumato.microdata.counts.tallies import numbers_of
 from sfumato.microdata.counts.wildcards import matching_rows
-from sfumato.microdata.models.classes import Classes, Counts, Histogram, Mask, histogram, reference_of
-from sfumato.microdata.models.k_map import POPULATION
+from sfumato.microdata.models.classes import POPULATION, Classes, Counts, Histogram, Mask, histogram, reference_of
 from sfumato.microdata.models.persons import PERSONS, by_persons, persons_with, whole_by_persons
 from sfumato.microdata.models.weights import holding_weights
 from sfumato.microdata.recoding.population import holding_persons

@@ -39,13 +39,13 @@ from sfumato.pipelines.pseudonyms.keys import keys_of
 from sfumato.pipelines.stages.counting import (
     check_columns,
     published_persons,
-    reading_of,
     recount,
     with_person_counts,
     with_sample,
 )
 from sfumato.pipelines.stages.handling import handling_of
 from sfumato.pipelines.stages.perturb import perturbed
+from sfumato.pipelines.stages.reading import reading_of
 from sfumato.pipelines.stages.sealing import read_mapping
 from sfumato.report.verdict import text
 

@@ -35,13 +35,13 @@ from sfumato.pipelines.stages.coding import sensitive_shares
 from sfumato.pipelines.stages.counting import (
     frequency_table,
     published_persons,
-    published_reading,
     published_weights,
     recount,
 )
 from sfumato.pipelines.stages.disclosure import disclosure
 from sfumato.pipelines.stages.handling import handling_of
 from sfumato.pipelines.stages.limits import with_limits
+from sfumato.pipelines.stages.reading import published_reading
 from sfumato.pipelines.stages.reporting import Outcome, report_of
 from sfumato.pipelines.stages.shared_counts import SharedCounts
 

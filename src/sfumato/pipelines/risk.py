@@ -25,7 +25,8 @@ from sfumato.microdata.measures.uniques.special_uniques import special_uniques
 from sfumato.microdata.plan.model import ColumnPlan, Plan, Role
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.column_names import listed
-from sfumato.pipelines.stages.counting import reading_of, with_sample
+from sfumato.pipelines.stages.counting import with_sample
+from sfumato.pipelines.stages.reading import reading_of
 from sfumato.report.risk.page import html_part
 
 

@@ -36,7 +36,6 @@ from sfumato.pipelines.suggesting.first_look import (
 )
 from sfumato.pipelines.suggesting.joint_answers import without_fingerprints
 from sfumato.pipelines.suggesting.looking import Looking
-from sfumato.pipelines.suggesting.lost_zeros import without_lost_zeros
 from sfumato.pipelines.suggesting.person_columns import FEW_ROWS, one_person, repeated_names
 from sfumato.pipelines.suggesting.survey_weights import one_of_each, with_survey_weights
 from sfumato.pipelines.suggesting.tells import tells_in
@@ -253,6 +252,7 @@ def suggest_for_frame(frame: Any) -> SuggestedPlan:
     'sensitive'
     """
     from sfumato.engines.opening import open_engine
+    from sfumato.pipelines.suggesting.lost_zeros import without_lost_zeros
 
     with closing(open_engine(frame, Plan())) as engine:
         return without_lost_zeros(suggest_plan(engine), frame)

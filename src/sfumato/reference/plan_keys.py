@@ -1,7 +1,7 @@
 """The keys of plans as tables: each with what it may be, what it is unless given, and what it means."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from inspect import cleandoc
 from typing import Any
@@ -18,9 +18,9 @@ from sfumato.tables.plan.plan import RULES
 HEAD = "| key | may be | unless given | what it is |\n|---|---|---|---|"
 # A marker in a written page, which its table takes the place of: <!-- keys: method mondrian -->
 MARKER = re.compile(r"<!-- keys: (\w+) ([\w-]+) -->")
-KINDS: dict[str, dict[str, Record[Any]]] = {
+KINDS: dict[str, Mapping[str, Record[Any]]] = {
     "model": SHAPES,
-    "method": dict(METHOD.variants),
+    "method": METHOD.variants,
     "hierarchy": TYPES,
     "rule": RULES,
 }

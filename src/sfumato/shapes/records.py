@@ -7,6 +7,7 @@ a field without a default is required. Where a key needs more than that, the fie
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cached_property
+from importlib import import_module
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -57,6 +58,41 @@ def record_of(kind: type[T], about: str = "", make: Callable[..., T] | None = No
     {'mode': {'enum': ['strict', 'relaxed']}}
     """
     return Record(_KeysOf(kind), make or kind, about)
+
+
+def records_by_name(kinds: Mapping[str, tuple[str, ...]]) -> Mapping[str, Record[Any]]:
+    """Records of dataclasses by the names that plans have for them, each loaded when it is looked at.
+
+    Args:
+        kinds: For each name the module, the class in it, and what it is, where more is said than the class does.
+
+    >>> list(records_by_name({"note": ("sfumato.shapes.records", "Note")})["note"].keys)[:2]
+    ['about', 'minimum']
+    """
+    return _RecordsByName(kinds)
+
+
+class _RecordsByName(Mapping[str, Record[Any]]):
+    """Of all records that a plan may name, a command loads those that its plan does."""
+
+    def __init__(self, kinds: Mapping[str, tuple[str, ...]]) -> None:
+        self._kinds = kinds
+        self._records: dict[str, Record[Any]] = {}
+
+    def __getitem__(self, name: str) -> Record[Any]:
+        if name not in self._records:
+            module, kind, *about = self._kinds[name]
+            self._records[name] = record_of(getattr(import_module(module), kind), "".join(about))
+        return self._records[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._kinds
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kinds)
+
+    def __len__(self) -> int:
+        return len(self._kinds)
 
 
 class _KeysOf(Mapping[str, Key]):

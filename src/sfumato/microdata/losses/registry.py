@@ -1,10 +1,7 @@
-"""The losses a plan may name, made ready for a table."""
+"""The losses a plan may name, made ready for a table; those load that are asked for."""
 
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.losses import steps
-from sfumato.microdata.losses.class_sizes import AverageClassSize, Discernibility
-from sfumato.microdata.losses.classification import Classification
-from sfumato.microdata.losses.entropy import NonUniformEntropy
 from sfumato.microdata.losses.loss import Prepared
 from sfumato.microdata.losses.loss_metric import LossMetric
 from sfumato.microdata.losses.marginal import ColumnLoss, Marginal
@@ -21,11 +18,13 @@ def prepare(
 ) -> Prepared:
     """A loss made ready for a table; `k` is the least size of a class that is kept."""
     if name == "classification" and class_column is not None:
+        from sfumato.microdata.losses.classification import Classification
+
         return Classification(table, class_column)
-    if name == "discernibility":
-        return Discernibility(table, k)
-    if name == "average-class-size":
-        return AverageClassSize(table)
+    if name in ("discernibility", "average-class-size"):
+        from sfumato.microdata.losses.class_sizes import AverageClassSize, Discernibility
+
+        return Discernibility(table, k) if name == "discernibility" else AverageClassSize(table)
     return Marginal(table, _column_loss(name, table), weights, aggregate)
 
 
@@ -33,5 +32,7 @@ def _column_loss(name: LossName, table: FrequencyTable) -> ColumnLoss:
     if name == "loss-metric":
         return LossMetric(table.ladders)
     if name == "non-uniform-entropy":
+        from sfumato.microdata.losses.entropy import NonUniformEntropy
+
         return NonUniformEntropy(table)
     return {"score": steps.score, "height": steps.height, "precision": steps.precision}[name](table.ladders)

@@ -12,6 +12,8 @@ from sfumato.dataclass import dataclass
 Counts = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
+# Under this name the classes of a full-domain search hold the rows of the population: no column can have it.
+POPULATION = "\0population"
 
 
 @dataclass(frozen=True, slots=True)

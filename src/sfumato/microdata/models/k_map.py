@@ -27,14 +27,12 @@ from typing import Annotated, ClassVar
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.data_plan import DATA, DataPlan
-from sfumato.microdata.models.classes import Classes, Counts, Mask
+from sfumato.microdata.models.classes import POPULATION, Classes, Counts, Mask
 from sfumato.microdata.models.model import ClassModel
 from sfumato.shapes.parts import plan_part
 from sfumato.shapes.records import Note
 from sfumato.shapes.shapes import Conversion, Either, Key, Record, Text
 
-# Under this name the classes of a full-domain search hold the rows of the population: no column can have it.
-POPULATION = "\0population"
 # Beyond this mean a Poisson variable is as good as normal.
 LARGE_MEAN = 500.0
 TABLE = Either(

@@ -9,22 +9,20 @@ from typing import TYPE_CHECKING, cast
 
 from sfumato.errors import Fault
 from sfumato.hierarchies.types import ColumnType, canonical
-from sfumato.microdata.models.alpha_k_anonymity import AlphaKAnonymity
-from sfumato.microdata.models.delta_presence import DeltaPresence
+from sfumato.microdata.models.kinds import is_alpha_k_anonymity, is_delta_presence, is_t_closeness
 from sfumato.microdata.models.model import Model
-from sfumato.microdata.models.t_closeness import TCloseness
 
 if TYPE_CHECKING:
-    pass
+    from sfumato.microdata.models.t_closeness import TCloseness
 
 
 def named(model: Model) -> tuple[str, ...]:
     """The values that a model names."""
-    if isinstance(model, AlphaKAnonymity):
+    if is_alpha_k_anonymity(model):
         return model.values
-    if isinstance(model, DeltaPresence):
+    if is_delta_presence(model):
         return (model.subset.value,)
-    return model.order if isinstance(model, TCloseness) else ()
+    return model.order if is_t_closeness(model) else ()
 
 
 def in_one_text(model: Model, type_: ColumnType) -> Model:
@@ -34,9 +32,9 @@ def in_one_text(model: Model, type_: ColumnType) -> Model:
     values = tuple(text if form is None else form for text, form in zip(texts, forms, strict=True))
     if values == texts:
         return model
-    if isinstance(model, DeltaPresence):
+    if is_delta_presence(model):
         return replace(model, subset=replace(model.subset, value=values[0]))
-    if isinstance(model, AlphaKAnonymity):
+    if is_alpha_k_anonymity(model):
         return replace(model, values=values)
     return replace(cast("TCloseness", model), order=values)
 
@@ -48,7 +46,7 @@ def faults_of(model: Model, at: str, type_: ColumnType, missing: Sequence[str]) 
     faults = (
         [Fault(at, f"{len(wrong)} of the values named are not of the type {type_}.", "Mend them.")] if wrong else []
     )
-    if not isinstance(model, TCloseness) and any(text in missing for text in texts):
+    if not is_t_closeness(model) and any(text in missing for text in texts):
         faults.append(
             Fault(at, "a value that is named means missing in these data.", "Take it off, or off data.missing.")
         )

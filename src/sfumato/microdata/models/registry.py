@@ -1,46 +1,32 @@
-"""The models a plan may name."""
+"""The models a plan may name; each loads when a plan does."""
 
 from pathlib import Path
-from typing import Any
 
-from sfumato.microdata.models.alpha_k_anonymity import AlphaKAnonymity
-from sfumato.microdata.models.average_risk import AverageRisk
-from sfumato.microdata.models.beta_likeness import BetaLikeness
-from sfumato.microdata.models.delta_disclosure import DeltaDisclosure
-from sfumato.microdata.models.delta_presence import DeltaPresence
-from sfumato.microdata.models.differential_privacy import DifferentialPrivacy
-from sfumato.microdata.models.global_risk import GlobalRisk
-from sfumato.microdata.models.individual_risk import IndividualRisk
-from sfumato.microdata.models.k_anonymity import KAnonymity
-from sfumato.microdata.models.k_map import KMap
-from sfumato.microdata.models.l_diversity import LDiversity
 from sfumato.microdata.models.model import Model
-from sfumato.microdata.models.population_uniqueness import PopulationUniqueness
-from sfumato.microdata.models.sample_uniqueness import SampleUniqueness
-from sfumato.microdata.models.t_closeness import TCloseness
-from sfumato.shapes.records import record_of
-from sfumato.shapes.shapes import Record, Tagged
+from sfumato.shapes.records import records_by_name
+from sfumato.shapes.shapes import Tagged
 
-MODELS: tuple[Any, ...] = (
-    KAnonymity,
-    KMap,
-    AlphaKAnonymity,
-    LDiversity,
-    TCloseness,
-    DeltaDisclosure,
-    BetaLikeness,
-    DeltaPresence,
-    AverageRisk,
-    SampleUniqueness,
-    IndividualRisk,
-    GlobalRisk,
-    PopulationUniqueness,
-    DifferentialPrivacy,
+SHAPES = records_by_name(
+    {
+        "k-anonymity": ("sfumato.microdata.models.k_anonymity", "KAnonymity"),
+        "k-map": ("sfumato.microdata.models.k_map", "KMap"),
+        "alpha-k-anonymity": ("sfumato.microdata.models.alpha_k_anonymity", "AlphaKAnonymity"),
+        "l-diversity": ("sfumato.microdata.models.l_diversity", "LDiversity"),
+        "t-closeness": ("sfumato.microdata.models.t_closeness", "TCloseness"),
+        "delta-disclosure": ("sfumato.microdata.models.delta_disclosure", "DeltaDisclosure"),
+        "beta-likeness": ("sfumato.microdata.models.beta_likeness", "BetaLikeness"),
+        "delta-presence": ("sfumato.microdata.models.delta_presence", "DeltaPresence"),
+        "average-risk": ("sfumato.microdata.models.average_risk", "AverageRisk"),
+        "sample-uniqueness": ("sfumato.microdata.models.sample_uniqueness", "SampleUniqueness"),
+        "individual-risk": ("sfumato.microdata.models.individual_risk", "IndividualRisk"),
+        "global-risk": ("sfumato.microdata.models.global_risk", "GlobalRisk"),
+        "population-uniqueness": ("sfumato.microdata.models.population_uniqueness", "PopulationUniqueness"),
+        "differential-privacy": ("sfumato.microdata.models.differential_privacy", "DifferentialPrivacy"),
+    }
 )
-SHAPES: dict[str, Record[Any]] = {kind.name: record_of(kind) for kind in MODELS}
 MODEL: Tagged[Model] = Tagged("model", SHAPES, about="a promise about the published rows")
 
 
 def located(model: Model, folder: Path) -> Model:
     """The model with its files, where it has some, found from a folder."""
-    return model.located(folder) if isinstance(model, TCloseness | KMap) else model
+    return model.located(folder) if hasattr(model, "located") else model

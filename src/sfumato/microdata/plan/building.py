@@ -19,7 +19,6 @@ from sfumato.microdata.plan.given import at_column, given_parts, refuse_contradi
 from sfumato.microdata.plan.methods import Method, Optimal
 from sfumato.microdata.plan.model import ColumnPlan, Language, OtherRole, OutputPlan, Role, UtilityPlan
 from sfumato.microdata.plan.policy_plan import PolicyPlan
-from sfumato.microdata.plan.write import plan_dict, plan_text
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.shapes.release_plan import ReleasePlan
 from sfumato.shapes.shapes import kind_of
@@ -188,16 +187,23 @@ class Plan(model.Plan):
 
     def to_dict(self) -> dict[str, Any]:
         """The plan in plain values, as `sf.read_plan` takes them."""
+        from sfumato.microdata.plan.write import plan_dict
+
         return plan_dict(self)
 
     def to_yaml(self) -> str:
         """The plan as the text of a plan file."""
-        return plan_text(self)
+        return self._text()
 
     def save(self, path: str | Path) -> Path:
         """Write the plan file; the paths in it start from its folder."""
-        write_text(Path(path), plan_text(self, Path(path).parent))
+        write_text(Path(path), self._text(Path(path).parent))
         return Path(path)
+
+    def _text(self, folder: Path | None = None) -> str:
+        from sfumato.microdata.plan.write import plan_text
+
+        return plan_text(self, folder)
 
     def _with(self, names: Iterable[str], column: ColumnPlan) -> Self:
         return self._having(dict.fromkeys(_texts(names), column))

@@ -1,11 +1,12 @@
 """Faults of plans for cell suppression, and of what only that looks at."""
 
 from sfumato.errors import Fault
-from sfumato.microdata.models.global_risk import GlobalRisk
-from sfumato.microdata.models.individual_risk import IndividualRisk
-from sfumato.microdata.models.k_anonymity import KAnonymity, SetSizes, least_sizes
+from sfumato.microdata.models.k_anonymity import SetSizes, least_sizes
 from sfumato.microdata.plan.methods import CellSuppression
 from sfumato.microdata.plan.model import Plan
+
+# What cell suppression can promise.
+KEPT = ("k-anonymity", "individual-risk", "global-risk")
 
 
 def cell_faults(plan: Plan) -> list[Fault]:
@@ -27,7 +28,7 @@ def cell_faults(plan: Plan) -> list[Fault]:
             "Use local or optimal for it.",
         )
         for place, model in enumerate(plan.privacy)
-        if not isinstance(model, KAnonymity | IndividualRisk | GlobalRisk)
+        if model.name not in KEPT
     ]
     faults += _set_faults(plan)
     if plan.data.on_missing == "any":

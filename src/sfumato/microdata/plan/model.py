@@ -2,10 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
-from hashlib import sha256
 from pathlib import Path
-from secrets import token_hex
-from typing import Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.intervals import Intervals
@@ -13,7 +11,7 @@ from sfumato.hierarchies.ladder import Hierarchy
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.types import NUMBER_TYPES, ColumnType
 from sfumato.microdata.data_plan import DataPlan
-from sfumato.microdata.models.delta_presence import DeltaPresence, Subset
+from sfumato.microdata.models.kinds import is_delta_presence
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.plan.files import FilePlan
 from sfumato.microdata.plan.methods import Method, Optimal
@@ -25,6 +23,9 @@ from sfumato.shapes.parts import plan_part
 from sfumato.shapes.records import Note, record_of
 from sfumato.shapes.release_plan import ReleasePlan
 from sfumato.shapes.shapes import Choice, Either, Number
+
+if TYPE_CHECKING:
+    from sfumato.microdata.models.delta_presence import Subset
 
 SECRET_BYTES = 16
 PUBLISH = Either(
@@ -213,6 +214,8 @@ class Plan:
 
     def with_secret(self) -> "Plan":
         """The plan with what a release is drawn from: its seed, or else 128 bits of the operating system."""
+        from secrets import token_hex
+
         return replace(self, secret=token_hex(SECRET_BYTES) if self.seed is None else f"seed {self.seed}")
 
     @property
@@ -220,6 +223,8 @@ class Plan:
         """What generators of random numbers start from: the seed, or a number of 63 bits from the secret."""
         if self.seed is not None:
             return self.seed
+        from hashlib import sha256
+
         return int.from_bytes(sha256(f"{self.secret}:drawing".encode()).digest()[:8]) >> 1
 
     def named(self, role: Role) -> tuple[str, ...]:
@@ -291,9 +296,9 @@ class Plan:
         return any(isinstance(operation, SwapHouseholds) for operation in self.perturbations.values())
 
     @property
-    def subset(self) -> Subset | None:
+    def subset(self) -> "Subset | None":
         """The rows that alone are published, where a promise hides who is among them."""
-        return next((model.subset for model in self.privacy if isinstance(model, DeltaPresence)), None)
+        return next((model.subset for model in self.privacy if is_delta_presence(model)), None)
 
     @property
     def withheld_columns(self) -> tuple[str, ...]:

@@ -8,14 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import Fault, PlanError, did_you_mean
-from sfumato.microdata.models.delta_presence import DeltaPresence
-from sfumato.microdata.models.global_risk import GlobalRisk
-from sfumato.microdata.models.individual_risk import IndividualRisk
 from sfumato.microdata.models.k_anonymity import KAnonymity
-from sfumato.microdata.models.k_map import KMap
+from sfumato.microdata.models.kinds import is_delta_presence, is_estimated, is_k_map
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.models.named_values import faults_of, in_one_text
-from sfumato.microdata.models.population_uniqueness import PopulationUniqueness
 from sfumato.microdata.models.registry import located
 from sfumato.microdata.plan.building import Plan
 from sfumato.microdata.plan.cell_faults import cell_faults, level_faults
@@ -31,7 +27,6 @@ from sfumato.microdata.plan.methods import (
 from sfumato.microdata.plan.model import Plan as PlanValue
 from sfumato.microdata.plan.model import Role
 from sfumato.microdata.plan.relation_faults import relation_faults
-from sfumato.microdata.plan.salvage import salvaged
 from sfumato.microdata.plan.sampling import sampling_faults
 from sfumato.microdata.plan.shape import CHOSEN_BY_POLICY, PLAN
 from sfumato.microdata.publishing.perturbation import Microaggregate, SwapHouseholds
@@ -95,7 +90,7 @@ def _read(value: object, folder: Path) -> Plan:
     with suppress(Refused):
         plan = PLAN.read(value, "", faults)
     plan = None if faults.entries else plan
-    whole = plan if plan is not None else salvaged(value, PLAN)
+    whole = plan if plan is not None else _salvaged(value)
     text = dict(value) if isinstance(value, Mapping) else {}
     if whole is not None:
         whole = replace(whole, text=text)
@@ -105,6 +100,12 @@ def _read(value: object, folder: Path) -> Plan:
     privacy = tuple(_resolved(model, plan, folder) for model in plan.privacy)
     method = Microaggregation() if plan.microaggregated and "method" not in text else plan.method
     return Plan.of(replace(plan, folder=folder, text=text, privacy=privacy, method=method))
+
+
+def _salvaged(value: object) -> PlanValue | None:
+    from sfumato.microdata.plan.salvage import salvaged
+
+    return salvaged(value, PLAN)
 
 
 def _refuse_tables(value: object) -> None:
@@ -193,7 +194,7 @@ def _sample_faults(plan: PlanValue) -> list[Fault]:
     if plan.weight is not None and plan.person is not None:
         faults.append(Fault("columns", "weight does not go with person.", "Weights are those of rows: take one off."))
     for place, model in enumerate(plan.privacy):
-        estimated = isinstance(model, IndividualRisk | GlobalRisk | PopulationUniqueness)
+        estimated = is_estimated(model)
         if estimated and plan.weight is None and not _population_told(model):
             do = "Give a column the role weight, or the promise its sampling_fraction."
             faults.append(Fault(f"privacy[{place}]", f"{model.name} needs to know the population.", do))
@@ -233,7 +234,7 @@ def _promise_faults(plan: PlanValue, model: Model, at: str) -> list[Fault]:
 
 def _named_column(model: Model) -> str | None:
     """The column that a promise is about, or that marks the rows it is about."""
-    return model.subset.column if isinstance(model, DeltaPresence) else model.column
+    return model.subset.column if is_delta_presence(model) else model.column
 
 
 def _subset_faults(plan: PlanValue) -> list[Fault]:
@@ -247,7 +248,7 @@ def _subset_faults(plan: PlanValue) -> list[Fault]:
         faults.append(Fault("method.name", what, do))
     if plan.data.on_missing == "drop":
         faults.append(Fault("data.on_missing", "drop does not go with delta-presence.", "Use category."))
-    if sum(isinstance(model, DeltaPresence | KMap) for model in plan.privacy) > 1:
+    if sum(is_delta_presence(model) or is_k_map(model) for model in plan.privacy) > 1:
         faults.append(Fault("privacy", "there can be one list or population of persons.", "Leave one promise out."))
     if any(plan.subset.column in (model.column, plan.utility.target) for model in plan.privacy):
         faults.append(Fault("privacy", "the column that marks the subset is not published.", "Promise another."))

@@ -1,14 +1,19 @@
 """What a plan for differential privacy must be, so that the promise is true of the file that is published."""
 
+from typing import TYPE_CHECKING
+
 from sfumato.errors import Fault, did_you_mean
-from sfumato.microdata.models.differential_privacy import DifferentialPrivacy
+from sfumato.microdata.models.kinds import is_differential_privacy
 from sfumato.microdata.plan.methods import SafePub
 from sfumato.microdata.plan.model import Plan
+
+if TYPE_CHECKING:
+    from sfumato.microdata.models.differential_privacy import DifferentialPrivacy
 
 
 def sampling_faults(plan: Plan) -> list[Fault]:
     """Faults of a plan that promises differential privacy, or samples rows."""
-    promises = [model for model in plan.privacy if isinstance(model, DifferentialPrivacy)]
+    promises = [model for model in plan.privacy if is_differential_privacy(model)]
     if isinstance(plan.method, SafePub) != bool(promises):
         do = "Use privacy: {model: differential-privacy, …} and method: {name: safepub} together."
         return [Fault("method.name", "differential privacy and safepub go together.", do)]
@@ -27,7 +32,7 @@ def sampling_faults(plan: Plan) -> list[Fault]:
     return faults
 
 
-def _level_faults(plan: Plan, method: SafePub, promise: DifferentialPrivacy) -> list[Fault]:
+def _level_faults(plan: Plan, method: SafePub, promise: "DifferentialPrivacy") -> list[Fault]:
     """Faults of the levels: named for all quasi-identifiers, or drawn with a part of epsilon."""
     if not method.levels:
         do = "Name method.levels, or give privacy.search a share of epsilon."

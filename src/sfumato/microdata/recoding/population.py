@@ -10,8 +10,7 @@ import numpy.typing as npt
 from sfumato.microdata.counts.frequencies import DROPPED, FrequencyTable, TextCounts
 from sfumato.microdata.counts.grouping import Grouped
 from sfumato.microdata.counts.packing import Words, packing_of
-from sfumato.microdata.models.classes import Classes, Counts, Histogram
-from sfumato.microdata.models.k_map import POPULATION
+from sfumato.microdata.models.classes import POPULATION, Classes, Counts, Histogram
 from sfumato.microdata.recoding.recoding import Labels, LevelRecoding, Recoding, published_labels
 
 

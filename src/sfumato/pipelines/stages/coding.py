@@ -8,7 +8,7 @@ from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.measures.coded_columns import coded_column
 from sfumato.microdata.measures.value_shares import coded_shares, counted_shares
 from sfumato.microdata.plan.model import Plan
-from sfumato.pipelines.stages.counting import published_reading, reading_of
+from sfumato.pipelines.stages.reading import published_reading, reading_of
 from sfumato.pipelines.stages.shared_counts import SharedCounts
 
 # Of more rows the numbers of a column are not counted one by one.

@@ -5,6 +5,7 @@ from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sfumato.engines.engine import CountsPersons, Engine, Reading
 from sfumato.engines.names import check_header
@@ -12,49 +13,26 @@ from sfumato.engines.order import PERSON
 from sfumato.errors import DataError, Fault, InternalError, PlanError, did_you_mean
 from sfumato.hierarchies.ladder import Hierarchy
 from sfumato.hierarchies.spellings import meanings
-from sfumato.hierarchies.types import canonical
 from sfumato.microdata.counts.frequencies import FrequencyTable, Rejected, TextCounts, tabulate, typed
 from sfumato.microdata.counts.persons import PersonCount, with_persons
 from sfumato.microdata.counts.sample import Labels, weights_of_labels, with_households, with_weights
 from sfumato.microdata.data_plan import DataPlan
-from sfumato.microdata.models.alpha_k_anonymity import AlphaKAnonymity
-from sfumato.microdata.models.k_map import KMap
+from sfumato.microdata.models.kinds import is_alpha_k_anonymity, is_k_map, is_t_closeness
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.models.named_values import named
-from sfumato.microdata.models.t_closeness import TCloseness
 from sfumato.microdata.plan.model import ColumnPlan, Plan, located
 from sfumato.microdata.recoding.population import with_population, with_texts
 from sfumato.microdata.recoding.prediction import Prediction
 from sfumato.pipelines.stages.handling import changed_texts
+from sfumato.pipelines.stages.reading import published_reading, reading_of
 from sfumato.pipelines.stages.shared_counts import SharedCounts
+
+if TYPE_CHECKING:
+    from sfumato.microdata.models.k_map import KMap
 
 ROWS_SHOWN = 10
 # How many zeros may have been lost in front of a code.
 MOST_ZEROS = 6
-
-
-def reading_of(plan: Plan) -> Reading:
-    """What a missing value is, as the plan says."""
-    names = tuple(name for name, column in plan.columns.items() if column.role != "identifier")
-    return Reading(plan.data.missing, names if plan.data.on_missing == "drop" else ())
-
-
-def published_reading(plan: Plan, source: Engine) -> Reading:
-    """How the rows that are published are read: where they are a subset, other marks than its own drop a row."""
-    subset = plan.subset
-    if subset is None:
-        return reading_of(plan)
-    texts = [text for text in source.count((subset.column,), Reading()).values[0] if text is not None]
-    forms, _ = canonical(texts, plan.columns[subset.column].type)
-    marks = [subset.value == (text if form is None else form) for text, form in zip(texts, forms, strict=True)]
-    if not any(marks):
-        raise PlanError(
-            f'privacy: no row has the value of "{subset.column}" that marks the subset.',
-            "Check how the value is written.",
-            "named-values",
-            values=[subset.value],
-        )
-    return Reading(tuple(text for text, marked in zip(texts, marks, strict=True) if not marked), (subset.column,))
 
 
 def check_columns(plan: Plan, columns: tuple[str, ...]) -> None:
@@ -211,7 +189,7 @@ def unnamed(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:
 
 def _tabulated(plan: Plan, text_counts: TextCounts, source: Engine) -> tuple[FrequencyTable, tuple[Rejected, ...]]:
     """The frequency table, with the population behind the rows where a model asks for it."""
-    model = next((model for model in plan.privacy if isinstance(model, KMap) and model.population), None)
+    model = next((model for model in plan.privacy if is_k_map(model) and model.population), None)
     if model is not None:
         population, missing = (
             counted_population(model, plan.quasi_identifiers),
@@ -230,7 +208,7 @@ def _tabulated(plan: Plan, text_counts: TextCounts, source: Engine) -> tuple[Fre
     return with_population(table, population, missing), tuple(entry for entry in own if entry.texts)
 
 
-def counted_population(model: KMap, columns: tuple[str, ...]) -> TextCounts:
+def counted_population(model: "KMap", columns: tuple[str, ...]) -> TextCounts:
     """The population's combinations of the quasi-identifiers, counted by the engine that fits its file."""
     from sfumato.engines.duckdb.engine import DuckDBEngine
 
@@ -304,11 +282,11 @@ def absent(model: Model, table: FrequencyTable) -> int:
     Raises:
         PlanError: None of them does: the promise would be empty.
     """
-    if isinstance(model, TCloseness) or not named(model) or model.column is None:
+    if is_t_closeness(model) or not named(model) or model.column is None:
         return 0
     texts = {text for text in table.sensitive_values[model.column] if text is not None}
     every = {*texts, *named(model)}
-    meaning = meanings(every) if isinstance(model, AlphaKAnonymity) else {text: text for text in every}
+    meaning = meanings(every) if is_alpha_k_anonymity(model) else {text: text for text in every}
     present = {meaning[text] for text in texts}
     lacking = [text for text in named(model) if meaning[text] not in present]
     if len(lacking) == len(named(model)):

@@ -24,7 +24,7 @@ from sfumato.microdata.measures.joint_telling import JointTell, joint_tells
 from sfumato.microdata.measures.telling import Tell, may_tell, tells
 from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.microdata.recoding.recoding import Recoding
-from sfumato.pipelines.stages.counting import published_reading
+from sfumato.pipelines.stages.reading import published_reading
 from sfumato.pipelines.stages.shared_counts import MOST_AT_ONCE, MOST_COLUMNS, SharedCounts, other_columns
 
 # Rows that may be gone through for it, all counts together: a report must not cost more than the release.

@@ -15,7 +15,7 @@ from sfumato.microdata.models.classes import Classes, histogram
 from sfumato.microdata.models.persons import failing_by_persons, whole_by_persons
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import Recoding
-from sfumato.pipelines.stages.counting import reading_of
+from sfumato.pipelines.stages.reading import reading_of
 
 Ints = npt.NDArray[np.int64]
 

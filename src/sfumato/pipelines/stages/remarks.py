@@ -11,8 +11,8 @@ from sfumato.microdata.measures.disclosure import Disclosure
 from sfumato.microdata.measures.release import Measures
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.publishing.perturbation import SwapHouseholds
-from sfumato.pipelines.stages.counting import reading_of
 from sfumato.pipelines.stages.handling import changed_texts, missing_spellings
+from sfumato.pipelines.stages.reading import reading_of
 from sfumato.pipelines.stages.shared_counts import other_columns
 from sfumato.pipelines.stages.uncounted_persons import first_profile
 

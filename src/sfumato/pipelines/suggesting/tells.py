@@ -10,7 +10,7 @@ from sfumato.microdata.counts.parts import one_row_each
 from sfumato.microdata.measures.joint_telling import joint_tells, positions_of
 from sfumato.microdata.measures.telling import tells as tells_of
 from sfumato.microdata.plan.read import read_plan
-from sfumato.pipelines.stages.counting import reading_of
+from sfumato.pipelines.stages.reading import reading_of
 from sfumato.pipelines.suggesting.counted_rows import CountsRows
 
 

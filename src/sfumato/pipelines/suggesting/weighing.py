@@ -18,7 +18,7 @@ from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.plan.methods import Local, Suppression
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
-from sfumato.pipelines.stages.counting import reading_of
+from sfumato.pipelines.stages.reading import reading_of
 from sfumato.pipelines.suggesting.counted_rows import CountsRows
 
 # Rows that are weighed; fewer than the least tell nothing.

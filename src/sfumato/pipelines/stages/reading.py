@@ -1,0 +1,30 @@
+"""How the rows of a plan are read: what is missing in them, and which of them are published."""
+
+from sfumato.engines.engine import Engine, Reading
+from sfumato.errors import PlanError
+from sfumato.hierarchies.types import canonical
+from sfumato.microdata.plan.model import Plan
+
+
+def reading_of(plan: Plan) -> Reading:
+    """What a missing value is, as the plan says."""
+    names = tuple(name for name, column in plan.columns.items() if column.role != "identifier")
+    return Reading(plan.data.missing, names if plan.data.on_missing == "drop" else ())
+
+
+def published_reading(plan: Plan, source: Engine) -> Reading:
+    """How the rows that are published are read: where they are a subset, other marks than its own drop a row."""
+    subset = plan.subset
+    if subset is None:
+        return reading_of(plan)
+    texts = [text for text in source.count((subset.column,), Reading()).values[0] if text is not None]
+    forms, _ = canonical(texts, plan.columns[subset.column].type)
+    marks = [subset.value == (text if form is None else form) for text, form in zip(texts, forms, strict=True)]
+    if not any(marks):
+        raise PlanError(
+            f'privacy: no row has the value of "{subset.column}" that marks the subset.',
+            "Check how the value is written.",
+            "named-values",
+            values=[subset.value],
+        )
+    return Reading(tuple(text for text, marked in zip(texts, marks, strict=True) if not marked), (subset.column,))
