@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import PlanError
+from sfumato.shapes.yaml_library import yaml_library
 
 # How files end that hold rows or cells, and no plan.
 DATA_SUFFIXES = (".csv", ".tsv", ".txt", ".gz", ".parquet", ".jsonl", ".xlsx", ".xls", ".sqlite", ".db", ".duckdb")
@@ -44,7 +45,7 @@ def load(path: Path) -> Any:
     Raises:
         PlanError: The file cannot be read, is not UTF-8, or is not YAML.
     """
-    import yaml
+    yaml = yaml_library()
 
     try:
         return parsed(path.read_text(encoding="utf-8-sig"))
@@ -78,7 +79,7 @@ def parsed(text: str) -> Any:
 
     The reader in C, where it is there, is ten times as quick; what it refuses is left to the other, and its words.
     """
-    import yaml
+    yaml = yaml_library()
 
     # The reader in C takes tabs within texts, the other does not: a plan is right or wrong on every machine.
     if yaml.__with_libyaml__ and "\t" not in text:
@@ -89,7 +90,7 @@ def parsed(text: str) -> Any:
 
 def dumped(value: Any, width: int) -> str:
     """A plain value as YAML, by the writer in C where both write the same."""
-    import yaml
+    yaml = yaml_library()
 
     writer = yaml.CSafeDumper if yaml.__with_libyaml__ and _written_alike(value) else yaml.SafeDumper
     return str(yaml.dump(value, Dumper=writer, sort_keys=False, allow_unicode=True, width=width))
@@ -106,9 +107,11 @@ def _written_alike(value: Any) -> bool:
 
 def written(value: Any, flow: bool = False, width: int = 100) -> str:
     """A plain value as YAML, numbers as they were written; with `flow`, in one line."""
-    import yaml
+    yaml = yaml_library()
 
-    class PlanDumper(yaml.SafeDumper):
+    base: Any = yaml.SafeDumper
+
+    class PlanDumper(base):  # type: ignore[misc]
         pass
 
     PlanDumper.add_representer(Written, lambda dumper, data: dumper.represent_scalar(TAG + "float", data.text))
@@ -122,7 +125,7 @@ def written(value: Any, flow: bool = False, width: int = 100) -> str:
 @cache
 def _loader(base: Any) -> Any:
     """One of YAML's safe loaders, which here also refuses a key that is given twice instead of keeping the last."""
-    import yaml
+    yaml = yaml_library()
 
     class PlanLoader(base):  # type: ignore[misc]
         def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:

@@ -1,0 +1,28 @@
+"""YAML's library as commands need it: its regular expressions are compiled when they are used.
+
+It compiles a dozen when it loads; that of all signs that no file may hold takes longer than to write a plan, and the
+reader in C asks for none of them.
+"""
+
+import re
+import sys
+from typing import Any
+
+from sfumato.patterns import regex
+
+
+def yaml_library() -> Any:
+    """The library; what other modules compile meanwhile is compiled at once, as ever."""
+    if "yaml" not in sys.modules:
+        compiled_at_once = re.compile
+
+        def compiled(pattern: Any, flags: int = 0) -> Any:
+            within = str(sys._getframe(1).f_globals.get("__name__")).startswith("yaml.")
+            return regex(pattern, flags) if within else compiled_at_once(pattern, flags)
+
+        re.compile = compiled
+        try:
+            import yaml  # noqa: F401
+        finally:
+            re.compile = compiled_at_once
+    return sys.modules["yaml"]
