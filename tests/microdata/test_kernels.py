@@ -318,6 +318,9 @@ def test_every_compiled_function_does_what_its_source_says(monkeypatch: pytest.M
     # Small lattices are walked to their end, and the one of millions of nodes is not.
     monkeypatch.setattr("sfumato.microdata.methods.local.bound.MOST_SECONDS", 9e9)
     monkeypatch.setattr("sfumato.microdata.methods.local.cells.MOST_WORK", 1_000_000)
+    # Annealing ends by its work.
+    monkeypatch.setattr("sfumato.microdata.methods.local.annealing.FEWEST_LOOKS", 0)
+    monkeypatch.setattr("sfumato.microdata.methods.local.annealing.MOST_LOOKS", 30_000)
     loaded = list(modules())
     kernels = {f"{module.__name__}.{name}" for module in loaded for name in kernels_of(module)}
     checks = Checks()

@@ -176,7 +176,7 @@ def test_a_lost_column_kept_what_its_sentence_leaves(tmp_path) -> None:
             "region": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
             "sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
         },
-        "privacy": [{"model": "k-anonymity", "k": 5}],
+        "privacy": [{"model": "k-anonymity", "k": 11}],
         "method": {"name": "local", "suppression": 0.1},
     }
     release = anonymize(rows, plan)

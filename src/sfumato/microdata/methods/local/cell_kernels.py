@@ -27,11 +27,13 @@ class Rows(NamedTuple):
 
 
 class Stack(NamedTuple):
-    """Room for each column: rows (m, n) of the cells that a cell is divided into; edges (m, labels + 1) of these;
-    tops (m, labels) their largest factor; alike (m, n) the size of the cell that begins with a combination, one level
-    lower; slots (labels,) -1; level, cells, cell (m,); cost (m + 1,) of the columns before; start, end (m + 1,) of the
-    cell that is divided; work (1,) is counted down, and nothing more is looked at once it is used up."""
+    """Room for each column: parts (n,) where each combination of a cell goes; rows (m, n) of the cells that a cell is
+    divided into; edges (m, labels + 1) of these; tops (m, labels) their largest factor; alike (m, n) the size of the
+    cell that begins with a combination, one level lower; slots (labels,) -1; level, cells, cell (m,); cost (m + 1,) of
+    the columns before; start, end (m + 1,) of the cell that is divided; work (1,) is counted down, and nothing more is
+    looked at once it is used up."""
 
+    parts: Halves
     rows: Halves2
     edges: Ints2
     tops: Reals2
@@ -49,47 +51,51 @@ class Stack(NamedTuple):
 @compiled
 def divide(rows, stack, prices, column, owners, factors, whole):
     """Divide a cell by the labels of a column at a level; rows that are in a class already are left out."""
-    labels = prices.labels[column, stack.level[column]]
-    slots, edges = stack.slots, stack.edges[column]
+    labels, codes = prices.labels[column, stack.level[column]], rows.codes[column]
+    slots, edges, tops, parts = stack.slots, stack.edges[column], stack.tops[column], stack.parts
     start, end = stack.start[column], stack.end[column]
+    owned, wanted = len(owners) > 0, len(factors) > 0
     stack.work[0] -= end - start
     many = 0
     for at in range(start, end):
         row = whole[at]
-        if owners[row] >= 0:
+        if owned and owners[row] >= 0:
+            parts[at] = -1
             continue
-        label = labels[rows.codes[column, row]]
+        label = labels[codes[row]]
         slot = slots[label]
         if slot < 0:
             slot = slots[label] = many
             edges[many + 1] = 0
-            stack.tops[column, many] = 0.0
+            tops[many] = 0.0
             many += 1
+        parts[at] = slot
         edges[slot + 1] += 1
-        stack.tops[column, slot] = max(stack.tops[column, slot], factors[row])
+        if wanted and factors[row] > tops[slot]:
+            tops[slot] = factors[row]
     edges[0] = 0
     total = 0
     for slot in range(many):
         size = edges[slot + 1]
         edges[slot + 1] = total
         total += size
+    divided = stack.rows[column]
     for at in range(start, end):
-        row = whole[at]
-        if owners[row] < 0:
-            slot = slots[labels[rows.codes[column, row]]]
-            stack.rows[column, edges[slot + 1]] = row
+        slot = parts[at]
+        if slot >= 0:
+            divided[edges[slot + 1]] = whole[at]
             edges[slot + 1] += 1
     for slot in range(many):
-        slots[labels[rows.codes[column, stack.rows[column, edges[slot]]]]] = -1
+        slots[labels[codes[divided[edges[slot]]]]] = -1
     stack.cells[column], stack.cell[column] = many, 0
 
 
 @compiled
 def dearest(rows, members, owners, k):
     """The k largest prices in a cell, added up, of rows that are in no class; -1 where there are fewer rows."""
-    left, total = k, 0.0
+    left, total, owned = k, 0.0, len(owners) > 0
     for row in members:
-        if owners[row] < 0:
+        if not owned or owners[row] < 0:
             some = min(left, rows.counts[row])
             total += some * rows.worth[row]
             left -= some

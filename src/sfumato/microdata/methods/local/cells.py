@@ -13,19 +13,28 @@ from functools import cached_property
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.methods.local import cell_kernels
+from sfumato.microdata.methods.local import cell_kernels, core_kernels
 from sfumato.microdata.methods.local.cell_kernels import Rows, Stack
+from sfumato.microdata.methods.local.core_kernels import Found
 from sfumato.microdata.methods.local.kernels import Prices
-from sfumato.microdata.methods.local.sweep import UNPLACED, Ints, Sweep
+from sfumato.microdata.methods.local.sweep import Ints, Sweep
 from sfumato.microdata.methods.time_limit import Flag
-from sfumato.microdata.models.classes import Floats, Mask
+from sfumato.microdata.models.classes import Floats
 
 # Combinations times nodes of a table that is gone through, and combinations that are looked at: seconds of work.
 MOST_WORK = 400_000_000
-# Classes are made of cells whose ratio is below the first of these, then the next.
-LIMITS = (1.0001, 1.05, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0, 10.0)
+# Cells that may become classes: those whose ratio is not above this (for the smallest classes more), of no more than
+# this part of all combinations or narrow, and as many as there is room for.
+HIGHEST_RATIO, FOR_SMALL = 1.5, 0.4
+WIDEST_SHARE = 9
+NARROW = 2000
+FURTHER = (1.5, 1.6, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0, 10.0)
+MOST_CELLS = 100_000
+MOST_MEMBERS = 6_000_000
 # Sums of the same costs in another order differ by less.
 SAME = 1e-12
+# No row is in a class; no factors are wanted.
+NOBODY, NOTHING = np.zeros(0, np.int64), np.zeros(0)
 
 
 @dataclass(frozen=True)
@@ -68,6 +77,7 @@ class CellWalk:
         columns, rows = self._codes.shape
         labels = max(ladder.size for ladder in self.sweep.table.ladders)
         return Stack(
+            np.zeros(rows, np.int32),
             np.zeros((columns, rows), np.int32),
             np.zeros((columns, labels + 1), np.int64),
             np.zeros((columns, labels)),
@@ -95,12 +105,11 @@ class CellWalk:
         """Prices times the least ratio of the cells around each combination, none above the most."""
         table = self.sweep.table
         factors = np.divide(most, worth, out=np.zeros_like(worth), where=worth > 0)
-        nobody = np.full(len(worth), UNPLACED, np.int64)
         self._stack.work[0] = MOST_WORK
         whole = np.argsort(-worth, kind="stable").astype(np.int32)
         rows = Rows(self._codes, table.counts, worth)
         done = cell_kernels.lower_factors(
-            rows, self._stack, self._prices, whole, *self._levels, self.sweep.problem.k, nobody, factors, stop
+            rows, self._stack, self._prices, whole, *self._levels, self.sweep.problem.k, NOBODY, factors, stop
         )
         # A row in no cell that is large enough stays what it is worth.
         return worth * np.where(np.isinf(factors), 1.0, factors) if done else None
@@ -116,18 +125,33 @@ class CellWalk:
         kept = sum(sweep.prices.costs[column, tops[column], codes[:, column]] for column in columns)
         return np.array(np.maximum(kept, lost), np.float64)
 
-    def classes(self, worth: Floats, stop: Flag) -> Ints:
-        """The class of each combination: of the cells that lose least for what their rows are worth; else UNPLACED."""
-        table, number = self.sweep.table, 0
-        owners = np.full(len(worth), UNPLACED, np.int64)
+    def found(self, worth: Floats, stop: Flag) -> Found:
+        """The cells that lose least for what their rows are worth; the members of each, the dearest first."""
+        number = len(worth)
         order = np.argsort(-worth, kind="stable").astype(np.int32)
-        rows, nothing = Rows(self._codes, table.counts, worth), np.zeros(len(worth))
+        found = Found(
+            np.empty(MOST_MEMBERS, np.int32), np.zeros(MOST_CELLS + 1, np.int64), np.zeros(MOST_CELLS),
+            np.zeros(MOST_CELLS),
+        )  # fmt: skip
+        k, widest = self.sweep.problem.k, max(number // WIDEST_SHARE, NARROW)
         self._stack.work[0] = MOST_WORK
-        for at, limit in enumerate(LIMITS):
-            left: Mask = owners[order] < 0
+        many = core_kernels.collect(
+            Rows(self._codes, self.sweep.table.counts, worth), self._stack, self._prices, order, *self._levels,
+            k, NOBODY, NOTHING, HIGHEST_RATIO + FOR_SMALL / k**2, widest, found, stop,
+        )  # fmt: skip
+        members, starts, costs, ratios = found
+        return Found(members[: starts[many]], starts[: many + 1], costs[:many], ratios[:many])
+
+    def further(self, worth: Floats, owners: Ints, stop: Flag) -> Ints:
+        """Classes with more of them made of the rows that are in none, of whatever cells lose least for their worth."""
+        owners, number = owners.copy(), int(owners.max(initial=-1)) + 1
+        order = np.argsort(-worth, kind="stable").astype(np.int32)
+        rows = Rows(self._codes, self.sweep.table.counts, worth)
+        self._stack.work[0] = MOST_WORK
+        for limit in FURTHER:
+            left = order[owners[order] < 0]
             number = cell_kernels.make_classes(
-                rows, self._stack, self._prices, order[left], *self._levels, self.sweep.problem.k, owners, nothing,
-                limit, number, stop,
+                rows, self._stack, self._prices, left, *self._levels, self.sweep.problem.k, owners, NOTHING, limit,
+                number, stop,
             )  # fmt: skip
-            self.sweep.tell(at + 1, len(LIMITS))
         return owners

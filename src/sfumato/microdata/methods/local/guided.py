@@ -4,8 +4,8 @@ The sweep serves cheap rows first, and takes their neighbors from rows that have
 neighbors comes first. For promises about class sizes alone, where all cells can be gone through in seconds.
 """
 
+from sfumato.microdata.methods.local.annealing import annealed
 from sfumato.microdata.methods.local.cells import CellWalk
-from sfumato.microdata.methods.local.exchange import bettered
 from sfumato.microdata.methods.local.sweep import Ints, Sweep
 
 
@@ -22,7 +22,4 @@ def guided(sweep: Sweep) -> Ints | None:
         worth = None if least is None else walk.dual(least, stop)
         if least is None or worth is None:
             return None
-        owners = walk.classes(worth, stop)
-        if stop[0] or owners.max(initial=-1) < 0:
-            return None
-        return bettered(sweep, owners, least, stop)
+        return annealed(walk, worth, least, stop)

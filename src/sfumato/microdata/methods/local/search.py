@@ -34,6 +34,11 @@ from sfumato.microdata.plan.methods import Local
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import ClassRecoding, Labels
 
+# With fewer seconds than these, a fair answer comes first.
+UNHURRIED = 20.0
+# Nodes times combinations up to which the sweep takes a moment.
+QUICK_SWEEP = 20_000_000
+
 
 def search(plan: Plan, method: Local, table: FrequencyTable, progress: Progress | None = None) -> Result:
     """The recoding that the sweep finds, never worse than the best node.
@@ -46,7 +51,10 @@ def search(plan: Plan, method: Local, table: FrequencyTable, progress: Progress 
     if problem.size > MOST_LISTED:
         # Nodes that are not listed are not gone through: classes are made of neighbors there.
         return _large(plan, method, sweep, problem)
-    best = _guided(sweep, swept(sweep, method))
+    prices_alone = _prices_suffice(problem, method)
+    best = _guided(sweep, None if prices_alone else swept(sweep, method))
+    if best is None and prices_alone:
+        best = swept(sweep, method)
     node = better_node(problem, best.loss if best else None)
     if node is not None and (best is None or problem.offers(node)):
         best = better(best, _from_node(sweep, node))
@@ -86,6 +94,18 @@ def _large(plan: Plan, method: Local, sweep: Sweep, problem: Problem) -> Result:
     if best is None:
         raise unattainable(problem)
     return _result(best, method)
+
+
+def _prices_suffice(problem: Problem, method: Local) -> bool:
+    """Whether the sweep would not better classes made by prices, and takes long.
+
+    So where nothing is suppressed, the loss is a sum over rows, the sweep is not asked for in detail, and the time is
+    long enough for both, should there be no such classes.
+    """
+    sums = isinstance(problem.loss, Marginal) and problem.loss.aggregate != "geometric"
+    plain = method.rounds == 1 and not method.weight and method.time_limit >= UNHURRIED
+    long = problem.size * len(problem.table.counts) > QUICK_SWEEP
+    return sums and plain and long and not problem.limit
 
 
 def _guided(sweep: Sweep, best: Answer | None) -> Answer | None:

@@ -1,0 +1,155 @@
+"""Classes found by annealing: cells that may become classes are opened and closed by chance, with ever less heat.
+
+The recoding is a location of facilities with a least number of customers each: cells are opened, and every row goes to
+the cheapest open one around it that is not left too small thereby. First those cells are opened that lose least for
+what their rows are worth; then cells drawn by chance are opened or closed, with what that leaves too small closed, too,
+where it adds no more to the loss than the temperature allows (Kirkpatrick, S., Gelatt, C. D., Vecchi, M. P. (1983).
+Optimization by simulated annealing, https://doi.org/10.1126/science.220.4598.671). It ends by the work that it has
+done: the same table gives the same classes, unless the time is over.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.microdata.methods.local import core_kernels, opening_kernels
+from sfumato.microdata.methods.local.cells import CellWalk
+from sfumato.microdata.methods.local.classes import costs_of, firsts_of, levels_of
+from sfumato.microdata.methods.local.core_kernels import Found
+from sfumato.microdata.methods.local.exchange import Kinds, affordable, bettered
+from sfumato.microdata.methods.local.opening_kernels import NOWHERE, Core, Opened
+from sfumato.microdata.methods.local.sweep import UNPLACED, Ints, Sweep
+from sfumato.microdata.methods.time_limit import Flag
+from sfumato.microdata.models.classes import Floats
+
+Halves = npt.NDArray[np.int32]
+# Cells are opened whose ratio is below the first of these, then the next.
+LIMITS = (1.0001, 1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 1.75, 2.0, 3.0, 10.0)
+# The temperatures, from the first to the last, in shares of what a class loses; then none.
+HOT, COLD = 0.1, 0.04
+STEPS, STILL = 60, 4
+# How often the members of all cells are looked at, times the root of k: a larger class takes rows from more others, and
+# fewer tries succeed. At least and at most so many members: a tenth of a second, and more than one.
+PASSES = 6.5
+FEWEST_LOOKS, MOST_LOOKS = 10_000_000, 150_000_000
+SEED = 88_172_645_463_325_252
+# Room for the members of the cells of classes, at first.
+ROOM = 2_000_000
+# What a row in no class loses, beside the dearest cell.
+LOST = 4.0
+CHANCES = 1024
+
+
+def annealed(walk: CellWalk, worth: Floats, least: Floats, stop: Flag) -> Ints | None:
+    """The class of each combination, or UNPLACED; None where there are none.
+
+    Args:
+        worth: The price of a row of each combination; least: what it loses at least in any class.
+    """
+    sweep = walk.sweep
+    k, counts = sweep.problem.k, sweep.table.counts.astype(np.int32)
+    found = walk.found(worth, stop)
+    owners = walk.further(worth, _greedy(found, counts, worth, k), stop)
+    owners = bettered(sweep, owners, least, stop, affordable(owners, Kinds.DISSOLVE))
+    number = int(owners.max(initial=-1)) + 1
+    if not number or stop[0]:
+        return None
+    core, order = _core(_with_classes(sweep, found, owners, number, worth), len(counts))
+    opened = _opened(core, counts, k)
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order))
+    core_kernels.open_classes(core, opened, counts, places[len(found.costs) :], owners)
+    work = int(PASSES * k**0.5 * (len(core.members) + len(counts)))
+    work = min(max(work, FEWEST_LOOKS), MOST_LOOKS)
+    random = np.array([SEED], np.uint64)
+    chances = -np.log((np.arange(CHANCES) + 0.5) / CHANCES)
+    opening_kernels.anneal(core, opened, counts, k, _heats(opened), chances, work, random, stop)
+    _, numbers = np.unique(np.append(opened.owners, NOWHERE), return_inverse=True)
+    owners = numbers[:-1].astype(np.int64) - 1
+    return bettered(sweep, owners, least, stop, affordable(owners, Kinds.MOVE))
+
+
+def _greedy(found: Found, counts: Halves, worth: Floats, k: int) -> Ints:
+    """The classes of those cells that lose least for what their rows are worth."""
+    core, order = _core(found, len(counts))
+    opened = _opened(core, counts, k)
+    ratios = found.ratios[order]
+    by_ratio = np.argsort(ratios, kind="stable")
+    core_kernels.open_dearest(core, opened, counts, worth, ratios, by_ratio, np.array(LIMITS), k)
+    return opened.owners.astype(np.int64) - 1
+
+
+def _with_classes(sweep: Sweep, found: Found, owners: Ints, number: int, worth: Floats) -> Found:
+    """The cells, and those of classes."""
+    levels, firsts, labels = levels_of(sweep, owners, number), firsts_of(owners, number), _labels(sweep, worth)
+    starts, room = np.zeros(number + 1, np.int64), ROOM
+    while True:
+        members = np.empty(room, np.int32)
+        total = core_kernels.cells_of_classes(sweep.table.codes, sweep.prices, levels, firsts, *labels, members, starts)
+        if total <= room:
+            break
+        room = total
+    members = members[:total]
+    return Found(
+        np.concatenate([found.members, members]),
+        np.concatenate([found.starts, starts[1:] + found.starts[-1]]),
+        np.append(found.costs, costs_of(sweep, levels, firsts)),
+        np.append(found.ratios, np.full(number, np.inf)),
+    )
+
+
+def _labels(sweep: Sweep, worth: Floats) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+    """The combinations by their labels, the dearest first, and where those of each label begin."""
+    columns, levels, values = sweep.prices.labels.shape
+    order = np.argsort(-worth, kind="stable").astype(np.int32)
+    listed = np.empty((columns, levels, len(worth)), np.int32)
+    begins = np.zeros((columns, levels, values + 2), np.int64)
+    core_kernels.list_labels(sweep.table.codes, sweep.prices, order, listed, begins)
+    return listed, begins
+
+
+def _core(found: Found, rows: int) -> tuple[Core, Ints]:
+    """The cells by their cost, and which they are."""
+    order = np.argsort(found.costs, kind="stable")
+    places, holders = np.zeros(rows + 1, np.int64), np.empty(len(found.members), np.int32)
+    core_kernels.cells_of_rows(found.members, found.starts, order, places, holders)
+    starts, ends = found.starts[:-1][order], found.starts[1:][order]
+    return Core(found.members, starts, ends, found.costs[order], holders, places), order
+
+
+def _opened(core: Core, counts: Halves, k: int) -> Opened:
+    """No cell open, and all rows nowhere."""
+    rows, slots = len(counts), int(counts.sum()) // k + 2
+    costs = np.zeros(slots)
+    costs[NOWHERE] = LOST * max(core.costs.max(initial=0.0), 1e-6)
+    sizes, head = np.zeros(slots, np.int64), np.full(slots, UNPLACED, np.int64)
+    sizes[NOWHERE], head[NOWHERE] = counts.sum(), 0
+    after, before = np.arange(1, rows + 1, dtype=np.int32), np.arange(-1, rows - 1, dtype=np.int32)
+    after[-1] = UNPLACED
+    return Opened(
+        np.zeros(rows, np.int32),
+        np.zeros(rows, np.int32),
+        after,
+        before,
+        np.zeros(rows),
+        np.full(slots, UNPLACED, np.int64),
+        head,
+        sizes,
+        costs,
+        np.zeros(slots),
+        np.full(len(core.costs), UNPLACED, np.int32),
+        np.append(slots - 1, np.arange(slots - 1, -1, -1)),
+        np.zeros(slots + 2, np.int64),
+        np.zeros(slots, np.int64),
+        np.zeros(slots),
+        np.zeros(slots, np.int64),
+        np.zeros(rows, np.int64),
+        np.zeros(rows, np.int64),
+    )
+
+
+def _heats(opened: Opened) -> Floats:
+    """The temperatures: shares of what a class loses on average, now."""
+    classes = opened.cells >= 0
+    scale = float((opened.sizes * opened.costs)[classes].sum()) / max(int(classes.sum()), 1)
+    falling = HOT * (COLD / HOT) ** (np.arange(STEPS) / (STEPS - 1))
+    return np.append(scale * falling, np.zeros(STILL))

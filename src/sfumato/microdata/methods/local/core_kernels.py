@@ -1,0 +1,226 @@
+"""Compiled loops that write down the cells which may become classes, and make a first recoding of them.
+
+Shapes: n combinations in c cells; `rows`, `stack`, `prices` as in cell_kernels.py.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.loops.arrays import Halves, Halves2, Halves3, Ints, Ints3, Reals
+from sfumato.loops.compiled import compiled
+from sfumato.microdata.methods.local.cell_kernels import Rows, Stack, next_cell
+from sfumato.microdata.methods.local.kernels import Prices, alike
+from sfumato.microdata.methods.local.opening_kernels import NOWHERE, Core, Opened, open_cell, pull, put
+
+
+class Found(NamedTuple):
+    """Room for cells: members, those of one after those of another; starts (c + 1,); costs (c,) of a row; ratios (c,)
+    of what k rows lose to what the k dearest are worth."""
+
+    members: Halves
+    starts: Ints
+    costs: Reals
+    ratios: Reals
+
+
+@compiled
+def thinned(found, many):
+    """Leave out the half of the cells with the highest ratios; how many are left, and the highest of theirs."""
+    limit = np.sort(found.ratios[:many])[many // 2]
+    kept = total = 0
+    for cell in range(many):
+        if found.ratios[cell] < limit:
+            start, size = found.starts[cell], found.starts[cell + 1] - found.starts[cell]
+            for at in range(size):
+                found.members[total + at] = found.members[start + at]
+            found.costs[kept], found.ratios[kept] = found.costs[cell], found.ratios[cell]
+            kept += 1
+            total += size
+            found.starts[kept] = total
+    return kept, limit
+
+
+@compiled
+def collect(
+    rows: Rows, stack: Stack, prices: Prices, whole: Halves, lowest: Ints, highest: Ints, k: int, owners: Ints,
+    factors: Reals, limit: float, widest: int, found: Found, stop: Ints,
+):  # fmt: skip
+    """Write down the cells whose ratio is not above a limit; where there is no room, the limit is lowered.
+
+    Args:
+        widest: The most combinations of a cell.
+
+    Returns:
+        How many cells there are.
+    """
+    last = len(lowest) - 1
+    stack.level[last] = -1
+    stack.start[0], stack.end[0] = 0, len(whole)
+    stack.cost[0] = 0.0
+    many = 0
+    found.starts[0] = 0
+    while True:
+        ratio = next_cell(rows, stack, prices, whole, lowest, highest, k, owners, factors, limit, stop)
+        if ratio < 0.0:
+            return many
+        cell = stack.cell[last] - 1
+        start, end = stack.edges[last, cell], stack.edges[last, cell + 1]
+        if end - start > widest:
+            continue
+        while many and (many == len(found.costs) or found.starts[many] + end - start > len(found.members)):
+            many, limit = thinned(found, many)
+        if ratio >= limit and many == 0:
+            continue
+        begin = found.starts[many]
+        for at in range(end - start):
+            found.members[begin + at] = stack.rows[last, start + at]
+        found.costs[many], found.ratios[many] = stack.cost[last + 1], ratio
+        many += 1
+        found.starts[many] = begin + end - start
+
+
+@compiled
+def cells_of_rows(members: Halves, starts: Ints, order: Ints, places: Ints, holders: Halves):
+    """For each combination the cells that it lies in, in an order of cells; into `holders`.
+
+    Args:
+        order: (c,) the cells; their numbers from here on are their places in it.
+        places: (n + 1,) receives where the cells of each combination begin.
+    """
+    for row in members:
+        places[row + 1] += 1
+    for row in range(len(places) - 1):
+        places[row + 1] += places[row]
+    at = places.copy()
+    for number in range(len(order)):
+        cell = order[number]
+        for place in range(starts[cell], starts[cell + 1]):
+            row = members[place]
+            holders[at[row]] = number
+            at[row] += 1
+
+
+@compiled
+def open_dearest(
+    core: Core, opened: Opened, counts: Halves, worth: Reals, ratios: Reals, order: Ints, limits: Reals, k: int
+):
+    """Open cells whose ratio, of the rows that are in no class, is not above a limit, then the next, as they come.
+
+    Args:
+        worth: (n,) the price of a row; members of cells come in its order, the dearest first.
+        ratios: (c,) of all rows, raised to those of the rows left; order: (c,) the cells, the lowest ratio first.
+    """
+    left = order.copy()
+    many = len(left)
+    for limit in limits:
+        kept = 0
+        for place in range(many):
+            cell = left[place]
+            if ratios[cell] <= limit:
+                value = _worth_left(core, opened, counts, worth, cell, k)
+                if value < 0.0:
+                    continue
+                cost = core.costs[cell]
+                ratios[cell] = k * cost / value if value > 0.0 else (np.inf if cost > 0.0 else 0.0)
+                if ratios[cell] <= limit:
+                    _take_dearest(core, opened, counts, worth, cell, k)
+                    continue
+            left[kept] = cell
+            kept += 1
+        many = kept
+
+
+@compiled
+def _worth_left(core, opened, counts, worth, cell, k):
+    """The k largest prices of a cell's rows that are in no class, added up; -1 where there are fewer."""
+    left, total = k, 0.0
+    for at in range(core.starts[cell], core.ends[cell]):
+        row = core.members[at]
+        if opened.owners[row] == NOWHERE:
+            some = min(left, counts[row])
+            total += some * worth[row]
+            left -= some
+            if left == 0:
+                return total
+    return -1.0
+
+
+@compiled
+def _take_dearest(core, opened, counts, worth, cell, k):
+    """Open a cell for its dearest rows: k, and those besides that are worth what they lose in it."""
+    slot = open_cell(core, opened, counts, cell)
+    for at in range(core.starts[cell], core.ends[cell]):
+        row = core.members[at]
+        if opened.owners[row] == NOWHERE and (opened.sizes[slot] < k or worth[row] >= core.costs[cell]):
+            pull(opened, counts, row)
+            put(core, opened, counts, row, slot)
+
+
+@compiled
+def open_classes(core: Core, opened: Opened, counts: Halves, cells: Ints, owners: Ints):
+    """Open cells for classes, where none is open.
+
+    Args:
+        cells: The cell of each class; owners: (n,) the class of each combination, or -1.
+    """
+    for cell in cells:
+        open_cell(core, opened, counts, cell)
+    for row in range(len(owners)):
+        if owners[row] >= 0:
+            pull(opened, counts, row)
+            put(core, opened, counts, row, opened.slots[cells[owners[row]]])
+
+
+@compiled
+def list_labels(codes: Halves2, prices: Prices, order: Halves, listed: Halves3, begins: Ints3):
+    """List the combinations by their label, for each column and level.
+
+    Args:
+        order: (n,) the combinations, as those of one label are to follow each other.
+        listed: (m, levels, n) receives them; begins: (m, levels, labels + 2), zeros, where those of each label begin.
+    """
+    for column in range(len(listed)):
+        for level in range(len(listed[column])):
+            labels, begin = prices.labels[column, level], begins[column, level]
+            for row in order:
+                begin[labels[codes[row, column]] + 2] += 1
+            for label in range(2, len(begin)):
+                begin[label] += begin[label - 1]
+            for row in order:
+                label = labels[codes[row, column]] + 1
+                listed[column, level, begin[label]] = row
+                begin[label] += 1
+
+
+@compiled
+def cells_of_classes(
+    codes: Halves2, prices: Prices, levels: Halves2, firsts: Ints, listed: Halves3, begins: Ints3, members: Halves,
+    starts: Ints,
+):  # fmt: skip
+    """Write down the cells of classes, as far as there is room; of the labels of each, the rarest is gone through.
+
+    Args:
+        levels: (classes, m); firsts: (classes,) a combination of each; listed, begins: of `list_labels`.
+        members: Receives the members; starts: (classes + 1,) where each cell begins.
+
+    Returns:
+        How many members all cells have, also where that is more than there is room for.
+    """
+    total = 0
+    for group in range(len(firsts)):
+        starts[group] = total
+        first, rarest, begin, end = firsts[group], 0, 0, len(codes) + 1
+        for column in range(len(listed)):
+            level = levels[group, column]
+            label = prices.labels[column, level, codes[first, column]]
+            if begins[column, level, label + 1] - begins[column, level, label] < end - begin:
+                rarest, begin, end = column, begins[column, level, label], begins[column, level, label + 1]
+        for at in range(begin, end):
+            row = listed[rarest, levels[group, rarest], at]
+            if alike(codes, row, first, levels[group], prices):
+                if total < len(members):
+                    members[total] = row
+                total += 1
+    starts[len(firsts)] = total
+    return total

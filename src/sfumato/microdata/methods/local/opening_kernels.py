@@ -1,0 +1,374 @@
+"""Compiled loops that open and close cells as classes, row by row and by chance, as annealing does.
+
+A row in an open cell knows the next cheapest one; a class knows what it costs when all its rows went there. So what is
+gained by opening a cell is counted by looking once at each of its rows: a class that loses rows spares what it has
+beyond k, or is closed.
+
+Shapes: n combinations in c cells, s slots of open cells. Cells are numbered by their cost, the cheapest first. The slot
+NOWHERE is no class: rows in it are in none, and lose more than anywhere.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from sfumato.loops.arrays import Halves, Ints, Reals, Words
+from sfumato.loops.compiled import compiled
+from sfumato.microdata.methods.local.exchange_kernels import link, unlink
+
+NOWHERE = 0
+_KEEP, _SPARE, _CLOSE, _FILL = 0, 1, 2, 3
+_LEAST = 1e-9
+# After so many tries the temperature is looked up, and rows go to cheaper classes that are open.
+_TRIES = 8192
+# What trying costs beside looking at rows, in rows.
+_EFFORT = 20
+
+
+class Core(NamedTuple):
+    """members: combinations of cells, from starts to ends (c,); costs (c,) of a row; holders: the cells of each
+    combination, from places (n + 1,) on, the cheapest first."""
+
+    members: Halves
+    starts: Ints
+    ends: Ints
+    costs: Reals
+    holders: Halves
+    places: Ints
+
+
+class Opened(NamedTuple):
+    """owners, second (n,) slots: of the class, and of the next cheapest; after, before (n,) the neighbors in the class,
+    or -1; more (n,) what a combination adds when it goes to the second. Of slots: cells, or -1; head, sizes, costs of a
+    row, closing: what all rows add when they go. slots (c,) of open cells, -1 for others; free (s + 1,): how many slots
+    are free, and these. For one cell that is tried: donors (s + 2,), how many and which slots; rows taken from each,
+    what these add elsewhere (both 0 before); choices of what becomes of donors. went, whence (n,): who moved."""
+
+    owners: Halves
+    second: Halves
+    after: Halves
+    before: Halves
+    more: Reals
+    cells: Ints
+    head: Ints
+    sizes: Ints
+    costs: Reals
+    closing: Reals
+    slots: Halves
+    free: Ints
+    donors: Ints
+    taken: Ints
+    spared: Reals
+    choices: Ints
+    went: Ints
+    whence: Ints
+
+
+@compiled
+def next_open(core, opened, row):
+    """The slot of the cheapest open cell around a combination beside its own."""
+    own = opened.owners[row]
+    for at in range(core.places[row], core.places[row + 1]):
+        slot = opened.slots[core.holders[at]]
+        if slot > NOWHERE and slot != own:
+            return slot
+    return NOWHERE
+
+
+@compiled
+def set_second(opened, counts, row, slot):
+    """Note the next cheapest class of a combination."""
+    own = opened.owners[row]
+    more = counts[row] * (opened.costs[slot] - opened.costs[own])
+    opened.closing[own] += more - opened.more[row]
+    opened.more[row], opened.second[row] = more, slot
+
+
+@compiled
+def put(core, opened, counts, row, slot):
+    """Put a combination into a class."""
+    link(opened, row, slot)
+    opened.sizes[slot] += counts[row]
+    opened.more[row] = 0.0
+    set_second(opened, counts, row, next_open(core, opened, row))
+
+
+@compiled
+def pull(opened, counts, row):
+    """Take a combination out of its class."""
+    own = opened.owners[row]
+    opened.sizes[own] -= counts[row]
+    opened.closing[own] -= opened.more[row]
+    unlink(opened, row)
+
+
+@compiled
+def open_cell(core, opened, counts, cell):
+    """Open a cell in a free slot, without rows; it becomes the second of those to which it is cheaper."""
+    opened.free[0] -= 1
+    slot = opened.free[opened.free[0] + 1]
+    reopen(core, opened, counts, cell, slot)
+    opened.sizes[slot], opened.closing[slot], opened.head[slot] = 0, 0.0, -1
+    return slot
+
+
+@compiled
+def reopen(core, opened, counts, cell, slot):
+    """Let rows go to a slot's cell."""
+    cost = core.costs[cell]
+    opened.cells[slot], opened.costs[slot] = cell, cost
+    opened.slots[cell] = slot
+    for at in range(core.starts[cell], core.ends[cell]):
+        row = core.members[at]
+        if cost < opened.costs[opened.second[row]] and opened.owners[row] != slot:
+            set_second(opened, counts, row, slot)
+
+
+@compiled
+def shut(core, opened, counts, slot):
+    """Close a cell that has no rows; those whose second it was find another."""
+    cell = opened.cells[slot]
+    opened.slots[cell] = -1
+    for at in range(core.starts[cell], core.ends[cell]):
+        row = core.members[at]
+        if opened.second[row] == slot:
+            set_second(opened, counts, row, next_open(core, opened, row))
+
+
+@compiled
+def release(opened, slot):
+    """Make a slot free."""
+    opened.cells[slot] = -1
+    opened.free[opened.free[0] + 1] = slot
+    opened.free[0] += 1
+
+
+@compiled
+def drawn(random, mask):
+    """A random number from 0 to a mask of ones, from a generator of our own: the same on every machine."""
+    random[0] ^= random[0] << np.uint64(13)
+    random[0] ^= random[0] >> np.uint64(7)
+    random[0] ^= random[0] << np.uint64(17)
+    return np.int64((random[0] >> np.uint64(11)) & np.uint64(mask))
+
+
+@compiled
+def look(core, opened, counts, cell):
+    """Count what a cell could take from each class."""
+    many = 0
+    for at in range(core.starts[cell], core.ends[cell]):
+        row = core.members[at]
+        own = opened.owners[row]
+        # Without a branch, which nobody could foretell.
+        opened.donors[many + 1] = own
+        many += opened.taken[own] == 0
+        opened.taken[own] += counts[row]
+        opened.spared[own] += opened.more[row]
+    opened.donors[0] = many
+
+
+@compiled
+def weigh(opened, cost, k, heat, chances, random):
+    """Choose what becomes of each donor of a cell; what opening it adds to the loss, infinite where it is too small."""
+    added, size, room = 0.0, 0, 0
+    for at in range(1, opened.donors[0] + 1):
+        slot = opened.donors[at]
+        taken = opened.taken[slot]
+        gain = opened.costs[slot] - cost
+        spare = min(taken, opened.sizes[slot] - (k if slot else 0))
+        choice, less = _KEEP, 0.0
+        if gain > 0.0 and spare > 0:
+            choice, less = _SPARE, -gain * spare
+        if slot != NOWHERE:
+            closed = opened.closing[slot] - opened.spared[slot] - gain * taken
+            far = closed - less
+            if far < -_LEAST or (far < 3.0 * heat and drawn(random, 1) and far < heat * chances[drawn(random, 1023)]):
+                choice, less = _CLOSE, closed
+        opened.choices[slot] = choice
+        added += less
+        if choice == _CLOSE:
+            size += taken
+        elif choice == _SPARE:
+            size += spare
+        else:
+            room += max(spare, 0)
+    if size >= k:
+        return added
+    return added + filled(opened, cost, k, k - size) if size + room >= k else np.inf
+
+
+@compiled
+def filled(opened, cost, k, need):
+    """What it adds to take rows that lose by it, from classes that spare them, the dearest of these first."""
+    added = 0.0
+    while need > 0:
+        best, dearest, spare = -1, -1.0, 0
+        for at in range(1, opened.donors[0] + 1):
+            slot = opened.donors[at]
+            if opened.choices[slot] == _KEEP and opened.costs[slot] > dearest:
+                own = min(opened.taken[slot], opened.sizes[slot] - k)
+                if own > 0:
+                    best, dearest, spare = slot, opened.costs[slot], own
+        if best < 0:
+            return np.inf
+        opened.choices[best] = _FILL
+        some = min(need, spare)
+        added += some * (cost - dearest)
+        need -= some
+    return added
+
+
+@compiled
+def move(core, opened, counts, row, slot, moved):
+    """Move a combination, and note whence."""
+    opened.went[moved], opened.whence[moved] = row, opened.owners[row]
+    pull(opened, counts, row)
+    put(core, opened, counts, row, slot)
+    return moved + 1
+
+
+@compiled
+def take_rows(core, opened, counts, cell, slot, k):
+    """Move rows into a newly opened cell, as was chosen; how many combinations moved."""
+    moved = 0
+    for at in range(core.starts[cell], core.ends[cell]):
+        row = core.members[at]
+        own = opened.owners[row]
+        choice = opened.choices[own]
+        spares = opened.sizes[own] - counts[row] >= (k if own else 0)
+        if choice == _CLOSE or (choice == _SPARE and spares):
+            moved = move(core, opened, counts, row, slot, moved)
+    for at in range(core.starts[cell], core.ends[cell]):
+        if opened.sizes[slot] >= k:
+            break
+        row = core.members[at]
+        own = opened.owners[row]
+        if own != slot and opened.choices[own] == _FILL and opened.sizes[own] - counts[row] >= k:
+            moved = move(core, opened, counts, row, slot, moved)
+    return moved
+
+
+@compiled
+def empty_donors(core, opened, counts, moved):
+    """Close the donors that were chosen for it: the rest of their rows go to the next cheapest; how many moved."""
+    for at in range(1, opened.donors[0] + 1):
+        slot = opened.donors[at]
+        if opened.choices[slot] == _CLOSE:
+            opened.slots[opened.cells[slot]] = -1
+    for at in range(1, opened.donors[0] + 1):
+        slot = opened.donors[at]
+        if opened.choices[slot] == _CLOSE:
+            while opened.head[slot] >= 0:
+                row = opened.head[slot]
+                moved = move(core, opened, counts, row, next_open(core, opened, row), moved)
+            shut(core, opened, counts, slot)
+    return moved
+
+
+@compiled
+def balance(opened, moved, counts):
+    """What the moves that are noted have added to the loss."""
+    added = 0.0
+    for at in range(moved):
+        row = opened.went[at]
+        added += counts[row] * (opened.costs[opened.owners[row]] - opened.costs[opened.whence[at]])
+    return added
+
+
+@compiled
+def try_cell(core, opened, counts, cell, k, heat, chances, random):
+    """Open a cell, and close what it leaves too small, if that adds no more to the loss than chance allows."""
+    look(core, opened, counts, cell)
+    allowed = heat * chances[drawn(random, 1023)] - _LEAST
+    opened.choices[NOWHERE] = _KEEP
+    if opened.free[0] > 0 and weigh(opened, core.costs[cell], k, heat, chances, random) <= allowed:
+        slot = open_cell(core, opened, counts, cell)
+        opened.choices[slot] = _KEEP
+        moved = take_rows(core, opened, counts, cell, slot, k)
+        moved = empty_donors(core, opened, counts, moved)
+        if opened.sizes[slot] < k or balance(opened, moved, counts) > allowed:
+            undo(core, opened, counts, slot, moved)
+        else:
+            for at in range(1, opened.donors[0] + 1):
+                if opened.choices[opened.donors[at]] == _CLOSE:
+                    release(opened, opened.donors[at])
+    for at in range(1, opened.donors[0] + 1):
+        opened.taken[opened.donors[at]], opened.spared[opened.donors[at]] = 0, 0.0
+
+
+@compiled
+def undo(core, opened, counts, slot, moved):
+    """Take back the opening of a cell."""
+    for at in range(1, opened.donors[0] + 1):
+        donor = opened.donors[at]
+        if opened.choices[donor] == _CLOSE:
+            reopen(core, opened, counts, opened.cells[donor], donor)
+    for at in range(moved - 1, -1, -1):
+        row = opened.went[at]
+        pull(opened, counts, row)
+        put(core, opened, counts, row, opened.whence[at])
+    shut(core, opened, counts, slot)
+    release(opened, slot)
+
+
+@compiled
+def try_closing(core, opened, counts, slot, allowed):
+    """Close a class, if that adds no more to the loss than is allowed."""
+    if opened.closing[slot] > allowed:
+        return
+    opened.slots[opened.cells[slot]] = -1
+    while opened.head[slot] >= 0:
+        row = opened.head[slot]
+        other = opened.second[row]
+        pull(opened, counts, row)
+        put(core, opened, counts, row, other)
+    shut(core, opened, counts, slot)
+    release(opened, slot)
+
+
+@compiled
+def settle_rows(core, opened, counts, k):
+    """Move rows that their class spares to a cheaper one that is open."""
+    for row in range(len(counts)):
+        own, other = opened.owners[row], opened.second[row]
+        if opened.more[row] < -_LEAST and (own == NOWHERE or opened.sizes[own] - counts[row] >= k):
+            pull(opened, counts, row)
+            put(core, opened, counts, row, other)
+
+
+@compiled
+def anneal(
+    core: Core, opened: Opened, counts: Halves, k: int, heats: Reals, chances: Reals, work: int, random: Words,
+    stop: Ints,
+):  # fmt: skip
+    """Open and close cells drawn by chance, with ever less heat, until the work is done.
+
+    Args:
+        heats: The temperatures, one after the other, each for as much work.
+        chances: (1024,) what a move may add, in temperatures, drawn from by chance.
+        work: How many rows of cells are looked at.
+    """
+    cells, done, tries = len(core.costs), 0, 0
+    mask = 1
+    while mask < cells:
+        mask *= 2
+    heat = heats[0]
+    while done < work:
+        tries += 1
+        if tries % _TRIES == 0:
+            if stop[0]:
+                return
+            settle_rows(core, opened, counts, k)
+            heat = heats[done * len(heats) // work]
+            done += len(counts)
+        cell = drawn(random, mask - 1)
+        if cell >= cells:
+            continue
+        slot = opened.slots[cell]
+        done += _EFFORT
+        if slot >= 0:
+            try_closing(core, opened, counts, slot, heat * chances[drawn(random, 1023)] - _LEAST)
+        else:
+            done += core.ends[cell] - core.starts[cell]
+            try_cell(core, opened, counts, cell, k, heat, chances, random)
+    settle_rows(core, opened, counts, k)
