@@ -16,6 +16,9 @@ from sfumato.hierarchies.spellings import meanings, misspelled, surplus
         (["A+", "A-", "a+"], 1),
         (["1", "0", "ja"], 1),
         (["1.", "1"], 1),
+        (["I10.90", "I1090", "i10.90"], 2),  # a diagnosis, with and without its point
+        (["C50.9", "C509", "C50"], 1),
+        (["B1.5", "B15", "A10.5 mg", "A105 mg"], 0),
         ([], 0),
     ],
 )

@@ -43,7 +43,8 @@ def rows(values, count=80):
 
 
 @pytest.mark.parametrize(
-    "values", [SPELLED, ["0", "0.0", "0.00"], ["no", "NO", " no"], ["type-2", "Type 2", "type 2."]]
+    "values",
+    [SPELLED, ["0", "0.0", "0.00"], ["no", "NO", " no"], ["type-2", "Type 2", "type 2."], ["I10.90", "I1090", "i1090"]],
 )
 def test_spellings_alone_are_no_diversity(values):
     with pytest.raises(UnattainableError):

@@ -1,8 +1,8 @@
 """Spellings: texts of one column that are likely one value, written in several ways.
 
-`no`, `No ` and `NO` differ in case and space, `HIV` and `H.I.V.` in signs, `0` and `0.00` in zeros; `N`, `nein` and
-`no` are short or other words of the same answer where a column has no other values than answers. `1` and `01`, `1.5 mg`
-and `15 mg`, `A+` and `A-` are not one value.
+`no`, `No ` and `NO` differ in case and space, `HIV` and `H.I.V.` in signs, `I10.90` and `I1090` in the point of a code
+for a disease, `0` and `0.00` in zeros; `N`, `nein` and `no` are short or other words of the same answer where a column
+has no other values than answers. `1` and `01`, `1.5 mg` and `15 mg`, `A+` and `A-` are not one value.
 """
 
 import re
@@ -20,6 +20,8 @@ _NUMBER = regex(r"[+-]?(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?", re.ASCII)
 # Signs that change no word: points and quotes beside a letter, strokes inside of words; not those of numbers, nor plus
 # and minus behind a word.
 _AT_LETTERS = regex(r"(?<=[^\W\d_])[.'’`\"]+|[.'’`\"]+(?=[^\W\d_])")
+# The point of a code for a disease (ICD-10), which many leave out: it stands behind the third sign alone.
+_CODE_POINT = regex(r"(?<=^[a-z]\d[\da-z])\.(?=[\da-z]{1,4}$)", re.ASCII)
 _BETWEEN_WORDS = regex(r"(?<=[^\W\d_])[-_/](?=\w)|(?<=\w)[-_/](?=[^\W\d_])")
 
 # A text that stands in so many times as many rows as another of nearly the same letters is the right one.
@@ -75,13 +77,15 @@ def plain_text(text: str) -> str:
 
     >>> plain_text(" H.I.V.  Positive "), plain_text("covid-19"), plain_text("2.50"), plain_text("1.5 mg")
     ('hiv positive', 'covid 19', '2.5', '1.5 mg')
+    >>> plain_text("I10.90"), plain_text("B1.5")
+    ('i1090', 'b1.5')
     """
     if is_plain_number(text):
         return text
     folded = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
     if _NUMBER.fullmatch(folded):
         return plain(Decimal(folded))
-    folded = _BETWEEN_WORDS.sub(" ", _AT_LETTERS.sub("", folded))
+    folded = _BETWEEN_WORDS.sub(" ", _AT_LETTERS.sub("", _CODE_POINT.sub("", folded)))
     return " ".join(folded.split()).rstrip(".") or text
 
 
