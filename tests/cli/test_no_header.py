@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from sfumato.engines.duckdb.engine import DuckDBEngine
-from sfumato.errors import PlanError
+from sfumato.errors import DataError, PlanError
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.risk import risk
@@ -143,6 +143,18 @@ def test_a_workbook_without_a_header_publishes_nobody(tmp_path) -> None:
     assert caught.value.code == "plan.header"
     engine = DuckDBEngine(tmp_path / "rows.xlsx", DataPlan(header=False), ("name", "age"))
     assert engine.first_rows(1) == [{"name": "Graf", "age": "34"}]
+
+
+@pytest.mark.parametrize("above", [[("Members of 2024",)], [("Members",), ("as of 1 May",), ()]])
+def test_a_title_above_the_names_of_a_workbook_is_said(tmp_path, above) -> None:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    for row in (*above, ("name", "age", "town"), ("Ada", 36, "Ulm"), ("Max", 41, "Bonn")):
+        book.active.append(row)
+    book.save(tmp_path / "rows.xlsx")
+    with pytest.raises(DataError, match=r"line 1 of rows\.xlsx looks like a title"):
+        DuckDBEngine(tmp_path / "rows.xlsx")
 
 
 def test_equal_names_are_told_apart_with_a_note(tmp_path) -> None:

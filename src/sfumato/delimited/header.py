@@ -110,6 +110,16 @@ def is_title(record: str, following: Sequence[str], dialect: Dialect) -> bool:
     return titles
 
 
+def is_title_row(fields: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row of a sheet is a title above the header, or blank: rows below it fill several fields more.
+
+    >>> is_title_row(["Members", "", ""], [["", "", ""], ["name", "age", "town"], ["Ada", "36", "Ulm"]])
+    True
+    """
+    filled = [sum(bool(field.strip()) for field in row) for row in (fields, *sample)]
+    return filled[0] <= 1 and max(filled) > 2
+
+
 def header_of(
     fields: Sequence[str], sample: Sequence[Sequence[str]], dialect: Dialect, names: Sequence[str] = ()
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -12,8 +12,8 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.delimited.decimal_marks import COMMA_NUMBER
 from sfumato.delimited.dialect import DecimalMark, encoding_of
-from sfumato.delimited.faults import damaged, empty
-from sfumato.delimited.header import SAMPLED_RECORDS, header_of
+from sfumato.delimited.faults import damaged, empty, title_line
+from sfumato.delimited.header import SAMPLED_RECORDS, header_of, is_title_row
 from sfumato.delimited.opening import open_text
 from sfumato.engines import sql
 from sfumato.engines.duckdb.values import with_one_text
@@ -203,6 +203,8 @@ def _excel(connection: Any, path: Path, data: DataPlan, names: Sequence[str], _s
         raise empty(path.name)
     first = [str(_whole(name)) for name in cells[0]]
     sample = [[str(_whole(value)) for value in row] for row in cells[1:SAMPLED_RECORDS]]
+    if data.header is not False and is_title_row(first, sample):
+        raise title_line(path.name)
     columns, notes = header_of(first, sample, data.dialect, names)
     check_names(columns)
     rows = cells if data.header is False else cells[1:]
