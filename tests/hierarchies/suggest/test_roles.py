@@ -171,7 +171,11 @@ def test_abbreviations_and_units_speak_of_what_they_stand_for(name, key):
 
 
 @pytest.mark.parametrize(
-    "format_", ["%d-%b-%Y", "%m/%d/%Y %I:%M %p", "%Y-%m-%dT%H:%M:%S%z", "%d/%m/%y", "%Y%m%d%H%M%S", "%B %d, %Y"]
+    "format_",
+    [
+        *("%d-%b-%Y", "%m/%d/%Y %I:%M %p", "%Y-%m-%dT%H:%M:%S%z", "%d/%m/%y", "%Y%m%d%H%M%S", "%B %d, %Y"),
+        *("%Y-%m-%d %H:%M:%S+00", "%Y-%m-%d %H:%M:%S.%f+00"),
+    ],
 )
 def test_dates_are_known_however_they_are_written(format_):
     days = [datetime(2019, 1, 1, 8, 30, tzinfo=UTC) + timedelta(days=5 * place) for place in range(200)]

@@ -69,6 +69,9 @@ DATE_FORMATS = (
     ("%Y%m%dT%H%M%S", "dates with time"),
     ("%Y-%m-%dT%H:%M:%S%z", "dates with time"),
     ("%Y-%m-%d %H:%M:%S%z", "dates with time"),
+    # As moments with a time zone are read from Parquet files, frames and databases.
+    ("%Y-%m-%d %H:%M:%S+00", "dates with time"),
+    ("%Y-%m-%d %H:%M:%S.%f+00", "dates with time"),
 )
 # A column is one of dates if nearly all rows are; the few others are bad input, not another kind of column.
 _SHARE_OF_DATES, _SHARE_IF_NAMED = 0.9, 0.75
@@ -96,7 +99,7 @@ def date_hierarchy(profile: Profile, named: bool, birth: bool = False) -> tuple[
     if not formats:
         return None
     words = dict(DATE_FORMATS)[formats[0]]
-    timed = ["day"] if any("%H" in format_ for format_ in formats) else []
+    timed = ["day"] if any("%M" in format_ for format_ in formats) else []
     levels = [*timed, *(level for level in _LEVELS if level != "month" or "%d" in formats[0])]
     hierarchy = {"type": "date", "format": formats[0], "levels": levels} | _century(profile, formats, birth)
     if len(formats) == 1:
