@@ -91,14 +91,31 @@ def base_of(
 
     Raises:
         PlanError: A column is not there.
-        DataError: A value or weight is no number, or a record has no key.
+        DataError: A value or weight is no number, or a record has no key or names no holding.
     """
     if value is None and holding is not None:
         weight = None  # counts are of records, and so is what a holding contributes to them
+    base = _base_of(data, names, (value, weight, holding), top, reading or DataPlan(), records)
+    unnamed = sum(count for count, name in zip(base.counts.tolist(), base.holdings, strict=bool(holding)) if not name)
+    if holding and unnamed:
+        raise _no_holding(holding, int(unnamed))
+    return base
+
+
+def _base_of(
+    data: Any,
+    names: Sequence[str],
+    special: tuple[str | None, str | None, str | None],
+    top: int,
+    reading: DataPlan,
+    records: RecordKeys | None,
+) -> Base:
+    """Microdata counted where they lie."""
+    value, weight, holding = special
     if isinstance(data, str | Path):
-        return _counted(Path(data), names, (value, weight, holding), top, reading or DataPlan(), records)
+        return _counted(Path(data), names, special, top, reading, records)
     if is_spark_frame(data):
-        return _counted_in_spark(data, names, (value, weight, holding), top, records)
+        return _counted_in_spark(data, names, special, top, records)
     columns = columns_of(data)
     named = None if records is None else records.column
     asked = [*names, *(name for name in (value, weight, holding, named) if name)]
@@ -144,6 +161,16 @@ def _not_a_number(name: str) -> DataError:
         f'column "{name}" holds something that is not a number.',
         "Every record needs a finite number; leave out those without one.",
         "not-a-number",
+        column=name,
+    )
+
+
+def _no_holding(name: str, records: int) -> DataError:
+    """The error for records that would count as one holding together, which they are not."""
+    return DataError(
+        f'column "{name}" names nobody in {records:,} of its records.',
+        "Give each that belongs to no holding a name of its own, the respondent's; leave out those of which nobody knows.",
+        "no-holding",
         column=name,
     )
 
