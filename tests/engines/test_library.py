@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 CODE = """
 import sys
 from pathlib import Path
@@ -13,6 +15,26 @@ print(engine.count(("a", "b"), Reading()).rows, "duckdb" in sys.modules)
 print(len(engine.frame()), "duckdb" in sys.modules)
 engine.close()
 """
+
+
+SQLITE = """
+import sqlite3, sys
+from pathlib import Path
+with sqlite3.connect(sys.argv[1]) as base:
+    base.execute("create table t (a, b)")
+    base.execute("insert into t values ('1', 'x'), ('2', 'y')")
+base.close()
+from sfumato.engines.duckdb.engine import DuckDBEngine
+print(DuckDBEngine(Path(sys.argv[1])).first_rows(1))
+"""
+
+
+def test_arrow_streams_are_read_in_a_process_that_has_read_nothing_else(tmp_path):
+    """Only DuckDB's Python layer knows Arrow; other tests have loaded it before."""
+    pytest.importorskip("adbc_driver_sqlite")
+    command = [sys.executable, "-c", SQLITE, str(tmp_path / "rows.sqlite")]
+    made = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert made.stdout.strip() == str([{"a": "1", "b": "x"}])
 
 
 def test_the_python_layer_loads_when_it_is_needed(tmp_path):

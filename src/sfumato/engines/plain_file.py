@@ -42,6 +42,11 @@ class PlainFile:
         """What stands between fields."""
         return self.head.separator
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader should know of the columns."""
+        return self.head.notes
+
     def count(self, columns: Sequence[str], reading: Reading) -> TextCounts:
         """The distinct combinations of some columns; an empty field is missing."""
         places = [self.columns.index(name) for name in columns]

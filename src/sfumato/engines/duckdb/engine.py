@@ -16,7 +16,7 @@ from sfumato.engines.duckdb.count import Counting
 from sfumato.engines.duckdb.database import Database
 from sfumato.engines.duckdb.explanations import explained
 from sfumato.engines.duckdb.join import Joining
-from sfumato.engines.duckdb.library import compiled, relations
+from sfumato.engines.duckdb.library import compiled, register, relations
 from sfumato.engines.duckdb.person_rows import fits, person_count, persons_here, write_numbers
 from sfumato.engines.duckdb.replace import ReplacesColumns
 from sfumato.engines.duckdb.row_codes import RowCodes
@@ -93,7 +93,7 @@ class DuckDBEngine(CountsPersons, CountsByCodes, KeepsTextRows, ReplacesColumns)
         """The engine for a stream of Arrow batches, which can be read once unless its rows are kept."""
 
         def source(connection: Any, _: Path) -> Source:
-            connection.register("streamed_rows", stream)
+            register(connection, "streamed_rows", stream)
             if not kept:
                 return Source("streamed_rows", tuple(columns))
             connection.execute("CREATE TEMP TABLE kept_rows AS SELECT * FROM streamed_rows").fetchall()

@@ -16,6 +16,7 @@ from sfumato.delimited.faults import damaged, empty, title_line
 from sfumato.delimited.header import SAMPLED_RECORDS, header_of, is_title_row
 from sfumato.delimited.opening import open_text
 from sfumato.engines import sql
+from sfumato.engines.duckdb.library import register
 from sfumato.engines.duckdb.values import with_one_text
 from sfumato.engines.files import files_in, files_of, format_of, head_of, other_columns
 from sfumato.engines.names import check_names
@@ -29,6 +30,8 @@ ROW = "sfumato_row"
 PLACE = "file_row_number"
 # Types of JSON values that are no texts; everything else is read as the text that stands in the file.
 JSON_KINDS = ("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE", "BOOLEAN")
+# What is said of a workbook of which nobody named a sheet.
+FIRST_SHEET = 'The workbook has {count} sheets: the first, "{name}", was read. To read another, name it as data.table.'
 # Encodings that DuckDB reads by itself; files in others are rewritten as UTF-8 first.
 NATIVE_ENCODINGS = {"utf-8": "utf-8", "iso8859-1": "latin-1", "utf-16": "utf-16"}
 
@@ -195,7 +198,8 @@ def _excel(connection: Any, path: Path, data: DataPlan, names: Sequence[str], _s
         import python_calamine
     try:
         book = python_calamine.CalamineWorkbook.from_path(str(path))
-        sheet = book.get_sheet_by_name(_chosen(data.table, book.sheet_names, first=True))
+        name = _chosen(data.table, book.sheet_names, first=True)
+        sheet = book.get_sheet_by_name(name)
         cells = sheet.to_python()
     except (python_calamine.CalamineError, OSError):
         raise damaged(path) from None
@@ -209,7 +213,9 @@ def _excel(connection: Any, path: Path, data: DataPlan, names: Sequence[str], _s
     check_names(columns)
     rows = cells if data.header is False else cells[1:]
     texts = {name: _cells(name, [row[place] for row in rows]) for place, name in enumerate(columns)}
-    return replace(_loaded(connection, texts), notes=notes)
+    sheets = len(book.sheet_names)
+    first_sheet = (FIRST_SHEET.format(count=sheets, name=name),) if data.table is None and sheets > 1 else ()
+    return replace(_loaded(connection, texts), notes=(*first_sheet, *notes))
 
 
 def _survey(connection: Any, path: Path, _data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
@@ -242,7 +248,7 @@ def _chosen(wanted: str | None, tables: Sequence[str], first: bool = False) -> s
 
 
 def _loaded(connection: Any, rows: Any) -> Source:
-    connection.register("loaded_rows", rows)
+    register(connection, "loaded_rows", rows)
     connection.execute("CREATE TEMP TABLE source_rows AS SELECT * FROM loaded_rows").fetchall()
     connection.unregister("loaded_rows")
     return _described(connection, "source_rows")

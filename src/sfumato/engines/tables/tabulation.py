@@ -169,7 +169,8 @@ def _no_holding(name: str, records: int) -> DataError:
     """The error for records that would count as one holding together, which they are not."""
     return DataError(
         f'column "{name}" names nobody in {records:,} of its records.',
-        "Give each that belongs to no holding a name of its own, the respondent's; leave out those of which nobody knows.",
+        "Give each that belongs to no holding a name of its own, the respondent's; "
+        "leave out those of which nobody knows.",
         "no-holding",
         column=name,
     )
