@@ -33,6 +33,9 @@ Header = Annotated[
     typer.Option("--header/--no-header", help="Whether a CSV file has a header; looked into by default."),
 ]
 Encoding = Annotated[str | None, typer.Option(help="Of a CSV file; UTF-8 by default, for example latin-1.")]
+Table = Annotated[
+    str | None, typer.Option(help="The table of a database, or the sheet of a workbook: the first by default.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Say nothing but results and errors.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.files import write_text
-from sfumato.cli.options import Decimal, Encoding, Header, Separator
+from sfumato.cli.options import Decimal, Encoding, Header, Separator, Table
 from sfumato.folders import check_free
 
 
@@ -17,6 +17,7 @@ def command(
     decimal: Decimal = None,
     header: Header = None,
     encoding: Encoding = None,
+    table: Table = None,
     out: Annotated[Path | None, typer.Option(help="Write the plan to this file, paths relative to it.")] = None,
 ) -> None:
     """Propose a plan for a file, with a reason for each column."""
@@ -26,7 +27,7 @@ def command(
 
     if out is not None:
         check_free(out)
-    suggested = suggest_for_file(file, separator, encoding, header, decimal)
+    suggested = suggest_for_file(file, separator, encoding, header, decimal, table)
     folder = _folder_of_output() if out is None else out.parent
     if out is not None or (folder is not None and not file.is_absolute()):
         suggested.plan["data"]["source"] = Path(os.path.relpath(file, folder)).as_posix()

@@ -10,7 +10,7 @@ from sfumato.errors import DataError
 from sfumato.hierarchies.suggest.context import with_context
 from sfumato.hierarchies.suggest.missing_words import columns_of_code
 from sfumato.hierarchies.suggest.profile import Profile
-from sfumato.hierarchies.suggest.reasons import COSTLY, ENCODING, NA_IS_A_CODE, TWIN
+from sfumato.hierarchies.suggest.reasons import COMMAS_IN_TEXTS, COSTLY, ENCODING, NA_IS_A_CODE, TWIN
 from sfumato.hierarchies.suggest.selection import (
     MAX_QUASI_IDENTIFIERS,
     crowded_out,
@@ -92,7 +92,7 @@ def suggest_plan(
         draft = _without_twins(engine, _without_tells(engine, draft), are_twins)
         looking.at("compare-columns", 0.9)
         draft = _filled(engine, draft, selection.waiting)
-    note = repeated_names(engine, draft.suggestions, profiles, K)
+    note = repeated_names(engine, persons, profiles, K)
     proposal = draft.plan()
     reasons = proposal.reasons | {name: proposal.reasons[name] + NA_IS_A_CODE for name in columns_of_code(texts)}
     return replace(proposal, reasons=reasons, notes=(note,) if note else ())
@@ -190,6 +190,7 @@ def suggest_for_file(
     encoding: str | None = None,
     header: bool | None = None,
     decimal: str | None = None,
+    table: str | None = None,
 ) -> SuggestedPlan:
     """A plan for the rows of a file; without a header its columns are c1, c2, ….
 
@@ -198,7 +199,7 @@ def suggest_for_file(
     from sfumato.delimited.dialect import check_decimal
 
     check_decimal(decimal or ".", separator)
-    reading = {"separator": separator, "encoding": encoding, "header": header, "decimal": decimal}
+    reading = {"separator": separator, "encoding": encoding, "header": header, "decimal": decimal, "table": table}
     options: dict[str, Any] = {key: value for key, value in reading.items() if value is not None}
     try:
         suggestion = _of_file(path, options)
@@ -217,30 +218,33 @@ def _of_file(path: Path, options: Mapping[str, Any]) -> SuggestedPlan:
     """A plan for the rows of a file, which is read as is said; its decimal mark is found out."""
     from sfumato.engines.survey_files import book_of
 
-    with _opened(path, options) as (engine, separator):
-        asks = "decimal" not in options and separator and options.get("separator") != ","
+    with _opened(path, options) as (engine, separator, notes):
+        asks = "decimal" not in options and options.get("separator") != ","
         rows = CountedRows(engine)
         check_one_column(rows.texts, blanks=bool(separator) and "separator" not in options)
-        if not (asks and writes_commas(rows.texts, thousands=separator == ",")):
-            return suggest_plan(rows, str(path), book_of(path), **options)
+        commas = asks and writes_commas(rows.texts, thousands=separator in ("", ","))
+        if not (separator and commas):
+            proposal = suggest_plan(rows, str(path), book_of(path), **options)
+            return replace(proposal, notes=(*proposal.notes, *notes, *((COMMAS_IN_TEXTS,) if commas else ())))
     return _of_file(path, {**options, "decimal": ","})
 
 
 @contextmanager
-def _opened(path: Path, options: Mapping[str, Any]) -> Iterator[tuple[CountsRows, str]]:
-    """What counts the rows of a file, and its separator."""
+def _opened(path: Path, options: Mapping[str, Any]) -> Iterator[tuple[CountsRows, str, tuple[str, ...]]]:
+    """What counts the rows of a file, the separator of one that is delimited, and what a reader should know of it."""
+    from sfumato.engines.files import format_of
     from sfumato.engines.plain_file import plain_file
     from sfumato.microdata.data_plan import DataPlan
 
     data = DataPlan(**options)
     plain = plain_file(path, data)
     if plain is not None:
-        yield plain, plain.separator
+        yield plain, plain.separator, plain.notes
         return
     from sfumato.engines.duckdb.engine import DuckDBEngine
 
     with closing(DuckDBEngine(path, data)) as engine:
-        yield engine, engine.source.separator
+        yield engine, engine.source.separator if format_of(path, data) == "csv" else "", engine.notes
 
 
 def suggest_for_frame(frame: Any) -> SuggestedPlan:
@@ -265,6 +269,7 @@ def suggest(
     encoding: str | None = None,
     header: bool | None = None,
     decimal: str | None = None,
+    table: str | None = None,
 ) -> Plan:
     """A plan for some rows: what each column is and why, what is promised, how it is searched.
 
@@ -274,6 +279,7 @@ def suggest(
     Args:
         data: A pandas, Polars, Arrow or Spark frame, or the path of a file.
         separator, encoding, header, decimal: Of a CSV file; found out, UTF-8 or a point by default.
+        table: Of a database, the table; of a workbook, the sheet, the first by default.
 
     >>> import sfumato.datasets
     >>> suggest(sfumato.datasets.four_rows().to_polars()).columns["illness"].role
@@ -281,6 +287,8 @@ def suggest(
     """
     of_file = isinstance(data, str | Path)
     proposal = (
-        suggest_for_file(Path(data), separator, encoding, header, decimal) if of_file else suggest_for_frame(data)
+        suggest_for_file(Path(data), separator, encoding, header, decimal, table)
+        if of_file
+        else suggest_for_frame(data)
     )
     return replace(read_plan(proposal.plan), reasons=proposal.reasons, notes=proposal.notes)

@@ -128,6 +128,10 @@ ENCODING = (
     "The file is not UTF-8. It is read as {encoding}: look whether letters such as é, ö and ł are right; where they "
     "are not, say what it is written in (--encoding)."
 )
+COMMAS_IN_TEXTS = (
+    "Numbers are written as texts with decimal commas, which are read in CSV files alone: their columns are taken for "
+    "texts. Write them as numbers in the file, and look again."
+)
 MISSPELLINGS = (
     " {count} of its values look like misspellings of others: mend them, or they count as values of their own."
 )

@@ -81,6 +81,12 @@ def _numbers_each_row(profile: Profile, suggestion: Suggestion) -> bool:
     return key and each and not things and speaks_of_persons(profile.name)
 
 
+def _gives_each_row_a_person(profile: Profile, suggestion: Suggestion) -> bool:
+    """Whether every row has a person's number of its own: a key of persons, or one that an office or insurance gave."""
+    each = not profile.missing and profile.distinct_keys == profile.rows
+    return _numbers_each_row(profile, suggestion) or (suggestion.concept == "office_number" and each)
+
+
 def _numbered_in(source: CountsRows, key: str, suggestions: Suggestions, profiles: Profiles) -> str | None:
     """The column that numbers the persons of each value of a key, which is one of households then."""
     members = (
@@ -143,12 +149,17 @@ def _share_in_one(source: CountsRows, finer: str, coarser: str) -> float:
 
 
 def repeated_names(source: CountsRows, suggestions: Suggestions, profiles: Profiles, k: int) -> str | None:
-    """What is said where names of persons repeat and no column names the persons; nothing where they do not."""
+    """What is said where names of persons repeat and no column names the persons; nothing where they do not.
+
+    Many have the same name: without dates of birth, a number of a person in each row says more.
+    """
     who = [name for name in suggestions if _names_who(name, suggestions[name])]
     births = [name for name in suggestions if _tells_birth(suggestions[name])]
     full = len(who) > 1 or any(share_of_full_names(profiles[name]) for name in who)
     person = any(suggestion.role == "person" for suggestion in suggestions.values())
     if person or not who or not (births or full) or next(iter(profiles.values())).rows > FEW_ROWS:
+        return None
+    if not births and any(_gives_each_row_a_person(profiles[name], one) for name, one in suggestions.items()):
         return None
     columns = (*who, *births[:1])
     rows = _rows_of_a_person(source, columns, len(who))

@@ -1,0 +1,54 @@
+"""What `suggest` says of the rows beside the plan: of persons, of commas, and of which table was read."""
+
+import json
+import random
+from datetime import date, timedelta
+
+import messy_files
+import openpyxl
+import pytest
+import yaml
+
+from sfumato.pipelines.suggest import suggest_for_file
+
+
+def written(path, header, rows):
+    path.write_text("\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("known", ["geb. am", "Patientennr"])
+def test_equal_names_are_no_equal_persons_where_something_else_tells_them_apart(tmp_path, known):
+    """Few names, in many rows: dates of birth, withheld ones too, or a number of each patient tell them apart."""
+    draw = random.Random(7)
+    names = [f"{draw.choice(messy_files.SURNAMES_DE)} {draw.choice(messy_files.GIVEN_DE)}" for _ in range(2000)]
+    days = ((date(1930, 1, 1) + timedelta(days=13 * place)).strftime("%d.%m.%Y") for place in range(len(names)))
+    tells = days if known == "geb. am" else range(4711, 4711 + len(names))
+    rows = [(name, each, draw.choice("mw"), draw.choice("abcd")) for name, each in zip(names, tells, strict=True)]
+    path = tmp_path / "stays.csv"
+    assert not suggest_for_file(written(path, f"Name,{known},Geschlecht,Diagnose", rows)).notes
+    alone = [(name, *rest) for name, _, *rest in rows]
+    assert suggest_for_file(written(path, "Name,Geschlecht,Diagnose", alone)).notes
+
+
+def test_decimal_commas_in_texts_of_other_files_are_said(tmp_path):
+    """`data.decimal` is for CSV files: a plan that has it would promise what nobody does."""
+    rows = [{"Gehalt": f"{place},{place % 100:02d}", "Alter": 20 + place % 40} for place in range(1, 200)]
+    (tmp_path / "rows.json").write_text(json.dumps(rows), encoding="utf-8")
+    suggestion = suggest_for_file(tmp_path / "rows.json")
+    assert "decimal" not in suggestion.plan["data"]
+    assert any("decimal commas" in note for note in suggestion.notes)
+
+
+def test_the_sheet_of_a_workbook_is_named(tmp_path, sfumato):
+    book = openpyxl.Workbook()
+    for row in (("cover", "page"), ("x", "y")):
+        book.active.append(row)
+    sheet = book.create_sheet("people")
+    for row in [("age", "sex"), *((20 + place % 40, "mw"[place % 2]) for place in range(60))]:
+        sheet.append(row)
+    book.save(tmp_path / "rows.xlsx")
+    assert any("has 2 sheets" in note for note in suggest_for_file(tmp_path / "rows.xlsx").notes)
+    run = sfumato("suggest", str(tmp_path / "rows.xlsx"), "--table", "people")
+    plan = yaml.safe_load(run.out)
+    assert ([*plan["columns"]], plan["data"]["table"], run.err) == (["age", "sex"], "people", "")
