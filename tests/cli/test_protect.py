@@ -72,6 +72,14 @@ def test_quiet_prints_nothing(folder, capsys):
     assert captured.out == captured.err == ""
 
 
+def test_which_files_may_be_handed_out_is_said(folder, capsys):
+    assert protect(folder) == 0
+    said = dict(line.split(": ", 1) for line in capsys.readouterr().err.splitlines() if ": " in line)
+    assert said["May be handed out"] == "report-external.html, table-external.csv"
+    files = {path.name for path in (folder / "out").iterdir()}
+    assert {*said["Stays in the house"].split(", "), "report-external.html", "table-external.csv"} == files
+
+
 @pytest.mark.parametrize("method", ["optimal", "fast", "ranges"])
 def test_other_methods(folder, method):
     (folder / "plan.yaml").write_text(PLAN.replace("{name: intervals, prefer: max}", f"{{name: {method}}}"))

@@ -57,9 +57,21 @@ def command(
     if as_json or not quiet:
         written = json.loads((out / "report.json").read_text(encoding="utf-8"))
         show(summary(written) + "\n", written, as_json)
+    if not quiet:
+        _tell_parts(out)
     if protected.report["warnings"]:
         sys.stderr.write("Warning: " + " ".join(protected.report["warnings"]) + "\n")
     return 0 if protected.report["holds"] else 1
+
+
+def _tell_parts(out: Path) -> None:
+    """Say which files of a release may be handed out: others have true values."""
+    from sfumato.pipelines.tables.table_release import parts_of
+
+    handed_out, staying = parts_of(out)
+    sys.stderr.write(f"Release: {out}   report: {out / 'report.html'}\n")
+    sys.stderr.write(f"May be handed out: {', '.join(handed_out) or 'nothing'}\n")
+    sys.stderr.write(f"Stays in the house: {', '.join(staying)}\n")
 
 
 def _batch(path: Path, out: Path | None, encoding: str | None, quiet: bool, as_json: bool) -> int:

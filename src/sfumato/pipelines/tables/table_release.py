@@ -25,6 +25,8 @@ from sfumato.tables.table_answer import Group_co, TableAnswer
 
 # The report that goes out with the table.
 EXTERNAL = "report-external.html"
+# Files with true values, limits of rules, or which cells are unsafe by themselves.
+_STAYING = ("table.csv", "published.csv", "plan.yaml", "report.json", HOUSE, ANNEX)
 
 
 @dataclass(frozen=True, repr=False)
@@ -105,6 +107,13 @@ def _write_house(release: TableRelease[Any], report: Mapping[str, Any], stage: P
     """Write the documents of the house: the annex, and the report to sign, which tells of the annex, too."""
     write_text(stage / ANNEX, markdown(annex_of(release.plan, report, papers_of(stage, home, date.today()))))
     write_text(stage / HOUSE, release.house(report, papers_of(stage, home, date.today(), (HOUSE,))))
+
+
+def parts_of(folder: Path) -> tuple[list[str], list[str]]:
+    """The files of a release folder that may be handed out, and those that stay, as far as it is decided."""
+    files = sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    staying = [path for path in files if path.name in _STAYING or "house" in path.parts[:-1]]
+    return [str(path) for path in files if path.name in (HANDED_OUT, EXTERNAL)], [str(path) for path in staying]
 
 
 def _marked(name: str, mark: str) -> str:
