@@ -121,7 +121,8 @@ def _without_tells(engine: CountsRows, draft: Draft) -> Draft:
     if not tells:
         return draft
     words = {name: one.words for name, one in tells.items()}
-    suggestions = without_tells(draft.suggestions, draft.profiles, words)
+    beside = [name for name, one in tells.items() if one.with_private]
+    suggestions = without_tells(draft.suggestions, draft.profiles, words, beside)
     published = {name: plan for name, plan in draft.published.items() if suggestions[name].role == "sensitive"}
     if len(published) == 1 < len(draft.published):  # one alone may be published more finely than two together
         published = dict(publications(suggestions, draft.profiles))

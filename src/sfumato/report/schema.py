@@ -185,7 +185,7 @@ MORE: dict[str, Schema] = {
             ),
             "joint_tells": _list(
                 _object({"column": TEXT, "quasi_identifiers": _list(TEXT), "share": NUMBER}),
-                "columns that are nearly computed from two quasi-identifiers",
+                "columns that are nearly computed from two quasi-identifiers, or from one and another published column",
             ),
             "largest_share": NUMBER | {"description": "the largest share of a class's rows that are one person's"},
         },

@@ -130,6 +130,18 @@ def test_a_column_computed_from_two_others_is_said_loudly(role):
     assert "TELLS         bmi is nearly computed from height and weight" in text(report)
 
 
+@pytest.mark.parametrize("publish", [None, {"round": 2}])
+def test_two_private_columns_that_tell_a_quasi_identifier_are_said_as_loudly(publish):
+    """Weight and body mass index, published beside classes of heights, tell the height."""
+    plan = body_plan()
+    published = {} if publish is None else {"publish": publish}
+    plan["columns"] |= {name: {"role": "sensitive"} | published for name in ("weight", "bmi")}
+    report = anonymize(bodies(), plan).report
+    (tell,) = report.disclosure.joint_tells
+    assert (tell.column, tell.quasi_identifiers) == ("bmi", ("height", "weight")) and tell.share > 0.98
+    assert "TELLS         bmi is nearly computed from height and weight" in text(report)
+
+
 def test_what_is_computed_from_two_quasi_identifiers_is_one_itself_or_withheld():
     suggestion = suggest_for_frame(bodies().rename({"bmi": "diagnosis_score"}))
     assert suggestion.plan["columns"]["diagnosis_score"]["role"] in ("quasi-identifier", "identifier")

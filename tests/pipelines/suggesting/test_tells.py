@@ -56,6 +56,26 @@ def test_a_report_does_not_take_a_persons_rows_for_a_computation():
     assert not told
 
 
+@pytest.mark.parametrize("told", [True, False])
+def test_two_private_numbers_do_not_tell_the_height_together(told):
+    """Weight is private among laboratory values; with the body mass index beside it the height is computed."""
+    draw = random.Random(3)
+    rows = []
+    for _ in range(600):
+        tall, heavy = draw.gauss(1.7, 0.1), draw.gauss(75, 13)
+        index = heavy / tall**2 if told else draw.gauss(26, 4)
+        rows.append({
+            "age": draw.randrange(18, 90), "sex": draw.choice("fm"), "height_cm": round(100 * tall),
+            "weight_kg": round(heavy, 1), "bmi": round(index, 2), "creatinine": round(draw.lognormvariate(0, 0.4), 2),
+            "hba1c": round(draw.gauss(6, 1), 1), "hiv": draw.choice(("neg", "neg", "neg", "pos")),
+        })  # fmt: skip
+    suggestion = suggest_for_frame(polars.DataFrame(rows))
+    roles = {name: entry["role"] for name, entry in suggestion.plan["columns"].items()}
+    assert (roles["height_cm"], roles["weight_kg"]) == ("quasi-identifier", "sensitive"), suggestion.reasons
+    assert roles["bmi"] == ("identifier" if told else "sensitive"), suggestion.reasons
+    assert ('nearly computed from "height_cm" and "weight_kg"' in suggestion.reasons["bmi"]) == told
+
+
 def test_many_dates_leave_places_to_other_things():
     """Of each thing that others know the column that tells most comes first, then the second ones."""
     draw = random.Random(5)

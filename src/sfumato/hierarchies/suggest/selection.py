@@ -5,7 +5,7 @@ Each further quasi-identifier costs detail in all others; beyond a handful, a re
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.suggest import reasons
@@ -175,7 +175,10 @@ def _told(name: str, suggestions: Mapping[str, Suggestion], told: Mapping[str, s
 
 
 def without_tells(
-    suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile], tells: Mapping[str, str]
+    suggestions: Mapping[str, Suggestion],
+    profiles: Mapping[str, Profile],
+    tells: Mapping[str, str],
+    beside: Collection[str] = (),
 ) -> dict[str, Suggestion]:
     """The suggestions without sensitive columns that nearly tell a quasi-identifier: who knows that knows them, too.
 
@@ -184,12 +187,13 @@ def without_tells(
 
     Args:
         tells: For each of these columns what it tells, in words.
+        beside: Those that do so beside another private one alone, which nobody knows: these are withheld.
     """
     chosen = dict(suggestions)
     room = MAX_QUASI_IDENTIFIERS - sum(one.role == "quasi-identifier" for one in suggestions.values())
     for name, what in tells.items():
         known = suggestions[name].reason
-        if room > 0 and not suggestions[name].protected:
+        if room > 0 and not suggestions[name].protected and name not in beside:
             chosen[name] = as_quasi_identifier(profiles[name], reasons.TELLS.format(known=known, tells=what))
             room -= 1
         else:

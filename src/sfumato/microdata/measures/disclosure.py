@@ -81,7 +81,7 @@ class Disclosure:
         unique_rows: By each column alone, and by the pairs that single out most rows.
         unique_in_classes: For each column the rows that are unique by it and the quasi-identifiers together.
         tells: Columns that give a quasi-identifier away.
-        joint_tells: Columns that are nearly computed from two quasi-identifiers.
+        joint_tells: Columns that are nearly computed from two quasi-identifiers, or from one and another column.
         largest_share: Where persons are counted, the largest share of a class's rows that are one person's.
         unmeasured: What was left out because there are too many rows, in sentences.
     """

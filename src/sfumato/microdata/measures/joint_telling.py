@@ -7,6 +7,9 @@ weights, it undoes these: the row is found by it. Two ways of looking, both on t
 - any values: how often the value is guessed right that most *other* rows with the same two values have (`telling`).
 
 Sums, differences, products and ratios are seen, and whatever repeats; a function of three columns is not.
+
+Weight and body mass index that are both published tell the height, too: two private numbers may give a quasi-identifier
+away together (`private_tells`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +20,7 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.types import canonical, numerals
-from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.counts.frequencies import FrequencyTable, TextCounts, values_of
 from sfumato.microdata.measures.telling import Integers, right_guesses
 from sfumato.microdata.models.classes import Floats
 
@@ -37,11 +40,26 @@ class JointTell:
     """A published column and two quasi-identifiers of which two nearly tell the third.
 
     Attributes:
+        quasi_identifiers: Two of them, or one and another published column.
         share: How much of it: of the variance of numbers, or of the values that are guessed right.
     """
 
     column: str
     quasi_identifiers: tuple[str, str]
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateTell:
+    """Two published columns of private numbers that nearly tell a quasi-identifier together: the later, and the other.
+
+    Attributes:
+        share: How much of the variance of the quasi-identifier.
+    """
+
+    column: str
+    beside: str
+    quasi_identifier: str
     share: float
 
 
@@ -61,6 +79,37 @@ def joint_tells(table: FrequencyTable, column: str, positions: Positions | None 
     return sorted(tells, key=lambda tell: -tell.share)
 
 
+def private_tells(
+    text_counts: TextCounts, known: Sequence[str], private: Sequence[str], missing: Sequence[str] = ()
+) -> list[PrivateTell]:
+    """The pairs of private columns from which a quasi-identifier is nearly computed, the surest first.
+
+    Args:
+        text_counts: What was counted of all these columns together.
+        known: The quasi-identifiers among them.
+        private: Columns among them that are published beside these.
+        missing: Texts that stand for a missing value.
+    """
+    numbers = dict(_columns_of_numbers(text_counts, missing))
+    pairs = list(combinations((name for name in private if name in numbers), 2))[:MOST_PAIRS]
+    tells = [
+        PrivateTell(second, first, name, share)
+        for first, second in pairs
+        for name in known
+        if name in numbers
+        and (share := _computed(np.column_stack([numbers[name], numbers[first], numbers[second]]))) is not None
+    ]
+    return sorted(tells, key=lambda tell: -tell.share)
+
+
+def _columns_of_numbers(text_counts: TextCounts, missing: Sequence[str]) -> Iterator[tuple[str, Floats]]:
+    """The columns of numbers, with those of some combinations; NaN where there is none."""
+    step = max(len(text_counts.counts) // MOST_FITTED, 1)
+    for name, texts, codes in zip(text_counts.columns, text_counts.values, text_counts.codes.T, strict=True):
+        if (numbers := numbers_of(tuple(values_of(texts, missing)))) is not None:
+            yield name, numbers[codes[::step]]
+
+
 class _Rows:
     """The rows of a table with their values of a column, as codes and as numbers."""
 
@@ -72,7 +121,7 @@ class _Rows:
         self.values = content.values[self.entries].astype(np.int64)
         self.counts = content.counts[self.entries]
         self.owners = content.owners[self.entries]
-        self.numbers = _numbers(table.sensitive_values[column])
+        self.numbers = numbers_of(table.sensitive_values[column])
         self.positions = positions
         self.step = max(len(self.entries) // MOST_FITTED, 1)
 
@@ -92,10 +141,7 @@ class _Rows:
                 right[self.table.codes[owners, second]],
             ]
         )
-        points = points[np.isfinite(points).all(axis=1)]
-        if len(points) < LEAST_FITTED or len({*points[:, 0].tolist()}) < _LEAST_NUMBERS:
-            return None
-        return max((share for form in _forms(points) if (share := _explained(*form)) is not None), default=None)
+        return _computed(points)
 
     def _guessed(self, first: int, second: int) -> float | None:
         """By values that repeat: the column by both quasi-identifiers, or the second by the first and the column."""
@@ -116,7 +162,15 @@ class _Rows:
         return right if 1 - right <= LESS_OPEN * (1 - alone) and alone < 1 - OPEN else None
 
 
-def _numbers(texts: tuple[str | None, ...]) -> Floats | None:
+def _computed(points: Floats) -> float | None:
+    """How surely the first of three columns of numbers is computed from both others; None where it is not."""
+    points = points[np.isfinite(points).all(axis=1)]
+    if len(points) < LEAST_FITTED or len({*points[:, 0].tolist()}) < _LEAST_NUMBERS:
+        return None
+    return max((share for form in _forms(points) if (share := _explained(*form)) is not None), default=None)
+
+
+def numbers_of(texts: tuple[str | None, ...]) -> Floats | None:
     """The numbers of texts, NaN for the few that are none."""
     present = [text for text in texts if text is not None]
     numbers = np.full(len(texts), np.nan)
@@ -127,7 +181,7 @@ def _numbers(texts: tuple[str | None, ...]) -> Floats | None:
 def positions_of(table: FrequencyTable) -> Positions:
     """The numbers of each quasi-identifier's values; None for those that have others."""
     ladders = table.ladders
-    return [_numbers(ladder.values) if ladder.numbers is None else ladder.numbers for ladder in ladders]
+    return [numbers_of(ladder.values) if ladder.numbers is None else ladder.numbers for ladder in ladders]
 
 
 Form = tuple[Floats, npt.NDArray[np.float64], tuple[list[int], list[int]]]

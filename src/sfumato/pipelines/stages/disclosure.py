@@ -1,6 +1,6 @@
 """Measuring what published rows disclose besides what was promised: counted from what was written."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field
 from itertools import combinations
 
@@ -20,7 +20,13 @@ from sfumato.microdata.measures.disclosure import (
     largest_share,
     unique_rows,
 )
-from sfumato.microdata.measures.joint_telling import JointTell, joint_tells
+from sfumato.microdata.measures.joint_telling import (
+    JointTell,
+    joint_tells,
+    numbers_of,
+    positions_of,
+    private_tells,
+)
 from sfumato.microdata.measures.telling import Tell, may_tell, tells
 from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.microdata.recoding.recoding import Recoding
@@ -134,6 +140,7 @@ def disclosure(
     holdings = dict(_holdings(budget, plan, source, table, kept, unmeasured))
     telling = tuple(_tells(holdings, recoding))
     joint = tuple(_joint_tells(budget, plan, source, table, holdings))
+    joint += tuple(_private_tells(budget, plan, source, table, by_column, {tell.column for tell in joint}))
     share = _largest_share(budget, published, plan, uniques.rows_of_persons)
     return Disclosure(figures, unique, tuple(unmeasured.sentences()), in_classes, telling, joint, share)
 
@@ -196,6 +203,38 @@ def _joint_tells(
         columns = (*plan.quasi_identifiers, name, plan.person)
         if (text_counts := budget.count(source, columns, published_reading(plan, source))) is not None:
             yield from joint_tells(_holding(one_row_each(text_counts), plan, table, name), name)[:1]
+
+
+def _private_tells(
+    budget: _Budget,
+    plan: Plan,
+    source: Engine,
+    table: FrequencyTable,
+    by_column: Mapping[str, TextCounts],
+    told: Collection[str],
+) -> Iterator[JointTell]:
+    """The columns of numbers that tell a quasi-identifier beside another one, of others than told ones."""
+    numbers = zip(table.columns, positions_of(table), strict=True)
+    known = tuple(name for name, numbers in numbers if numbers is not None and plan.columns[name].type != "text")
+    private = tuple(name for name, counted in by_column.items() if name not in told and _are_numbers(counted, name))
+    if len(private) < 2 or not known or budget.rows > MOST_OWN:
+        return
+    columns = (*known, *private, *(() if plan.person is None else (plan.person,)))
+    text_counts = budget.count(source, columns, published_reading(plan, source))
+    if text_counts is None:
+        return
+    rows = text_counts if plan.person is None else one_row_each(text_counts)
+    undone: set[str] = set()
+    for tell in private_tells(rows, known, private, plan.data.missing):
+        if not {tell.column, tell.beside} & undone:
+            undone.add(tell.column)
+            yield JointTell(tell.column, (tell.quasi_identifier, tell.beside), tell.share)
+
+
+def _are_numbers(text_counts: TextCounts, column: str) -> bool:
+    """Whether a column that was counted is published as numbers."""
+    texts = text_counts.values[text_counts.columns.index(column)]
+    return numbers_of(tuple(text.lstrip("<>") if text else None for text in texts)) is not None
 
 
 def _tells(holdings: Mapping[str, FrequencyTable], recoding: Recoding) -> Iterator[Tell]:

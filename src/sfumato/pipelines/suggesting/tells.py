@@ -1,14 +1,15 @@
 """What sensitive columns of a suggested plan tell of its quasi-identifiers."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.suggest.reasons import COMPUTED, ONE_TOLD
-from sfumato.microdata.counts.frequencies import FrequencyTable, tables_of
+from sfumato.microdata.counts.frequencies import FrequencyTable, TextCounts, tables_of
 from sfumato.microdata.counts.parts import one_row_each
-from sfumato.microdata.measures.joint_telling import joint_tells, positions_of
+from sfumato.microdata.measures.joint_telling import joint_tells, positions_of, private_tells
 from sfumato.microdata.measures.telling import tells as tells_of
+from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.stages.reading import reading_of
 from sfumato.pipelines.suggesting.counted_rows import CountsRows
@@ -16,15 +17,22 @@ from sfumato.pipelines.suggesting.counted_rows import CountsRows
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """What a sensitive column tells: in words, the quasi-identifier where it is one, or those it is computed from."""
+    """What a sensitive column tells: in words, the quasi-identifier where it is one, or those it is computed from.
+
+    Attributes:
+        with_private: Whether it tells a quasi-identifier beside another sensitive column, not by itself.
+    """
 
     words: str
     quasi_identifier: str | None = None
     computed_from: tuple[str, str] | None = None
+    with_private: bool = False
 
 
 def tells_in(source: CountsRows, proposal: Mapping[str, Any], person: str | None = None) -> dict[str, Telling]:
     """The sensitive columns that nearly tell a quasi-identifier, or are computed from two, and what each tells.
+
+    Two that tell one together are as bad: of these the later.
 
     Args:
         person: The column that names persons, if there is one: what all rows of a person repeat tells of nobody else.
@@ -44,7 +52,19 @@ def tells_in(source: CountsRows, proposal: Mapping[str, Any], person: str | None
     )
     told = {tell.column: tell.quasi_identifier for tell in worst if tell is not None}
     one = {name: Telling(ONE_TOLD.format(other=other), other) for name, other in told.items()}
-    return {name: telling for name in plan.promise_columns if (telling := one.get(name) or joint.get(name))}
+    alone = {name: telling for name in plan.promise_columns if (telling := one.get(name) or joint.get(name))}
+    return alone | dict(_told_by_two(text_counts, plan, [*alone]))
+
+
+def _told_by_two(text_counts: TextCounts, plan: Plan, told: Sequence[str]) -> Iterator[tuple[str, Telling]]:
+    """Of two sensitive columns of numbers that tell a quasi-identifier together, the later; none that is told."""
+    private = [name for name in plan.promise_columns if name not in told]
+    withheld: set[str] = set()
+    for tell in private_tells(text_counts, plan.quasi_identifiers, private, plan.data.missing):
+        if not {tell.column, tell.beside} & withheld:
+            withheld.add(tell.column)
+            words = COMPUTED.format(first=tell.quasi_identifier, second=tell.beside)
+            yield tell.column, Telling(words, with_private=True)
 
 
 def _jointly_told(table: FrequencyTable) -> dict[str, Telling]:
