@@ -40,3 +40,22 @@ def test_the_label_or_the_name_says_how_rows_were_drawn() -> None:
     assert suggest_labeled(weights, CodeBook({"WEIGHT": "Final sampling weight"})).role == "weight"
     households = Profile("HHID", {str(10_001 + row): 2 for row in range(100)}, rows=200)
     assert suggest_labeled(households, CodeBook({"HHID": "Household number"})).role == "household"
+
+
+AGES = {str(age): 5 for age in range(18, 91)}
+
+
+@pytest.mark.parametrize(
+    ("texts", "codes"),
+    [
+        ({"age": AGES | {"999": 7}}, ["999"]),
+        ({"age": AGES | {"999": 7}, "weight": {"61.5": 4, "70.2": 3, "999": 1}}, ["999"]),
+        ({"age": AGES | {"999": 2}}, []),  # so few may be slips of the pen
+        ({"fee": {str(fee): 3 for fee in range(100, 990, 10)} | {"999": 9}}, []),  # others are as large
+        ({"age": AGES | {"999": 7}, "fee": {"998": 4, "999": 3, "1000": 2}}, []),  # it holds for all columns
+        ({"hba1c": {f"{tenths / 10}": 4 for tenths in range(45, 120)} | {"99.9": 6, None: 3}}, ["99.9"]),
+        ({"room": {"A1": 9, "B2": 7, "C3": 7, "D4": 2, "999": 9}}, []),
+    ],
+)
+def test_nines_far_above_all_other_numbers_are_no_answer(texts, codes):
+    assert missing_codes(texts, CodeBook()) == codes

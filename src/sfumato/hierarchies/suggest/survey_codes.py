@@ -2,7 +2,8 @@
 
 Statistical packages keep a label for each column and each code ("Employment status", 1 = employed, -9 = no answer).
 Who suggests roles reads these instead of names and numbers: 1 to 6 are regions then, and no numbers to be put into
-intervals. Files without labels write the same codes: numbers below 0 in a column that has none else.
+intervals. Files without labels write the same codes: numbers below 0 in a column that has none else, and nines far
+above all other numbers (999 among ages).
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,6 +28,14 @@ _NO_ANSWER = regex(
 )
 # Numbers that files without labels write for no answer.
 _USUAL_CODES = frozenset(f"-{digit * length}" for digit in "789" for length in (1, 2, 3, 4))
+_NINES = frozenset(
+    (
+        *("9" * length for length in range(3, 10)),
+        *(f"{'9' * length}.{decimals}" for length in range(2, 8) for decimals in ("9", "99", "0", "00")),
+    )
+)
+# Nines are a code where they stand in so many rows, and are so many times as large as every other number.
+_LEAST_ROWS, _FAR_ABOVE = 3, 2
 _LEAST_VALUES = 4
 _WHOLE_NUMBERS = regex("; here (?:whole numbers|codes of .*?)(?=[.])")
 # So many of the present values have a label where these are categories.
@@ -78,6 +87,21 @@ def _codes(counts: Counts, labels: Mapping[str, str], least: int = _LEAST_VALUES
     usual = [code for code in _USUAL_CODES if code in counts and code not in labels]
     if usual and len(counts) - len(below := _below(counts)) >= least and below <= _USUAL_CODES:
         yield from usual if _are_numbers(counts) else ()
+    yield from _nines(counts, labels, least)
+
+
+def _nines(counts: Counts, labels: Mapping[str, str], least: int) -> Iterator[str]:
+    """The codes of nines of a column of numbers that are all far smaller.
+
+    >>> list(_nines({"31": 9, "47": 7, "58": 2, "62": 4, "999": 3}, {}, 4))
+    ['999']
+    """
+    codes = [code for code in _NINES if code in counts and code not in labels]
+    if not codes or len(counts) - len(codes) < least or not _are_numbers(counts):
+        return
+    largest = max((float(text) for text in counts if text and text not in codes), default=float("inf"))
+    rows = _LEAST_ROWS if least >= _LEAST_VALUES else 1
+    yield from (code for code in codes if counts[code] >= rows and float(code) >= _FAR_ABOVE * largest)
 
 
 def _below(counts: Counts) -> set[str]:
