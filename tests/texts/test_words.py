@@ -179,7 +179,7 @@ FILLED |= {"first": "a", "second": "b", "column": "stay", "other": "ages", "pers
 FILLED |= {"columns": '"a" and "b"', "twin": "ages", "step": "50", "left": "6", "numbers": "200"}
 KNOWN = '"zip" in its name tells of a place, which neighbors and directories know; here codes of 5 characters.'
 # What is told of a file, in a plan; names of formats and of persons' columns.
-TOLD_ELSEWHERE = ("ENCODING", "COMMAS_IN_TEXTS", "UNDECIDED", "REPEAT")
+TOLD_ELSEWHERE = ("ENCODING", "COMMAS_IN_TEXTS", "CELLS", "UNDECIDED", "REPEAT")
 
 
 def test_reasons_are_german_whatever_is_put_behind_them() -> None:

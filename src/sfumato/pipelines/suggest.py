@@ -1,6 +1,6 @@
 """The plan that is suggested for some rows: what each column is, what is promised, how it is searched."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -20,10 +20,11 @@ from sfumato.hierarchies.suggest.selection import (
     without_tells,
 )
 from sfumato.hierarchies.suggest.suggestion import UNKNOWN_RANK, Suggestion
-from sfumato.hierarchies.suggest.survey_codes import CodeBook, missing_codes, suggest_labeled
+from sfumato.hierarchies.suggest.survey_codes import CodeBook, Counts, missing_codes, suggest_labeled
 from sfumato.hierarchies.suggest.words.codebooks import labels_of
 from sfumato.microdata.plan.building import Plan
 from sfumato.microdata.plan.read import read_plan
+from sfumato.pipelines.suggesting.cell_tables import told_of_cells
 from sfumato.pipelines.suggesting.column_profiles import missing_words, profile_of
 from sfumato.pipelines.suggesting.constant_attributes import with_constant_persons
 from sfumato.pipelines.suggesting.counted_rows import CountedRows, CountsRows
@@ -72,7 +73,8 @@ def suggest_plan(
     if not rows:
         raise DataError("the data have no rows.", "A plan cannot be guessed from a header alone.", "no-rows")
     labels = replace(book or CodeBook(), public=labels_of(tuple(texts)))
-    missing = [*missing_words(texts), *missing_codes(texts, labels)]
+    missing = missing_words(texts)
+    missing += missing_codes(_without(texts, missing), labels)
     profiles = {name: profile_of(name, counts, missing) for name, counts in texts.items()}
     alone = dict(_judged_alone(profiles, labels, looking))
     looking.at("compare-columns")
@@ -96,6 +98,15 @@ def suggest_plan(
     proposal = draft.plan()
     reasons = proposal.reasons | {name: proposal.reasons[name] + NA_IS_A_CODE for name in columns_of_code(texts)}
     return replace(proposal, reasons=reasons, notes=(note,) if note else ())
+
+
+def _without(texts: Mapping[str, Counts], missing: Sequence[str]) -> Mapping[str, Counts]:
+    """The texts of each column without those that mean "missing"."""
+    absent = {*missing}
+    return {
+        name: {text: rows for text, rows in counts.items() if text not in absent} if absent & counts.keys() else counts
+        for name, counts in texts.items()
+    }
 
 
 def _judged_alone(
@@ -226,7 +237,8 @@ def _of_file(path: Path, options: Mapping[str, Any]) -> SuggestedPlan:
         commas = asks and writes_commas(rows.texts, thousands=separator in ("", ","))
         if not (separator and commas):
             proposal = suggest_plan(rows, str(path), book_of(path), **options)
-            return replace(proposal, notes=(*proposal.notes, *notes, *((COMMAS_IN_TEXTS,) if commas else ())))
+            further = (COMMAS_IN_TEXTS if commas else None, told_of_cells(rows))
+            return replace(proposal, notes=(*proposal.notes, *notes, *filter(None, further)))
     return _of_file(path, {**options, "decimal": ","})
 
 

@@ -52,3 +52,17 @@ def test_the_sheet_of_a_workbook_is_named(tmp_path, sfumato):
     run = sfumato("suggest", str(tmp_path / "rows.xlsx"), "--table", "people")
     plan = yaml.safe_load(run.out)
     assert ([*plan["columns"]], plan["data"]["table"], run.err) == (["age", "sex"], "people", "")
+
+
+@pytest.mark.parametrize("cells_left", [40, 36, 20])
+def test_cells_of_a_table_are_told_from_persons(tmp_path, cells_left):
+    draw = random.Random(1)
+    cells = [
+        (age, area, sex, draw.randrange(40))
+        for age in ("0-17", "18-39", "40-64", "65+") for area in "ABCDE" for sex in "fm"
+    ]  # fmt: skip
+    some = draw.sample(cells, cells_left)
+    notes = suggest_for_file(written(tmp_path / "t.csv", "age,area,sex,cases", some)).notes
+    assert any("sfumato protect" in note and '"cases"' in note for note in notes) == (cells_left > 30)
+    persons = [(20 + place % 40, "fm"[place % 2], "ABC"[place % 3]) for place in range(120)]
+    assert not suggest_for_file(written(tmp_path / "p.csv", "age,sex,area", persons)).notes

@@ -128,6 +128,11 @@ ENCODING = (
     "The file is not UTF-8. It is read as {encoding}: look whether letters such as é, ö and ł are right; where they "
     "are not, say what it is written in (--encoding)."
 )
+CELLS = (
+    'The rows look like the cells of a table: each combination of categories stands once, with "{value}" beside it. '
+    "This plan is for rows about persons, and protects no cell: for a table of counts or sums write a table plan, and "
+    "use `sfumato protect`."
+)
 COMMAS_IN_TEXTS = (
     "Numbers are written as texts with decimal commas, which are read in CSV files alone: their columns are taken for "
     "texts. Write them as numbers in the file, and look again."
