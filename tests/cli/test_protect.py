@@ -78,6 +78,8 @@ def test_which_files_may_be_handed_out_is_said(folder, capsys):
     assert said["May be handed out"] == "report-external.html, table-external.csv"
     files = {path.name for path in (folder / "out").iterdir()}
     assert {*said["Stays in the house"].split(", "), "report-external.html", "table-external.csv"} == files
+    readable = {path.name for path in (folder / "out").iterdir() if path.stat().st_mode & 0o044}
+    assert readable == {"report-external.html", "table-external.csv"}
 
 
 @pytest.mark.parametrize("method", ["optimal", "fast", "ranges"])

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from sfumato.dataclass import dataclass
 from sfumato.delimited.lines import delimited_text
-from sfumato.folders import staged, write_text
+from sfumato.folders import make_private, staged, write_text
 from sfumato.pipelines.tables.house_documents import HOUSE, annex_of, hash_of, papers_of
 from sfumato.report.annex import ANNEX, markdown
 from sfumato.report.page.html_parts import fragment
@@ -104,9 +104,14 @@ class TableRelease(TableAnswer[Group_co]):
 
 
 def _write_house(release: TableRelease[Any], report: Mapping[str, Any], stage: Path, home: Path) -> None:
-    """Write the documents of the house: the annex, and the report to sign, which tells of the annex, too."""
+    """Write the documents of the house: the annex, and the report to sign, which tells of the annex, too.
+
+    The stage itself is private; what stays in the house is so when the folder appears, too.
+    """
     write_text(stage / ANNEX, markdown(annex_of(release.plan, report, papers_of(stage, home, date.today()))))
     write_text(stage / HOUSE, release.house(report, papers_of(stage, home, date.today(), (HOUSE,))))
+    for name in parts_of(stage)[1]:
+        make_private(stage / name)
 
 
 def parts_of(folder: Path) -> tuple[list[str], list[str]]:
