@@ -272,7 +272,10 @@ def suggest_for_frame(frame: Any) -> SuggestedPlan:
     from sfumato.pipelines.suggesting.lost_zeros import without_lost_zeros
 
     with closing(open_engine(frame, Plan())) as engine:
-        return without_lost_zeros(suggest_plan(engine), frame)
+        rows = CountedRows(engine)
+        proposal = without_lost_zeros(suggest_plan(rows), frame)
+        further = (COMMAS_IN_TEXTS,) if writes_commas(rows.texts, thousands=True) else ()
+        return replace(proposal, notes=(*proposal.notes, *further))
 
 
 def suggest(

@@ -9,7 +9,9 @@ import openpyxl
 import pytest
 import yaml
 
-from sfumato.pipelines.suggest import suggest_for_file
+from sfumato.pipelines.suggest import suggest_for_file, suggest_for_frame
+
+pandas = pytest.importorskip("pandas")
 
 
 def written(path, header, rows):
@@ -35,9 +37,9 @@ def test_decimal_commas_in_texts_of_other_files_are_said(tmp_path):
     """`data.decimal` is for CSV files: a plan that has it would promise what nobody does."""
     rows = [{"Gehalt": f"{place},{place % 100:02d}", "Alter": 20 + place % 40} for place in range(1, 200)]
     (tmp_path / "rows.json").write_text(json.dumps(rows), encoding="utf-8")
-    suggestion = suggest_for_file(tmp_path / "rows.json")
-    assert "decimal" not in suggestion.plan["data"]
-    assert any("decimal commas" in note for note in suggestion.notes)
+    for suggestion in (suggest_for_file(tmp_path / "rows.json"), suggest_for_frame(pandas.DataFrame(rows))):
+        assert "decimal" not in suggestion.plan["data"]
+        assert any("decimal commas" in note for note in suggestion.notes)
 
 
 def test_the_sheet_of_a_workbook_is_named(tmp_path, sfumato):

@@ -135,7 +135,7 @@ CELLS = (
 )
 COMMAS_IN_TEXTS = (
     "Numbers are written as texts with decimal commas, which are read in CSV files alone: their columns are taken for "
-    "texts. Write them as numbers in the file, and look again."
+    "texts. Make them numbers, in a file or a frame, and look again."
 )
 MISSPELLINGS = (
     " {count} of its values look like misspellings of others: mend them, or they count as values of their own."
