@@ -8,6 +8,7 @@ import pytest
 
 from sfumato.errors import PlanError
 from sfumato.pipelines.policies.check import check
+from sfumato.pipelines.tables.protect import protect
 from sfumato.pipelines.tables.suppress import suppress
 from sfumato.policies.presets import aliases, policies, policy_named
 
@@ -222,3 +223,18 @@ def test_results_are_printed_quietly_too(tmp_path, sfumato) -> None:
     assert answer.code == 1 and "FAILED" in answer.out
     answer = sfumato("verify", str(path), "--k", "2", "--quasi-identifiers", "ward", "--quiet")
     assert answer.code == 1 and "DOES NOT HOLD" in answer.out
+
+
+def test_a_release_of_a_table_is_held_against_a_policy_of_tables(tmp_path):
+    """The ends of ranges are no counts: 1 of `n_lower` is no cell that is shown."""
+    cells = [("a", "f", 3), ("a", "m", 40), ("b", "f", 30), ("b", "m", 5), ("c", "f", 50), ("c", "m", 60)]
+    totals = [(area, "all", sum(n for x, _, n in cells if x == area)) for area in "abc"]
+    totals += [("all", sex, sum(n for _, y, n in cells if y == sex)) for sex in "fm"]
+    rows = [*cells, *totals, ("all", "all", 188)]
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame(rows, schema=["area", "sex", "n"], orient="row")
+    dimensions = {name: {"column": name, "total": "all"} for name in ("area", "sex")}
+    done = protect(frame, value="n", dimensions=dimensions, primary=[{"rule": "range", "min": 1, "max": 10}])
+    done.save(tmp_path / "out")
+    for data in (tmp_path / "out", tmp_path / "out" / "table-external.csv"):
+        assert check(data, "cms-11").holds

@@ -66,6 +66,8 @@ def check(
     chosen = policy_named(policy, values)
     _check_attested(chosen, attested or {})
     path = Path(data) if isinstance(data, str | Path) else None
+    if chosen.about == "tables" and path is not None and (table := _handed_out(path)).exists():
+        return _of_table(table, chosen, attested or {}, separator)
     own = path / "plan.yaml" if path is not None and (path / "plan.yaml").exists() else None
     plan_read = None if plan is None and own is None else read_plan(plan if plan is not None else own)  # type: ignore[arg-type]
     file = sealing.data_of(path) if path is not None and own is not None else path
@@ -100,6 +102,13 @@ def _check_attested(policy: Policy, attested: Mapping[str, str]) -> None:
         if name not in known:
             what = f'{policy.id} has no clause "{name}" that somebody attests.'
             raise PlanError(what, "Those are: " + ", ".join(known) + "." if known else "There is none.", "no-clause")
+
+
+def _handed_out(folder: Path) -> Path:
+    """The table of a release folder that is handed out."""
+    from sfumato.report.tables.page import HANDED_OUT
+
+    return folder / HANDED_OUT
 
 
 def _of_table(data: Any, policy: Policy, attested: Mapping[str, str], separator: str | None) -> PolicyVerdict:

@@ -50,12 +50,23 @@ class PublishedCrosstab:
         return np.isnan(self.counts)
 
 
+# What columns of a release are called that show the ends of ranges, behind the name of the value.
+_ENDS = ("_lower", "_upper")
+
+
 def read_crosstab(header: Sequence[str], cells: Sequence[Sequence[Text]]) -> PublishedCrosstab:
     """A published table: columns without any number are labels of its rows, the others hold counts or rates.
+
+    Ends of ranges that a release shows beside its counts are computed from these, and no counts.
 
     Raises:
         DataError: No column holds a number.
     """
+    bounds = {
+        f"{name.removesuffix('_published')}{end}" for name in header for end in _ENDS if name.endswith("_published")
+    }
+    kept = [place for place, name in enumerate(header) if name not in bounds]
+    header, cells = [header[place] for place in kept], [[row[place] for place in kept] for row in cells]
     columns = [[row[place] for row in cells] for place in range(len(header))]
     numbers = _number_columns(header, columns)
     if not numbers:
