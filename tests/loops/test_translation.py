@@ -7,10 +7,11 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from sfumato.loops.arrays import Flags, Halves, Ints, Ints2, Reals, Words, Words2
+from sfumato.loops.arrays import Bytes, Flags, Halves, Ints, Ints2, Reals, Words, Words2
 from sfumato.loops.build import BuildError, build, program
 from sfumato.loops.translation.kinds import TranslationError
 from sfumato.loops.translation.program import Program
+from sfumato.loops.word_kernels import put_word, word_at
 
 NONE = -1
 _WORD = np.uint64(0x9E3779B97F4A7C15)
@@ -119,10 +120,17 @@ def many_rooms(count: int):
     return total
 
 
+def moved_bytes(data: Bytes, begin: int, to: int):
+    word = word_at(data, begin)
+    put_word(data, to, word)
+    return word, word_at(data, to - 1)
+
+
 LOOPS = {
     function.__name__: function
     for function in (
         *(divided, mixed, extremes, counted, widened, swapped, moved, arranged, made, outer, packed, many_rooms),
+        moved_bytes,
     )
 }
 
@@ -153,6 +161,7 @@ CASES = [
     ("outer", (Pair(ints(1, 2, 3), np.array([0.5, 1.5, 2.5])), (ints(4, 5, 6), np.array([True])))),
     ("packed", (np.arange(8, dtype=np.uint64).reshape(2, 4), np.ones(4, np.uint64))),
     ("many_rooms", (50,)),
+    ("moved_bytes", (np.arange(1, 250, 7, dtype=np.uint8), 3, 17)),
 ]
 
 

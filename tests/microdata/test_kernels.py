@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 import sfumato
-from sfumato.engines.frames.arrow_texts import numbered_texts
+from sfumato.engines.frames.arrow_texts import numbered_texts, repeated
 from sfumato.engines.opening import open_engine
 from sfumato.loops.compiled import SOURCES
 from sfumato.microdata.counts.person_numbers import number_keys
@@ -294,7 +294,9 @@ def number_texts() -> None:
     """Texts as Arrow has them, short ones and some of many words."""
     texts = ["", "a", "b" * 30, "a", "b" * 29 + "c", "b" * 30, "", "d" * 17]
     for kind in (pa.string(), pa.large_string()):
-        assert numbered_texts(nw.from_native(pa.chunked_array([pa.array(texts, kind)]), series_only=True)) is not None
+        column = nw.from_native(pa.chunked_array([pa.array(texts, kind)]), series_only=True)
+        assert numbered_texts(column) is not None
+        assert repeated(column, texts, np.arange(len(texts), dtype=np.int32)) is not None
 
 
 def run_out_of_time(rows: pl.DataFrame) -> None:
@@ -311,6 +313,7 @@ def attack_rows(rows: pl.DataFrame, control: pl.DataFrame) -> None:
 
 def test_every_compiled_function_does_what_its_source_says(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sfumato.microdata.counts.grouping.LEAST_IN_RUNS", 1)
+    monkeypatch.setattr("sfumato.engines.frames.arrow_texts.MANY_ROWS", 0)
     monkeypatch.setattr("sfumato.microdata.perturbation.microaggregation.KICKS", 20)
     monkeypatch.setattr("sfumato.pipelines.release.rehearse", lambda _plan, _table: None)
     # The same loops again, for up to a second in each release.

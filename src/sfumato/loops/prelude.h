@@ -170,6 +170,22 @@ ARRAYS(u4, uint32_t)
 ARRAYS(u8, uint64_t)
 ARRAYS(f8, double)
 
+/* Eight bytes as one number, the first the least. */
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define LEAST_FIRST(word) __builtin_bswap64(word)
+#else
+#define LEAST_FIRST(word) (word)
+#endif
+static inline uint64_t word_at(Room *room, Array_u1x1 data, int64_t place) {
+  uint64_t word;
+  memcpy(&word, data.d + place, sizeof word);
+  return LEAST_FIRST(word);
+}
+static inline void put_word(Room *room, Array_u1x1 data, int64_t place, uint64_t word) {
+  word = LEAST_FIRST(word);
+  memcpy(data.d + place, &word, sizeof word);
+}
+
 static inline Array_i8x1 nonzero_b1x1(Room *room, Array_b1x1 from) {
   int64_t many = 0;
   for (int64_t i = 0; i < from.n0; i++) many += from.d[i] != 0;

@@ -5,12 +5,14 @@ from collections.abc import Callable
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 import pandas
 import polars
 import pyarrow
 import pytest
 
-from sfumato.engines.frames.arrow_texts import MOST_TEXTS, numbered_texts
+from sfumato.engines.frames import arrow_texts
+from sfumato.engines.frames.arrow_texts import MOST_TEXTS, numbered_texts, repeated
 from sfumato.loops.compiled import way
 
 pytestmark = pytest.mark.skipif(way() != "native", reason="the loops are not built here")
@@ -60,3 +62,46 @@ def test_many_texts_are_left_to_the_library(maker: str) -> None:
 
     assert numbered_texts(nw.from_native(MAKERS[maker](texts), series_only=True)) is None
     assert numbered_texts(nw.from_native(MAKERS[maker](texts[1:]), series_only=True)) is not None
+
+
+@pytest.mark.parametrize("maker", ["polars", "pandas", "arrow"])
+def test_missing_texts_are_left_to_the_library(maker: str) -> None:
+    texts = ["a", None, "b"]
+
+    assert numbered_texts(nw.from_native(MAKERS[maker](texts), series_only=True)) is None
+
+
+@pytest.mark.parametrize("kind", ["pandas", "arrow", "large arrow"])
+def test_texts_are_laid_as_the_library_takes_them(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrow_texts, "MANY_ROWS", 0)
+    distinct = sorted({*TEXTS})
+    codes = np.random.default_rng(5).integers(0, len(distinct), 900).astype(np.int32)
+    each = nw.from_native(MAKERS[kind](distinct), series_only=True).alias("name")
+
+    laid = repeated(each, distinct, codes)
+
+    assert laid is not None
+    assert laid.name == "name"
+    assert type(laid.to_native()) is type(each.to_native())
+    assert laid.dtype == each.dtype
+    assert laid.to_list() == each[codes].to_list()
+    told = numbered_texts(laid)
+    assert told is not None
+    assert [told[1][code] for code in told[0].tolist()] == [distinct[code] for code in codes.tolist()]
+
+
+@pytest.mark.parametrize("kind", ["polars", "pandas", "arrow"])
+def test_texts_of_which_one_is_missing_are_not_laid(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrow_texts, "MANY_ROWS", 0)
+    each = nw.from_native(MAKERS[kind](["a", None]), series_only=True)
+
+    assert repeated(each, ["a", None], np.zeros(3, np.int32)) is None
+
+
+def test_too_many_bytes_for_short_offsets_are_left_to_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrow_texts, "MANY_ROWS", 0)
+    monkeypatch.setattr(arrow_texts, "MOST_BYTES", 8)
+    each = {kind: nw.from_native(MAKERS[kind](["abc"]), series_only=True) for kind in ("arrow", "large arrow")}
+
+    assert repeated(each["arrow"], ["abc"], np.zeros(3, np.int32)) is None
+    assert repeated(each["large arrow"], ["abc"], np.zeros(3, np.int32)) is not None

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
+from sfumato.engines.frames.arrow_texts import repeated
 from sfumato.engines.frames.count import ALL, Coded, occurring, packed
 from sfumato.engines.frames.distinct import Codes, Rows
 from sfumato.engines.frames.sources import bare, plain_values, worded
@@ -149,7 +150,9 @@ class Application:
 def _series(column: str, coded: Coded, backend: Any) -> "nw.Series[Any]":
     """A column of texts, taken out of one that holds each of them once, and nothing besides."""
     texts, codes = coded
-    return nw.new_series(column, list(texts), nw.String, backend=backend)[codes]
+    each = nw.new_series(column, list(texts), nw.String, backend=backend)
+    made = repeated(each, texts, codes)
+    return each[codes] if made is None else made
 
 
 def _class_of(recoding: Recoding, columns: Sequence[Codes], lookups: Sequence[Codes]) -> Codes:

@@ -1,7 +1,7 @@
-"""Texts of a column numbered where they lie, as Arrow has them: no text is made but the different ones."""
+"""Texts of a column numbered where they lie, and laid by their numbers, as Arrow has them: none is made but once."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -15,10 +15,12 @@ from sfumato.microdata.counts import row_kernels, text_kernels
 Codes = npt.NDArray[np.int32]
 # Of more different texts than this the frame's own library tells which are the same.
 MOST_TEXTS = 1 << 14
-# What is loaded of a text at once reaches so many words behind it.
-WORDS_BEHIND = 4
 # For fewer rows Arrow's library is not loaded.
 MANY_ROWS = 100_000
+# Texts are laid three words at a time, which reach behind the last one.
+BYTES_BEHIND = 24
+# Offsets of 32 bits reach so far.
+MOST_BYTES = (1 << 31) - 1
 
 
 def numbered_texts(series: "nw.Series[Any]") -> tuple[Codes, list[str]] | None:
@@ -27,7 +29,7 @@ def numbered_texts(series: "nw.Series[Any]") -> tuple[Codes, list[str]] | None:
         return None
     codes, numbers, begin = np.empty(len(series), np.int32), dict[str, int](), 0
     for part in _parts(series):
-        told = not len(part) or _numbered(part, codes[begin : begin + len(part)], numbers)
+        told = not len(part) or (not part.null_count and _numbered(part, codes[begin : begin + len(part)], numbers))
         if not told or len(numbers) > MOST_TEXTS:
             return None
         begin += len(part)
@@ -64,9 +66,8 @@ def _numbered(part: Any, codes: Codes, numbers: dict[str, int]) -> bool:
         _, places, texts = part.buffers()
         short = kind == "string"
         offsets = np.frombuffer(places, np.int32) if short else np.frombuffer(places, np.int64)
-        first, last = int(offsets[begin]), int(offsets[end])
-        words = _words(texts, first, last)
-        many = text_kernels.number_texts(offsets[begin : end + 1], first, words, MOST_TEXTS, firsts, codes)
+        data = np.frombuffer(texts or b"", np.uint8)
+        many = text_kernels.number_texts(offsets[begin : end + 1], data, MOST_TEXTS, firsts, codes)
     else:
         return False
     if many < 0:
@@ -78,9 +79,39 @@ def _numbered(part: Any, codes: Codes, numbers: dict[str, int]) -> bool:
     return True
 
 
-def _words(texts: Any, first: int, last: int) -> npt.NDArray[np.uint64]:
-    """The bytes of texts from one to before another in words, and as many words behind them as are looked at."""
-    words = np.zeros((last - first) // 8 + 1 + WORDS_BEHIND, np.uint64)
-    if last > first:
-        words.view(np.uint8)[: last - first] = np.frombuffer(texts, np.uint8)[first:last]
-    return words
+def repeated(series: "nw.Series[Any]", texts: Sequence[str | None], codes: Codes) -> "nw.Series[Any] | None":
+    """A column of texts, each there once, at the places that codes name; None where they are not laid as Arrow does.
+
+    Libraries take rows out of columns of any type; where these are texts, and all there, that takes twice as long.
+    """
+    if way() != "native" or len(codes) < MANY_ROWS or not _has_arrow(len(codes)):
+        return None
+    native = series.to_native()
+    if series.implementation.is_pyarrow():
+        laid = _laid(texts, codes, str(native.type))
+    elif getattr(getattr(native, "dtype", None), "storage", "") == "pyarrow":
+        laid = _laid(texts, codes, str(native.array.__arrow_array__().type))
+        laid = None if laid is None else native.dtype.__from_arrow__(laid)
+    else:
+        return None
+    return None if laid is None else nw.new_series(series.name, laid, backend=series.implementation)
+
+
+def _laid(texts: Sequence[str | None], codes: Codes, kind: str) -> Any:
+    """Texts at the places that codes name as an array of Arrow; None where one is missing, or they are too long."""
+    import pyarrow
+
+    parts = [text.encode() for text in texts if text is not None]
+    if kind not in ("string", "large_string") or len(parts) < len(texts):
+        return None
+    lengths = np.array([len(part) for part in parts], np.int64)
+    short, rows = kind == "string", len(codes)
+    offsets = np.empty(rows + 1, np.int32) if short else np.empty(rows + 1, np.int64)
+    many = text_kernels.place_texts(lengths, codes, offsets)
+    if short and many > MOST_BYTES:
+        return None
+    data = np.frombuffer(b"".join([*parts, bytes(BYTES_BEHIND)]), np.uint8)
+    laid = np.empty(many + BYTES_BEHIND, np.uint8)
+    text_kernels.lay_texts(data, np.cumsum(lengths) - lengths, codes, offsets, laid)
+    array = pyarrow.StringArray if short else pyarrow.LargeStringArray
+    return array.from_buffers(rows, pyarrow.py_buffer(offsets), pyarrow.py_buffer(laid[:many]))

@@ -39,10 +39,10 @@ def numbered_rows(series: "nw.Series[Any]") -> tuple[Codes, list[Any]] | None:
 
 def _told(series: "nw.Series[Any]") -> tuple[Codes, list[Any]] | None:
     """The same of texts that are all there, which libraries number as they come; None where not."""
-    if not isinstance(series.dtype, nw.String) or series.null_count():
+    if not isinstance(series.dtype, nw.String):
         return None
     told = numbered_texts(series)
-    if told is not None:
+    if told is not None or series.null_count():
         return told
     native = series.to_native()
     if series.implementation.is_polars():

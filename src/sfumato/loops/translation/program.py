@@ -8,8 +8,26 @@ from collections.abc import Iterable
 from types import FunctionType
 from typing import get_type_hints
 
-from sfumato.loops.translation.kinds import Kind, Nothing, Record, Row, TranslationError, kinds_of
+from sfumato.loops.translation.kinds import (
+    NOTHING,
+    WORD,
+    Kind,
+    Nothing,
+    Record,
+    Row,
+    Scalar,
+    TranslationError,
+    kinds_of,
+)
 from sfumato.loops.translation.statements import Body
+
+# Loops of this module stand in the prelude, by the same names: the types of their answers, and which arguments are
+# written.
+PRELUDE = "sfumato.loops.word_kernels"
+IN_PRELUDE: dict[str, tuple[Kind, frozenset[int]]] = {
+    "word_at": (Scalar(WORD), frozenset()),
+    "put_word": (NOTHING, frozenset({0})),
+}
 
 
 class Program:
@@ -23,6 +41,8 @@ class Program:
 
     def specialize(self, function: FunctionType, kinds: tuple[Kind, ...]) -> tuple[str, Kind, frozenset[int]]:
         """The name in C, the type of the answer, and which arguments are written, of a loop for these types."""
+        if function.__module__ == PRELUDE:
+            return function.__name__, *IN_PRELUDE[function.__name__]
         if (function, kinds) not in self._made:
             name = f"f{len(self._made)}_{function.__name__}"
             self._made[function, kinds] = name, Nothing(), frozenset()

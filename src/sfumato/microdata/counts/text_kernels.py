@@ -7,17 +7,16 @@ return how many numbers there are, -1 where those are more than `most`.
 
 import numpy as np
 
-from sfumato.loops.arrays import Halves, Ints, Words, Words2
+from sfumato.loops.arrays import Bytes, Halves, Ints, Words2
 from sfumato.loops.compiled import compiled
+from sfumato.loops.word_kernels import put_word, word_at
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _TURN = np.uint64(0xC2B2AE3D27D4EB4F)
 _SPIN = np.uint64(0x165667B19E3779F9)
-_ALL = ~np.uint64(0)
 _BYTES = 8
 _SHORT = 24
 _HALF = np.uint64(32)
-_LONGEST = np.uint64(63)
 
 
 @compiled
@@ -60,63 +59,62 @@ def number_views(views: Words2, most: int, firsts: Ints, codes: Halves):
 
 
 @compiled
-def _word(data, place):
-    """The eight bytes from a place on, as a number."""
-    at, by = place >> 3, np.uint64((place & 7) << 3)
-    # Shifted twice, since no shift moves a word out of itself.
-    return data[at] >> by | data[at + 1] << np.uint64(1) << (_LONGEST - by)
+def _few_bytes(data, begin, end):
+    """Fewer than eight bytes as a number."""
+    word = np.uint64(0)
+    for place in range(end - 1, begin - 1, -1):
+        word = word << np.uint64(_BYTES) | np.uint64(data[place])
+    return word
 
 
 @compiled
-def _masks(most):
-    """For 0 to 8 bytes, which are most, that are left of a text, the bits that they take of a word."""
-    masks = np.full(most + 1, _ALL)
-    for left in range(most):
-        masks[left] = (np.uint64(1) << np.uint64(_BYTES * left)) - np.uint64(1)
-    return masks
-
-
-@compiled
-def _mixed_end(data, begin, length, masks):
-    """What a text adds to its hash behind its first bytes."""
+def _mixed_middle(data, begin, end):
+    """What a long text adds to its hash between its first two words and its last."""
     mixed = np.uint64(0)
-    for done in range(_SHORT, length, _BYTES):
-        mixed = (mixed ^ _word(data, begin + done) & masks[min(length - done, _BYTES)]) * _MIX
+    for place in range(begin + 2 * _BYTES, end - _BYTES, _BYTES):
+        mixed = (mixed ^ word_at(data, place)) * _MIX
         mixed ^= mixed >> _HALF
     return mixed
 
 
 @compiled
-def _same_end(data, one, other, length, masks):
-    """Whether two texts of a length, given by where they begin, are the same behind their first bytes."""
-    for done in range(_SHORT, length, _BYTES):
-        if (_word(data, one + done) ^ _word(data, other + done)) & masks[min(length - done, _BYTES)]:
+def _same_middle(data, one, other, length):
+    """Whether two long texts, given by where they begin, are the same between their first two words and their last."""
+    for done in range(2 * _BYTES, length - _BYTES, _BYTES):
+        if word_at(data, one + done) != word_at(data, other + done):
             return False
     return True
 
 
 @compiled
-def number_texts(offsets: Halves | Ints, base: int, data: Words, most: int, firsts: Ints, codes: Halves):
-    """Number texts that lie behind each other; most have no more bytes than three words, which are compared at once.
+def number_texts(offsets: Halves | Ints, data: Bytes, most: int, firsts: Ints, codes: Halves):
+    """Number texts that lie behind each other.
+
+    Most have no more bytes than three words, which are compared at once: the first, the second and the last one. They
+    are the same where a text has fewer bytes; where it fills none, the word that ends with it loses what lies before.
 
     Args:
-        offsets: (n + 1,) the byte at which each text begins, and the end; base: the byte at which the data begin.
-        data: The bytes, and four words behind.
+        offsets: (n + 1,) the byte at which each text begins, and the end.
     """
     bits = _room(most)
-    table, known, masks = np.zeros(1 << bits, np.int32), np.empty((most, 4), np.uint64), _masks(_BYTES)
+    table, known = np.zeros(1 << bits, np.int32), np.empty((most, 4), np.uint64)
     last, down, many = (1 << bits) - 1, np.uint64(64 - bits), 0
     for row in range(len(offsets) - 1):
-        begin = offsets[row] - base
-        length = offsets[row + 1] - offsets[row]
-        one = _word(data, begin) & masks[min(length, _BYTES)]
-        two = _word(data, begin + _BYTES) & masks[min(max(length - _BYTES, 0), _BYTES)]
-        three = _word(data, begin + 2 * _BYTES) & masks[min(max(length - 2 * _BYTES, 0), _BYTES)]
-        four = np.uint64(length)
-        mixed = one * _MIX ^ two * _TURN ^ (three + four) * _SPIN
+        begin, end = offsets[row], offsets[row + 1]
+        length, back = end - begin, end - _BYTES
+        if back < 0:
+            one = _few_bytes(data, begin, end)
+            two, three = one, one
+        else:
+            # Shifted twice by half as much, since no shift moves a word out of itself.
+            by = np.uint64(4 * max(_BYTES - length, 0))
+            one = word_at(data, min(begin, back)) >> by >> by
+            two = word_at(data, min(begin + _BYTES, back)) >> by >> by
+            three = word_at(data, back) >> by >> by
+        mixed = one * _MIX ^ two * _TURN ^ three * _SPIN
         if length > _SHORT:
-            mixed ^= _mixed_end(data, begin, length, masks)
-        slot = int(((mixed ^ mixed >> _HALF) * _MIX) >> down)
+            mixed ^= _mixed_middle(data, begin, end)
+        slot = int(mixed >> down)
         while True:
             code = table[slot] - 1
             if code < 0:
@@ -124,15 +122,48 @@ def number_texts(offsets: Halves | Ints, base: int, data: Words, most: int, firs
                     return -1
                 code = many
                 firsts[code] = row
-                known[code, 0], known[code, 1], known[code, 2], known[code, 3] = one, two, three, four
+                known[code, 0], known[code, 1], known[code, 2], known[code, 3] = one, two, three, np.uint64(length)
                 many += 1
                 table[slot] = many
                 break
-            differs = known[code, 0] ^ one | known[code, 1] ^ two | known[code, 2] ^ three | known[code, 3] ^ four
-            if not differs and (
-                length <= _SHORT or _same_end(data, offsets[firsts[code]] - base, begin, length, masks)
-            ):
+            differs = known[code, 0] ^ one | known[code, 1] ^ two | known[code, 2] ^ three
+            differs |= known[code, 3] ^ np.uint64(length)
+            if not differs and (length <= _SHORT or _same_middle(data, offsets[firsts[code]], begin, length)):
                 break
             slot = (slot + 1) & last
         codes[row] = code
     return many
+
+
+@compiled
+def place_texts(lengths: Ints, codes: Halves, offsets: Halves | Ints):
+    """Where texts begin that lie behind each other, and the end, which is the answer, too: offsets (n + 1,).
+
+    Args:
+        lengths: The number of bytes of each text; codes: (n,) the text of each row.
+    """
+    at = 0
+    for row in range(len(codes)):
+        offsets[row] = at
+        at += lengths[codes[row]]
+    offsets[len(codes)] = at
+    return at
+
+
+@compiled
+def lay_texts(data: Bytes, begins: Ints, codes: Halves, offsets: Halves | Ints, out: Bytes):
+    """Lay texts behind each other.
+
+    Of each row three words are written, whatever its text has of them: the next row writes over what is too much.
+
+    Args:
+        data: The bytes of all texts, and three words behind; begins: where each text begins there.
+        codes: (n,) the text of each row; offsets: (n + 1,) where it begins in `out`, which has three words behind.
+    """
+    for row in range(len(codes)):
+        begin, at = begins[codes[row]], offsets[row]
+        put_word(out, at, word_at(data, begin))
+        put_word(out, at + _BYTES, word_at(data, begin + _BYTES))
+        put_word(out, at + 2 * _BYTES, word_at(data, begin + 2 * _BYTES))
+        for done in range(_SHORT, offsets[row + 1] - at, _BYTES):
+            put_word(out, at + done, word_at(data, begin + done))

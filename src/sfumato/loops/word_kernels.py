@@ -1,0 +1,21 @@
+"""Eight bytes as one number, the first the least: loops that the translator has in C, where it is one instruction."""
+
+import numpy as np
+
+from sfumato.loops.compiled import compiled
+
+
+@compiled
+def word_at(data, place):
+    """The eight bytes from a place on."""
+    word = np.uint64(0)
+    for at in range(place + 7, place - 1, -1):
+        word = word << np.uint64(8) | np.uint64(data[at])
+    return word
+
+
+@compiled
+def put_word(data, place, word):
+    """Write eight bytes from a place on."""
+    for at in range(8):
+        data[place + at] = word >> np.uint64(8 * at) & np.uint64(255)
