@@ -109,7 +109,7 @@ class FrequencyTable:
     persons: Mapping[str, Histogram] = field(default_factory=dict)
     sample: Sample | None = None
 
-    @property
+    @cached_property
     def ladders(self) -> tuple[Ladder, ...]:
         return tuple(coding.ladder for coding in self.codings)
 

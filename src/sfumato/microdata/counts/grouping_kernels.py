@@ -50,21 +50,30 @@ def relabel(
         keys: (w, n); word, shift, mask: (m,) where each column lies; low, high: (m,) the levels of both nodes.
         labels, begins: see `steps.Steps`; out: (w, n) receives the new keys.
     """
+    moved, begin = np.empty(len(word), np.int64), np.empty(len(word), np.uint64)
     for at in range(len(keys)):
-        stay = ~np.uint64(0)
+        many, stay, written = 0, ~np.uint64(0), np.uint64(0)
         for column in range(len(word)):
             if word[column] == at and low[column] != high[column]:
                 stay &= ~(mask[column] << shift[column])
-        for row in range(keys.shape[1]):
-            out[at, row] = keys[at, row] & stay
-    for column in range(len(word)):
-        if low[column] == high[column]:
-            continue
-        old, new = keys[word[column]], out[word[column]]
-        by, bits = shift[column], mask[column]
-        begin = np.uint64(begins[column, low[column], high[column]])
-        for row in range(len(old)):
-            new[row] |= labels[begin + ((old[row] >> by) & bits)]
+                moved[many], begin[many] = column, begins[column, low[column], high[column]]
+                many += 1
+        if not many:
+            out[at] = keys[at]
+        old, new, place = keys[at], out[at], 0
+        # Two columns at a time; the first of them find what stays, the others what is written.
+        while place + 1 < many:
+            one, by, bits = begin[place], shift[moved[place]], mask[moved[place]]
+            two, far, wide = begin[place + 1], shift[moved[place + 1]], mask[moved[place + 1]]
+            for row in range(len(old)):
+                key = old[row]
+                both = labels[one + (key >> by & bits)] | labels[two + (key >> far & wide)]
+                new[row] = key & stay | new[row] & written | both
+            stay, written, place = np.uint64(0), ~np.uint64(0), place + 2
+        if place < many:
+            one, by, bits = begin[place], shift[moved[place]], mask[moved[place]]
+            for row in range(len(old)):
+                new[row] = old[row] & stay | new[row] & written | labels[one + (old[row] >> by & bits)]
 
 
 @compiled

@@ -70,7 +70,7 @@ def packing_of(sizes: Sequence[int]) -> Packing:
     word, shift, mask = [], [], []
     at, used = 0, 0
     for size in sizes:
-        bits = max(int(size - 1).bit_length(), 1)
+        bits = _bits(size)
         if used + bits > WORD_BITS:
             at, used = at + 1, 0
         word.append(at)
@@ -78,6 +78,19 @@ def packing_of(sizes: Sequence[int]) -> Packing:
         mask.append((1 << bits) - 1)
         used += bits
     return Packing(np.array(word, np.int64), np.array(shift, np.uint64), np.array(mask, np.uint64), at + 1)
+
+
+def fits_a_word(sizes: Iterable[int]) -> bool:
+    """Whether one word holds the codes of columns with so many codes each.
+
+    >>> fits_a_word([1000] * 6), fits_a_word([1000] * 7)
+    (True, False)
+    """
+    return sum(map(_bits, sizes)) <= WORD_BITS
+
+
+def _bits(size: int) -> int:
+    return max(int(size - 1).bit_length(), 1)
 
 
 def counted_words(words: Words) -> tuple[Words, npt.NDArray[np.int64]]:

@@ -64,13 +64,11 @@ class Marginal:
         return tuple(self._levels(column) for column in range(len(self.table.columns)))
 
     def _levels(self, column: int) -> Floats:
-        ladder = self.table.ladders[column]
-        rows = self.table.marginal(column)
-        means = [
-            float((self.losses.kept(column, level)[ladder.codes[level]] * rows).sum()) / max(self.table.rows, 1)
-            for level in range(ladder.height)
-        ]
-        return np.array(means)
+        rows, many, kept = self.table.marginal(column), max(self.table.rows, 1), self.losses.kept
+        codes = self.table.ladders[column].codes
+        return np.array(
+            [float(np.add.reduce(kept(column, level)[codes[level]] * rows)) / many for level in range(len(codes))]
+        )
 
     @cached_property
     def shares(self) -> Floats:
@@ -120,18 +118,20 @@ class Marginal:
         ladders = self.table.ladders
         shape = (len(ladders), max(ladder.height for ladder in ladders))
         offsets, constant = np.zeros(shape, np.int64), np.full(shape, np.nan)
-        parts: list[Floats] = []
+        parts, end = list[Floats](), 0
         for column, ladder in enumerate(ladders):
             for level in range(ladder.height):
                 charge = self.losses.suppressed(column, level) - self.losses.kept(column, level)
-                offsets[column, level] = sum(map(len, parts))
+                offsets[column, level] = end
                 if len(charge) and (charge == charge[0]).all():
                     constant[column, level] = charge[0]
                 parts.append(charge)
+                end += len(charge)
         return Charges(np.concatenate(parts), offsets, constant)
 
     def terms(self, grouped: Grouped, failing: Mask, suppressed_rows: int) -> Terms:
-        return self._terms(grouped.node, self._added(grouped, failing) if suppressed_rows else None)
+        adds = suppressed_rows and not self.suppression_is_free
+        return self._terms(grouped.node, self._added(grouped, failing) if adds else None)
 
     def swept_terms(self, swept: Swept) -> tuple[Floats, Floats]:
         kept = np.column_stack([means[swept.levels[:, column]] for column, means in enumerate(self.generalization)])

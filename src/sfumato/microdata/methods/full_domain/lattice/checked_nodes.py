@@ -1,5 +1,7 @@
 """The nodes that a compiled search has checked, and the best of them."""
 
+import math
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -41,28 +43,27 @@ class CheckedNodes:
     @property
     def best(self) -> Judgment | None:
         """The node to be released; None where none holds."""
-        figures, terms = self.records.figures[:, : self.many], self.records.terms[:, : self.many]
-        totals = np.where(figures[kernels.HOLDS] > 0, terms.sum(axis=0), np.inf)
-        least = totals.min(initial=np.inf)
-        if not np.isfinite(least):
+        many = self.many
+        parts = zip(*self.records.terms[:, :many].tolist(), self.records.figures[kernels.HOLDS, :many], strict=True)
+        totals = [one + other if holds else math.inf for one, other, holds in parts]
+        least = min(totals, default=math.inf)
+        if not math.isfinite(least):
             return None
-        ties = np.flatnonzero(totals <= least + kernels.TIE * max(1.0, least))
-        return min((self._judgment(int(place)) for place in ties), key=lambda judgment: judgment.rank)
+        most = least + kernels.TIE * max(1.0, least)
+        ties = [self._judgment(place) for place, total in enumerate(totals) if total <= most]
+        return min(ties, key=lambda judgment: judgment.rank)
 
     def _judgment(self, place: int) -> Judgment:
-        figures = [int(value) for value in self.records.figures[:, place]]
-        lost, kept, smallest, largest, classes, least, most, holds = figures
-        terms = Terms(*(float(part) for part in self.records.terms[:, place]))
+        lost, kept, smallest, largest, classes, least, most, holds = self.records.figures[:, place].tolist()
+        terms = Terms(*self.records.terms[:, place].tolist())
         loss = self.problem.loss.value(terms.total)
         added = terms.suppression if self.problem.loss.suppression_falls else 0.0
         before, node = Sizes(classes, least, most), self._node(self.records.levels[place])
         return Judgment(node, terms, loss, lost, lost, kept, smallest, largest, bool(holds), added, before)
 
     def _node(self, levels: Any) -> Node:
-        return tuple(
-            int((int(levels) >> place) & bits)
-            for place, bits in zip(self.places.tolist(), self.bits.tolist(), strict=True)
-        )
+        word, fields = int(levels), zip(self.places.tolist(), self.bits.tolist(), strict=True)
+        return tuple([word >> place & bits for place, bits in fields])
 
     def packed(self, node: Node) -> np.uint64:
         """The word of a node."""
@@ -102,5 +103,5 @@ def _widths(problem: Problem) -> list[int]:
 def layout(problem: Problem) -> tuple[Words, Words]:
     """Where each column's level lies in a word, and the bits that hold it."""
     widths = _widths(problem)
-    places = np.cumsum([0, *widths[:-1]])
-    return places.astype(np.uint64), np.array([(1 << (width - 1)) - 1 for width in widths], np.uint64)
+    places = [0, *accumulate(widths[:-1])]
+    return np.array(places, np.uint64), np.array([(1 << (width - 1)) - 1 for width in widths], np.uint64)

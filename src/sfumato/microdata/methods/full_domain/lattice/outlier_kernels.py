@@ -65,6 +65,20 @@ def lowest_levels(columns: ColumnLevels, rows: Ints, k: int, lowest: Ints, score
 
 
 @compiled
+def lay_nodes(columns: ColumnLevels, levels: Words, places: Ints):
+    """Levels and places (n,) of all nodes from the lowest levels up; the last column's level changes fastest."""
+    many, word = 1, np.uint64(0)
+    for column in range(len(columns.lowest)):
+        word |= np.uint64(columns.lowest[column]) << columns.places[column]
+    levels[0], places[0] = word, 0
+    for column in range(len(columns.lowest) - 1, -1, -1):
+        step, stride = np.uint64(1) << columns.places[column], columns.strides[column]
+        for at in range(many, many * (columns.highest[column] - columns.lowest[column] + 1)):
+            levels[at], places[at] = levels[at - many] + step, places[at - many] + stride
+        many *= columns.highest[column] - columns.lowest[column] + 1
+
+
+@compiled
 def advance(
     nodes: Nodes,
     columns: ColumnLevels,
@@ -192,12 +206,11 @@ def class_sizes(table, columns, room, outlier):
     nodes, sizes, labels = len(room.sizes), room.sizes, room.labels
     agree(table, columns, room, outlier)
     for side in range(2):
-        for part in range(table.many[side]):
-            row, place = table.firsts[side, part], 0
-            for at in range(columns.ends[0] if side else 0, columns.ends[side]):
-                column = columns.sides[at]
-                place += room.agreement[columns.firsts[column] + table.codes[row, column]]
-            labels[side, part] = min(place, nodes)
+        parts = table.many[side]
+        labels[side, :parts] = 0
+        for place in range(columns.ends[0] if side else 0, columns.ends[side]):
+            for part in range(parts):
+                labels[side, part] = min(labels[side, part] + room.agreement[table.values[place, part]], nodes)
     sizes[:] = 0
     for part in range(table.many[0]):
         first = labels[0, part]

@@ -6,12 +6,13 @@ node, and all nodes at which it is too small are ruled out together (outlier_ker
 classes, and sums along each column. The bounds are those of `optimal.py`.
 """
 
-import math
+from itertools import accumulate
 
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.microdata.counts.grouping import Node, hash_capacity
-from sfumato.microdata.counts.packing import packing_of
+from sfumato.microdata.counts.packing import fits_a_word
 from sfumato.microdata.losses.marginal import Marginal
 from sfumato.microdata.methods.full_domain.lattice import checked_nodes, part_kernels
 from sfumato.microdata.methods.full_domain.lattice import outlier_kernels as kernels
@@ -55,8 +56,7 @@ class OutlierSearch:
         """Whether nothing may be suppressed, promises are about class sizes alone, and a word holds a combination."""
         if problem.limit or problem.table.rows > MAX_ROWS:
             return False
-        one_word = packing_of([ladder.size for ladder in problem.table.ladders]).words == 1
-        return one_word and checked_nodes.suits(problem)
+        return checked_nodes.suits(problem) and fits_a_word([ladder.size for ladder in problem.table.ladders])
 
     def search(self) -> bool:
         """Check nodes until none is open; whether that was done in time."""
@@ -86,19 +86,20 @@ class OutlierSearch:
     def _ladders(self) -> part_kernels.ColumnLevels:
         """What the values of each column are at the levels that may be used."""
         problem, ladders = self.problem, self.problem.table.ladders
-        begins, widths = np.zeros((2, len(ladders), max(problem.highest) + 1), np.int64)
-        parts, end = [], 0
-        for column, (ladder, low, high) in enumerate(zip(ladders, problem.lowest, problem.highest, strict=True)):
-            for level in range(low, high + 1):
-                begins[column, level], widths[column, level] = end, len(ladder.labels[level])
-                parts.append(ladder.codes[level])
-                end += ladder.size
-        firsts = np.cumsum([0, *(ladder.size for ladder in ladders)])
+        begins, widths, end, levels = [], [], 0, max(problem.highest) + 1
+        parts: list[npt.NDArray[np.int32]] = []
+        for ladder, low, high in zip(ladders, problem.lowest, problem.highest, strict=True):
+            used, below, above = ladder.labels[low : high + 1], [0] * low, [0] * (levels - high - 1)
+            begins.append([*below, *range(end, end + len(used) * ladder.size, ladder.size), *above])
+            widths.append([*below, *map(len, used), *above])
+            parts.extend(ladder.codes[low : high + 1])
+            end += len(used) * ladder.size
+        firsts: Counts = np.array([0, *accumulate(ladder.size for ladder in ladders)], np.int64)
         places, bits = self._layout
         none: Counts = np.zeros(len(ladders), np.int64)
         return part_kernels.ColumnLevels(
-            np.concatenate(parts, dtype=np.int32), begins, widths, firsts, np.array(problem.lowest, np.int64),
-            np.array(problem.highest, np.int64), none, none, none, places, bits,
+            np.concatenate(parts, dtype=np.int32), np.array(begins, np.int64), np.array(widths, np.int64), firsts,
+            np.array(problem.lowest, np.int64), np.array(problem.highest, np.int64), none, none, none, places, bits,
             np.array([((bits + np.uint64(1)) << places).sum()], np.uint64),
         )  # fmt: skip
 
@@ -114,19 +115,26 @@ class OutlierSearch:
         """The same with the lattice from the lowest levels up, in which the levels of one side change fastest."""
         lengths = [high - low + 1 for low, high in zip(self._lowest, self.problem.highest, strict=True)]
         sides, ends = self._sides()
-        strides: Counts = np.empty(len(lengths), np.int64)
-        for place, column in enumerate(sides):
-            strides[column] = math.prod(lengths[other] for other in sides[place + 1 :])
+        strides, stride = [0] * len(lengths), 1
+        for column in reversed(sides):
+            strides[column] = stride
+            stride *= lengths[column]
         return self._columns._replace(
-            lowest=np.array(self._lowest, np.int64), strides=strides, sides=np.array(sides, np.int64), ends=ends
+            lowest=np.array(self._lowest, np.int64),
+            strides=np.array(strides, np.int64),
+            sides=np.array(sides, np.int64),
+            ends=ends,
         )
 
     def _sides(self) -> tuple[list[int], Counts]:
         """The columns of one side and those of the other, and where both end: both have about as many combinations."""
         sizes = np.diff(self._columns.firsts).tolist()
         sides: tuple[list[int], list[int]] = ([], [])
+        products = [1, 1]
         for column in sorted(range(len(sizes)), key=lambda column: -sizes[column]):
-            min(sides, key=lambda side: math.prod(sizes[other] for other in side)).append(column)
+            side = int(products[1] < products[0])
+            sides[side].append(column)
+            products[side] *= sizes[column]
         return [*sides[0], *sides[1]], np.array([len(sides[0]), len(sizes)], np.int64)
 
     def _nodes(self) -> kernels.Nodes:
@@ -137,17 +145,16 @@ class OutlierSearch:
             window = (slice(0, 0),) * len(window)
         floors = np.ascontiguousarray(loss.floors(window).reshape(-1))
         ranks = floors.copy() if isinstance(loss, Marginal) else loss.ranks(window).reshape(-1)
-        levels, places = np.zeros((), np.uint64), np.zeros((), np.int64)
-        for place, stride, part in zip(self._layout[0], self._columns.strides, window, strict=True):
-            levels = levels[..., None] + (np.arange(part.start, part.stop, dtype=np.uint64) << place)
-            places = places[..., None] + np.arange(part.stop - part.start) * stride
-        return kernels.Nodes(levels.reshape(-1), places.reshape(-1), np.ascontiguousarray(ranks), floors)
+        levels, places = np.empty(len(floors), np.uint64), np.empty(len(floors), np.int64)
+        if len(floors):
+            kernels.lay_nodes(self._columns, levels, places)
+        return kernels.Nodes(levels, places, np.ascontiguousarray(ranks), floors)
 
     def _combinations(self) -> part_kernels.Combinations:
         codes, rows = self.problem.table.codes, len(self.problem.table.counts)
         counts, raw, seconds = (np.empty(rows, np.int32) for _ in range(3))
-        begins, firsts = np.empty(rows + 1, np.int32), np.empty((2, rows), np.int32)
-        return part_kernels.Combinations(codes, counts, raw, seconds, begins, firsts, np.zeros(3, np.int64))
+        begins, values = np.empty(rows + 1, np.int32), np.empty((codes.shape[1], rows), np.int32)
+        return part_kernels.Combinations(codes, counts, raw, seconds, begins, values, np.zeros(3, np.int64))
 
     def _room(self, nodes: int, scores: Floats) -> part_kernels.OutlierRoom:
         rows = len(self.problem.table.counts)

@@ -18,6 +18,7 @@ from sfumato.microdata.methods.full_domain.lattice.frontier_kernels import STAMP
 _ONE_RUN = np.uint64(0)
 _HALF = 32
 _LOW = 0xFFFFFFFF
+_APART = 4
 
 
 class ColumnLevels(NamedTuple):
@@ -46,8 +47,9 @@ class ColumnLevels(NamedTuple):
 class Combinations(NamedTuple):
     """Raw codes (raw, m); (r,) rows of each combination, which raw one stands for it, and its part on the second side.
 
-    begins (parts + 1,): where the combinations of each part of the first side begin; firsts (2, parts): a raw
-    combination that has a part; many (3,): parts on both sides, and combinations.
+    begins (parts + 1,): where the combinations of each part of the first side begin; values (m, parts): of each of the
+    columns, those of one side first, the values of the parts of its side, among all values; many (3,): parts on both
+    sides, and combinations.
     """
 
     codes: Halves2
@@ -55,7 +57,7 @@ class Combinations(NamedTuple):
     raw: Halves
     seconds: Halves
     begins: Halves
-    firsts: Halves2
+    values: Halves2
     many: Ints
 
 
@@ -90,7 +92,11 @@ def start(counts: Ints, columns: ColumnLevels, table: Combinations, room: Outlie
             room.keys[row] = key_of(table.codes, columns, room.worth, row, side)
         parts = number_keys(room, state, many, span(columns, columns.lowest, side, len(room.hashed)))
         table.many[side] = parts
-        table.firsts[side, :parts] = room.rows[:parts]
+        for place in range(columns.ends[0] if side else 0, columns.ends[side]):
+            column = columns.sides[place]
+            first = columns.firsts[column]
+            for part in range(parts):
+                table.values[place, part] = first + table.codes[room.rows[part], column]
         room.labels[side, :many] = room.owner[:many]
     by_first_part(table, room, many)
     join(counts, table, room)
@@ -150,17 +156,25 @@ def group_at(table, columns, room, state, level):
     cells = wide * high
     if cells > most:
         return group_hashed(table, room, state, wide)
-    room.cells[:cells] = 0
+    # Rows that follow one another mostly meet in a few cells: they are added apart, so that none waits for the last.
+    apart = 1 if _APART * _APART * cells > most else _APART
+    room.cells[: apart * cells] = 0
+    ways, labels, sums, rows = apart - 1, room.labels[1], room.cells, room.cell_rows
     for part in range(table.many[0]):
         first = room.labels[0, part] * wide
         for row in range(table.begins[part], table.begins[part + 1]):
-            place = first + room.labels[1, table.seconds[row]]
-            room.cells[place] += table.counts[row]
-            room.cell_rows[place] = row
+            place = first + labels[table.seconds[row]] + (row & ways) * cells
+            sums[place] += table.counts[row]
+            rows[place] = row
     classes = 0
-    for place in range(cells):
-        if room.cells[place]:
-            room.counts[classes], room.rows[classes] = room.cells[place], room.cell_rows[place]
+    for cell in range(cells):
+        size, row = 0, 0
+        for way in range(apart):
+            place = cell + way * cells
+            if room.cells[place]:
+                size, row = size + room.cells[place], max(row, room.cell_rows[place])
+        if size:
+            room.counts[classes], room.rows[classes] = size, row
             classes += 1
     return classes
 
@@ -184,12 +198,13 @@ def label_parts(table, columns, room, state, node, side, most):
     """
     parts = table.many[side]
     weigh(columns, room, node, side)
-    for part in range(parts):
-        key = key_of(table.codes, columns, room.worth, table.firsts[side, part], side)
-        room.keys[part] = key
-        if most:
-            room.labels[side, part] = np.int64(key)
+    room.keys[:parts] = 0
+    for place in range(columns.ends[0] if side else 0, columns.ends[side]):
+        for part in range(parts):
+            room.keys[part] += room.worth[table.values[place, part]]
     if most:
+        for part in range(parts):
+            room.labels[side, part] = np.int64(room.keys[part])
         return most
     labels = number_keys(room, state, parts, span(columns, node, side, len(room.hashed)))
     room.labels[side, :parts] = room.owner[:parts]
