@@ -77,10 +77,13 @@ def test_who_asks_gets_the_best_so_far():
     assert done.holds
 
 
-def test_no_safe_pattern_in_time_is_said_as_that():
+@pytest.mark.parametrize(("method", "help_"), [("optimal", ", or use method fast."), ("fast", "method.time_limit.")])
+def test_no_safe_pattern_in_time_is_said_as_that(monkeypatch, method, help_):
+    monkeypatch.setattr(f"sfumato.tables.suppression.{method}.GRACE", -1e3)
     with pytest.raises(UnattainableError, match="time") as error:
-        sf.protect(survey(14, 14, 14), plan(3, name="optimal", time_limit=0.1))
+        sf.protect(survey(14, 14, 14), plan(3, name=method, time_limit=0.1))
     assert error.value.code == "unattainable.time-limit"
+    assert error.value.do.endswith(help_)
 
 
 def test_shares_and_grace():

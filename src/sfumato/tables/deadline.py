@@ -9,6 +9,7 @@ from sfumato.errors import UnattainableError
 
 # Seconds past its end in which a search may still finish a first pattern: without one there is nothing to hand over.
 GRACE = 0.8
+FASTER = "Allow more seconds in method.time_limit, or use method fast."
 
 
 def never() -> bool:
@@ -66,10 +67,11 @@ def within(seconds: float, asked: Callable[[], bool] = never) -> Deadline:
     return Deadline(time.monotonic() + seconds, asked)
 
 
-def out_of_time(withstood: int, attacks: int) -> UnattainableError:
-    """The error for a search that has no safe pattern when its time is over."""
+def out_of_time(withstood: int, attacks: int, fast: bool = False) -> UnattainableError:
+    """The error for a search, the fast one or another, that has no safe pattern when its time is over."""
+    more = "Allow more seconds in method.time_limit." if fast else FASTER
     return UnattainableError(
         f"the time was over before a safe pattern was there: {withstood:,} of {attacks:,} attacks are withstood.",
-        "Allow more seconds in method.time_limit, or use method fast.",
+        more,
         "time-limit",
     )

@@ -128,7 +128,13 @@ class Program:
         return np.array(highs.getSolution().col_value) if solved or possible else None, solved
 
     def extreme(self, place: int, direction: float) -> Extreme:
-        """The least (direction 1) or greatest (-1) value of a cell, and why.
+        """The least (direction 1) or greatest (-1) value of a cell, and why, however long that takes."""
+        extreme = self.extreme_within(place, direction, math.inf)
+        assert extreme is not None
+        return extreme
+
+    def extreme_within(self, place: int, direction: float, seconds: float) -> Extreme | None:
+        """The least (direction 1) or greatest (-1) value of a cell, and why; None when the time was over before.
 
         Raises:
             InternalError: The program was not solved.
@@ -138,8 +144,8 @@ class Program:
         highs = self._highs
         open_ended = (Status.kUnbounded, Status.kUnboundedOrInfeasible)
         highs.changeColCost(place, direction)
-        solved(highs)
-        if highs.getModelStatus() not in (Status.kOptimal, *open_ended):
+        solved(highs, seconds)
+        if highs.getModelStatus() not in (Status.kOptimal, Status.kTimeLimit, *open_ended):
             # A start from the last answer may lead the solver nowhere; from nothing it finds its way.
             highs.clearSolver()
             highs.run()
@@ -148,6 +154,8 @@ class Program:
         unbounded = Extreme(-direction * np.inf, np.zeros(highs.getNumRow()), np.zeros(highs.getNumCol()), np.zeros(0))
         if status in open_ended:
             return unbounded
+        if status == Status.kTimeLimit:
+            return None
         if status != Status.kOptimal:
             raise InternalError("the program of what is possible was not solved.", code="attack")
         solution = highs.getSolution()

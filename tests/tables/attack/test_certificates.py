@@ -17,9 +17,10 @@ VALUES = np.array([60.0, 10.0, 20.0, 30.0])
 RELATIONS = make_relations([([0, 1, 2, 3], [-1, 1, 1, 1])])
 
 
-def audited(masked, witnesses, attackers=(), need=2.0):
+def audited(masked, witnesses, attackers=(), need=2.0, room=np.inf):
     exact = np.where(np.isin(np.arange(4), masked), np.nan, VALUES)
-    shown = Publication(exact, no_bounds(4), Bounds(np.zeros(4), np.full(4, np.inf)), RELATIONS, tuple("tabc"))
+    bounds = Bounds(np.maximum(VALUES - room, 0.0), VALUES + room)
+    shown = Publication(exact, no_bounds(4), bounds, RELATIONS, tuple("tabc"))
     promise = no_bounds(4)
     promise.low[1], promise.high[1] = VALUES[1] - need, VALUES[1] + need
     evidence = Evidence(witnesses, within(0.0))
@@ -53,6 +54,14 @@ def test_forged_witnesses_do_not_count(forged):
     assert not np.isnan(finding.lower)
     assert finding.verdict is Verdict.SAFE
     assert audited([1], moved((1, 2))).verdict is Verdict.EXACT
+
+
+def test_small_witnesses_are_drawn_out_to_a_whole_step():
+    """Half a step is promised: a range that holds one whole number alone tells it all the same."""
+    assert np.isnan(audited([1, 2], moved((1, 0.5), (2, -0.5)), need=0.5).lower)
+    finding = audited([1, 2], moved((1, 0.5), (2, -0.5)), need=0.5, room=0.6)
+    assert finding.verdict is Verdict.EXACT
+    assert (finding.lower, finding.upper) == (pytest.approx(9.4), pytest.approx(10.6))
 
 
 def test_who_knows_a_cell_on_the_way_must_be_shown_another():

@@ -18,6 +18,7 @@ from sfumato.tables.attack.publication import Publication
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places
 from sfumato.tables.cells.knowledge import Attacker, Knowledge
 from sfumato.tables.cells.precision import NOISE, Scale
+from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.programs import Extreme, Program
 
 # An answer so many steps from a border is proved again in exact arithmetic.
@@ -121,8 +122,16 @@ class AttackedTable:
 
     def range_of(self, component: Component, place: int, promise: Bounds) -> Range:
         """What a cell may be; exact where that decides."""
+        range_ = self.range_within(component, place, promise, FOREVER)
+        assert range_ is not None
+        return range_
+
+    def range_within(self, component: Component, place: int, promise: Bounds, end: Deadline) -> Range | None:
+        """What a cell may be; exact where that decides; None when the time is over before."""
         program, unit, cell = component.program, component.unit, component.cells[place]
-        least, most = program.extreme(place, 1.0), program.extreme(place, -1.0)
+        least, most = (program.extreme_within(place, direction, end.left) for direction in (1.0, -1.0))
+        if least is None or most is None:
+            return None
         low: End = least.value * unit
         high: End = most.value * unit
         borders = self.scale.bounds(promise.rows(np.array([cell])))

@@ -21,6 +21,7 @@ from sfumato.tables.attack.pace import Pace
 from sfumato.tables.attack.publication import Publication
 from sfumato.tables.cells.cells import Bounds, Numbers, Places
 from sfumato.tables.cells.knowledge import Knowledge
+from sfumato.tables.deadline import FOREVER
 from sfumato.tables.programs import component_labels
 
 # So few masked cells are attacked together: taking them apart would cost more than it saves.
@@ -106,7 +107,7 @@ class _Attack:
             return [self._unranged(int(cell)) for cell in cells], []
         component = self.table.component(cells, rows, None)
         contradicted: list[str] = []
-        if not component.program.feasible():
+        if not component.feasible():
             component, contradicted = self._mended(cells, rows)
         findings = []
         for place, sure in enumerate(certain.tolist()):
@@ -114,9 +115,14 @@ class _Attack:
             if idle[place] or (sure and not contradicted and self.pace.hurried):
                 findings.append(self._unranged(int(cells[place])))
                 continue
+            end = self.table.evidence.deadline if sure and not contradicted else FOREVER
             with self.pace:
-                range_ = self.table.range_of(component, place, self.table.promise)
-            findings.append(self.table.finding(component, place, range_, self.table.promise))
+                range_ = self.table.range_within(component, place, self.table.promise, end)
+            findings.append(
+                self._unranged(int(cells[place]))
+                if range_ is None
+                else self.table.finding(component, place, range_, self.table.promise)
+            )
         if self.table.knowledge.attackers and self.table.values is not None and not contradicted:
             attack_from_within(self.table, component, findings)
         return findings, contradicted
@@ -131,13 +137,13 @@ class _Attack:
         if allowed > self.table.rounding:
             self.table.rounding = allowed
             component = self.table.component(cells, rows, None)
-            if component.program.feasible():
+            if component.feasible():
                 return component, []
         # Equations fall with the ranges that they were read from.
         rows = rows[rows < len(self.table.publication.relations)]
         for trusted in (~np.isnan(self.table.promise.low), np.zeros(len(self.table.masked), bool)):
             component = self.table.component(cells, rows, trusted)
-            if component.program.feasible():
+            if component.feasible():
                 return component, [self.table.publication.names[cell] for cell in cells]
         raise DataError(
             f"the published cells contradict one another around {self.table.publication.names[cells[0]]}.",

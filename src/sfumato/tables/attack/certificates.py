@@ -6,7 +6,7 @@ knows that it cannot be must be shown another. Nothing is believed of where witn
 """
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -87,23 +87,25 @@ def certified(
         scale: The steps of the table.
     """
     safe = np.zeros(len(masked), bool)
-    moved = Bounds(np.zeros(len(masked)), np.zeros(len(masked)))
     pools: dict[tuple[int, int], list[_Shown]] = {}
-    for witness in _kept(witnesses, matrix, masked, bounds, scale):
-        np.minimum.at(moved.low, witness.cells, witness.amounts)
-        np.maximum.at(moved.high, witness.cells, witness.amounts)
-        own = float(witness.amounts[witness.cells == witness.cell][0])
-        shown = _Shown(witness, abs(own))
-        pools.setdefault((witness.cell, 1 if own > 0 else -1), []).append(shown)
+    kept = _kept(witnesses, matrix, masked, bounds, scale)
+    for witness in kept:
+        own = _own(witness)
+        pools.setdefault((witness.cell, 1 if own > 0 else -1), []).append(_Shown(witness, abs(own)))
+    # A range of less than a step might hold one value of the table alone, whatever was promised.
+    widest = _kept([_drawn_out(witness, bounds) for witness in kept], matrix, masked, bounds, Scale(1.0))
+    wide = {witness.cell for witness in widest if abs(_own(witness)) >= 1.0 - NOISE}
     promised = ~np.isnan(needs.low)
     for cell in np.flatnonzero(masked & promised).tolist():
         sides = ((-1, float(needs.low[cell])), (1, float(needs.high[cell])))
-        # A range of less than a step might hold one value of the table alone: programs must tell.
-        wide = max(sides[0][1], sides[1][1]) >= 1.0 - NOISE
-        safe[cell] = wide and all(
+        safe[cell] = cell in wide and all(
             need < NOISE or _withstood(pools.get((cell, sign), []), cell, sign, need, inside) for sign, need in sides
         )
-    return safe | (masked & ~promised & (moved.high - moved.low >= 1.0))
+    moved = Bounds(np.zeros(len(masked)), np.zeros(len(masked)))
+    for witness in widest:
+        np.minimum.at(moved.low, witness.cells, witness.amounts)
+        np.maximum.at(moved.high, witness.cells, witness.amounts)
+    return safe | (masked & ~promised & (moved.high - moved.low >= 1.0 - NOISE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,20 @@ def _kept(witnesses: Sequence[Witness], matrix: Any, masked: Mask, bounds: Bound
     outside = ~masked[cells] | (amounts < bounds.low[cells] - NOISE) | (amounts > bounds.high[cells] + NOISE)
     wrong |= np.add.reduceat(outside, starts[:-1]) > 0
     return [one for one, bad in zip(steps, wrong.tolist(), strict=True) if not bad and one.cell in one.cells]
+
+
+def _own(witness: Witness) -> float:
+    """By how much a witness moves the cell that it is about."""
+    return float(witness.amounts[witness.cells == witness.cell][0])
+
+
+def _drawn_out(witness: Witness, bounds: Bounds) -> Witness:
+    """A witness with larger deviations, as far as anyone holds them possible, until each is a step."""
+    moving = np.abs(witness.amounts) > NOISE
+    amounts, cells = witness.amounts[moving], witness.cells[moving]
+    room = np.where(amounts > 0, bounds.high[cells], bounds.low[cells]) / amounts
+    steps = 1.0 / np.abs(amounts).min(initial=1.0)
+    return replace(witness, amounts=witness.amounts * max(min(room.min(initial=np.inf), steps), 1.0))
 
 
 def _withstood(pool: Sequence[_Shown], cell: int, sign: int, need: float, inside: Inside) -> bool:

@@ -40,6 +40,12 @@ class Component:
     program: Program
     unit: float
 
+    def feasible(self) -> bool:
+        """Whether anything agrees with all of it; where no deviation does, nothing has to be solved."""
+        ends = ((self.bounds.low, self.bounds.high), (self.sides.low, self.sides.high))
+        still = all((low <= SLACK).all() and (high >= -SLACK).all() for low, high in ends)
+        return still or self.program.feasible()
+
     def bind(self, place: int) -> None:
         """Let the program know the bounds of a cell."""
         self.program.bound(place, self.bounds.low[place] / self.unit, self.bounds.high[place] / self.unit)

@@ -13,6 +13,8 @@ from sfumato.tables.suppression.suppression import Progress, Suppression, witnes
 
 # Seconds between two words about how far it is.
 PAUSE = 1.0
+# Share of the time left in which cheapest flows are sought, where others are at hand.
+PATIENCE = 0.6
 
 
 def fast(
@@ -34,7 +36,7 @@ def fast(
     """
     end, tell = deadline or Deadline(), _Teller(progress, len(problem.threats))
     parts = list(problem.components())
-    patterns = [_protected(part, end.later(GRACE), tell, start) for part in parts]
+    patterns = [_protected(part, end, tell, start) for part in parts]
     masked, witnesses, weight = problem.forced.copy(), [], sum(part.size for part in parts)
     for part, rough in zip(parts, patterns, strict=True):
         share = end.share(part.size / weight)
@@ -47,9 +49,10 @@ def fast(
 
 def _protected(part: Problem, end: Deadline, tell: "_Teller", start: KnownStart | None) -> Pattern:
     search = PatternSearch(part)
-    pattern = search.protect(part.forced if start is None else search.remember(start), end, tell=tell.withstood)
+    masked = part.forced if start is None else search.remember(start)
+    pattern = search.protect(masked, end.later(GRACE), tell=tell.withstood, patience=end.share(PATIENCE))
     if pattern is None:
-        raise out_of_time(tell.done, tell.attacks)
+        raise out_of_time(tell.done, tell.attacks, fast=True)
     return pattern
 
 

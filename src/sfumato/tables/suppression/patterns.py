@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Mask, Numbers
-from sfumato.tables.deadline import Deadline
+from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.suppression.defense import Proof, open_attackers, proof_of, unprotectable, with_turned
 from sfumato.tables.suppression.flows.finders import finder_for
 from sfumato.tables.suppression.known_start import KnownStart
@@ -57,9 +57,21 @@ class PatternSearch:
         return start.of(self.problem)
 
     def protect(
-        self, start: Mask, deadline: Deadline, guide: Numbers | None = None, tell: Callable[[], None] | None = None
+        self,
+        start: Mask,
+        deadline: Deadline,
+        guide: Numbers | None = None,
+        tell: Callable[[], None] | None = None,
+        patience: Deadline = FOREVER,
     ) -> Pattern | None:
         """A protected pattern built on `start` and the forced cells, None when the time is over before.
+
+        Args:
+            start: Cells to be masked, whatever else is.
+            deadline: When it must be there.
+            guide: Shares by which cells are wished for.
+            tell: Called for every threat that is withstood.
+            patience: Until when cheapest flows are sought; then any that are quickly found will do.
 
         Raises:
             UnattainableError: A cell cannot be protected whatever is masked.
@@ -69,14 +81,14 @@ class PatternSearch:
         prices = np.where(masked, self._costs * REUSE * self._known, wished)
         self._finder.reprice(np.arange(self.problem.size), prices)
         for place, threat in enumerate(self._threats):
-            if deadline.over or not self._secure(threat, masked, deadline):
+            if deadline.over or not self._secure(threat, masked, deadline, patience):
                 self.withstood = place
                 return None
             if tell is not None:
                 tell()
         return Pattern(masked, {threat: self._proofs[threat] for threat in self._threats})
 
-    def _secure(self, threat: Threat, masked: Mask, deadline: Deadline) -> bool:
+    def _secure(self, threat: Threat, masked: Mask, deadline: Deadline, patience: Deadline) -> bool:
         """Mask, in place, what one threat needs; whether there was time for it."""
         proofs = [proof for proof in self._proofs.get(threat, ()) if proof.within(masked)]
         if open_attackers(self.problem, threat, proofs):
@@ -85,7 +97,7 @@ class PatternSearch:
         while left := open_attackers(self.problem, threat, proofs):
             attack = threat if left[0] == OUTSIDER else self.problem.from_within(threat, left[0])
             assert attack is not None
-            flow = self._finder.find(attack, deadline)
+            flow = self._finder.find(attack, deadline, patience)
             if deadline.over:
                 return False
             if flow is None:

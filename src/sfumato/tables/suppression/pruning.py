@@ -9,7 +9,7 @@ from sfumato.tables.cells.cells import Mask
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.suppression.defense import Proof, needed, open_attackers, proof_of, with_turned
 from sfumato.tables.suppression.exposure import Exposure
-from sfumato.tables.suppression.flows.finders import finder_for
+from sfumato.tables.suppression.flows.finders import local_finder_for
 from sfumato.tables.suppression.flows.flow import Flow
 from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
 
@@ -29,7 +29,7 @@ class Pruning:
         prices = self._part.costs / max(float(problem.costs.max(initial=0.0)), 1e-9) * 1e3 + 1e-3
         if self._part.size <= FEW_MASKED:
             prices[list(self._part.insiders)] += KNOWN
-        self._finder = finder_for(self._part, prices, thorough=False, few=FEW_MASKED)
+        self._finder = local_finder_for(self._part, prices, FEW_MASKED)
         self._exposure = Exposure(self._part)
         self._proofs: dict[Threat, list[Proof]] = {}
         self._users: dict[int, set[Threat]] = {}

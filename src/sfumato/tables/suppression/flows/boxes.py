@@ -13,6 +13,7 @@ from sfumato.tables.cells.coordinates import Coordinates
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.programs import linear_program, solved
 from sfumato.tables.suppression.flows.flow import GENEROUS, Flow
+from sfumato.tables.suppression.flows.grid import Grid
 from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
 
 # How many cells a box has, about; a larger one is tried where a smaller has no flow.
@@ -27,14 +28,10 @@ class Boxes:
     def __init__(self, problem: Problem, prices: Numbers, coordinates: Coordinates) -> None:
         self._problem = problem
         self._prices, self._open = prices.copy(), np.ones(problem.size, bool)
-        self._codes, self._above = coordinates.codes, coordinates.above
-        sizes = [len(above) for above in coordinates.above]
-        self._strides = np.concatenate([np.cumprod(sizes[:0:-1])[::-1], [1]]).astype(np.int64)
-        self._order = np.argsort(self._codes @ self._strides, kind="stable")
-        self._sorted = (self._codes @ self._strides)[self._order]
+        self._codes, self._grid = coordinates.codes, Grid(coordinates)
         self._columns = problem.columns
-        self._near = [_near(above) for above in self._above]
-        self._widths = [max(round(cells ** (1 / len(sizes))), 3) for cells in BOX_CELLS]
+        self._near = [_near(above) for above in coordinates.above]
+        self._widths = [max(round(cells ** (1 / len(self._near))), 3) for cells in BOX_CELLS]
 
     def open(self, shares: Numbers) -> None:
         """Open the masked cells."""
@@ -86,22 +83,14 @@ class Boxes:
                 prices = self._price(trial).mean(axis=tuple(set(range(len(own))) - {dimension}))
                 others = others[np.argsort(prices, kind="stable")[: width - 1]]
             chosen[dimension] = np.concatenate([[own[dimension]], others])
-        cells = self._cells(chosen).ravel()
+        cells = self._grid.cells(chosen).ravel()
         return np.sort(cells[cells >= 0])
 
     def _price(self, codes: list[Places]) -> Numbers:
         """What the cells of some codes cost."""
-        cells = self._cells(codes)
+        cells = self._grid.cells(codes)
         prices = np.minimum(np.where(self._open[cells], self._prices[cells], DEAR), DEAR)
         return np.where(cells < 0, DEAR, prices)
-
-    def _cells(self, codes: list[Places]) -> Places:
-        """The cells of some codes, dimension by dimension; -1 where there is none."""
-        keys = np.zeros((1,) * 0, np.int64)
-        for numbers, stride in zip(codes, self._strides, strict=True):
-            keys = keys[..., None] + numbers * stride
-        places = np.minimum(np.searchsorted(self._sorted, keys), len(self._sorted) - 1)
-        return np.where(self._sorted[places] == keys, self._order[places], -1)
 
 
 def _near(above: Places) -> list[Places]:

@@ -1,12 +1,11 @@
-"""Which way of finding flows suits a problem: programs over all cells, paths in a graph, or programs over boxes."""
-
-from collections.abc import Sequence
+"""Which way of finding flows suits a problem: programs over all cells or over boxes, paths in a graph, or cubes."""
 
 import numpy as np
 
 from sfumato.tables.cells.cells import Numbers, Places
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.suppression.flows.boxes import Boxes
+from sfumato.tables.suppression.flows.cubes import Cubes
 from sfumato.tables.suppression.flows.flow import GENEROUS, Finder, Flow
 from sfumato.tables.suppression.flows.flow_programs import FlowPrograms
 from sfumato.tables.suppression.flows.paths import Paths, network_of
@@ -17,29 +16,45 @@ FEW_CELLS = 2_000
 
 
 class Finders:
-    """Ways of finding flows, one after the other: what the first does not find the next may."""
+    """Ways of finding flows: what the first does not find the last may, or, when patience is over, a quick one."""
 
-    def __init__(self, first: Finder, *others: "Lazy") -> None:
-        self._first, self._others = first, others
+    def __init__(self, first: Finder, last: Finder | None = None, quick: Finder | None = None) -> None:
+        self._first, self._last, self._quick = first, last, quick
+        self._all = [finder for finder in (first, last, quick) if finder is not None]
 
     def open(self, shares: Numbers) -> None:
         """Open each cell by a share of its capacity."""
-        for finder in (self._first, *self._others):
+        for finder in self._all:
             finder.open(shares)
 
     def reopen(self, cell: int, share: float) -> None:
         """Open one cell by another share."""
-        for finder in (self._first, *self._others):
+        for finder in self._all:
             finder.reopen(cell, share)
 
     def reprice(self, cells: Places, prices: Numbers) -> None:
         """Change what deviations of some cells cost."""
-        for finder in (self._first, *self._others):
+        for finder in self._all:
             finder.reprice(cells, prices)
 
-    def find(self, threat: Threat, end: Deadline = FOREVER) -> Flow | None:
-        """The flow that the first of them finds."""
-        return next((flow for finder in (self._first, *self._others) if (flow := finder.find(threat, end))), None)
+    def find(self, threat: Threat, end: Deadline = FOREVER, patience: Deadline = FOREVER) -> Flow | None:
+        """A flow that withstands a threat, or None when there is none, or none by the end.
+
+        Args:
+            threat: The threat.
+            end: When to end.
+            patience: Until when the cheapest is sought; then any that is quickly found will do.
+        """
+        if self._quick is not None and not patience.over:
+            flow = self._thorough(threat, min(end, patience, key=lambda moment: moment.left))
+            if flow is not None or not patience.over:
+                return flow
+        flow = None if self._quick is None else self._quick.find(threat, end)
+        return flow or self._thorough(threat, end)
+
+    def _thorough(self, threat: Threat, end: Deadline) -> Flow | None:
+        flow = self._first.find(threat, end)
+        return flow if flow is not None or self._last is None else self._last.find(threat, end)
 
 
 class Lazy:
@@ -75,21 +90,35 @@ class Lazy:
         return self._made.find(threat, end)
 
 
-def finder_for(problem: Problem, prices: Numbers, thorough: bool = True, few: int = FEW_CELLS) -> Finder:
-    """What finds flows of a problem.
+def finder_for(problem: Problem, prices: Numbers) -> Finders:
+    """What finds a flow of a problem wherever there is one.
 
     Args:
         problem: The problem.
         prices: What deviations cost.
-        thorough: Whether a flow is found wherever there is one.
-        few: Up to how many cells one program over all of them is asked at once.
     """
-    last: Sequence[Lazy] = [Lazy(problem, prices)] if thorough else []
-    if problem.size <= few:
-        return Finders(FlowPrograms(problem, prices), *last) if thorough else FlowPrograms(problem, prices, GENEROUS)
-    network = network_of(problem.matrix)
+    last = Lazy(problem, prices)
+    if problem.size <= FEW_CELLS:
+        return Finders(FlowPrograms(problem, prices), last)
+    first = local_finder_for(problem, prices, FEW_CELLS)
+    if isinstance(first, FlowPrograms):
+        return Finders(first)
+    if isinstance(first, Boxes) and problem.coordinates is not None:
+        return Finders(first, last, Cubes(problem, prices, problem.coordinates))
+    return Finders(first, last)
+
+
+def local_finder_for(problem: Problem, prices: Numbers, few: int) -> Finder:
+    """What finds flows of a problem, but in large ones only near a threatened cell.
+
+    Args:
+        problem: The problem.
+        prices: What deviations cost.
+        few: Up to how many cells one program over all of them is asked.
+    """
+    network = network_of(problem.matrix) if problem.size > few else None
     if network is not None:
-        return Finders(Paths(problem, prices, *network), *last)
-    if problem.coordinates is not None:
-        return Finders(Boxes(problem, prices, problem.coordinates), *last)
+        return Paths(problem, prices, *network)
+    if problem.size > few and problem.coordinates is not None:
+        return Boxes(problem, prices, problem.coordinates)
     return FlowPrograms(problem, prices, GENEROUS)
