@@ -9,6 +9,7 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, Reading
 from sfumato.engines.order import PERSON
+from sfumato.hierarchies.types import NUMBER_TYPES
 from sfumato.microdata.counts.frequencies import FrequencyTable, TextCounts, typed, with_codings
 from sfumato.microdata.counts.parts import counted_by, one_row_each
 from sfumato.microdata.counts.persons import by_plain_keys
@@ -24,7 +25,6 @@ from sfumato.microdata.measures.joint_telling import (
     JointTell,
     joint_tells,
     numbers_of,
-    positions_of,
     private_tells,
 )
 from sfumato.microdata.measures.telling import Tell, may_tell, tells
@@ -140,7 +140,7 @@ def disclosure(
     holdings = dict(_holdings(budget, plan, source, table, kept, unmeasured))
     telling = tuple(_tells(holdings, recoding))
     joint = tuple(_joint_tells(budget, plan, source, table, holdings))
-    joint += tuple(_private_tells(budget, plan, source, table, by_column, {tell.column for tell in joint}))
+    joint += tuple(_private_tells(budget, plan, source, by_column, {tell.column for tell in joint}))
     share = _largest_share(budget, published, plan, uniques.rows_of_persons)
     return Disclosure(figures, unique, tuple(unmeasured.sentences()), in_classes, telling, joint, share)
 
@@ -209,15 +209,16 @@ def _private_tells(
     budget: _Budget,
     plan: Plan,
     source: Engine,
-    table: FrequencyTable,
     by_column: Mapping[str, TextCounts],
     told: Collection[str],
 ) -> Iterator[JointTell]:
     """The columns of numbers that tell a quasi-identifier beside another one, of others than told ones."""
-    numbers = zip(table.columns, positions_of(table), strict=True)
-    known = tuple(name for name, numbers in numbers if numbers is not None and plan.columns[name].type != "text")
-    private = tuple(name for name, counted in by_column.items() if name not in told and _are_numbers(counted, name))
-    if len(private) < 2 or not known or budget.rows > MOST_OWN:
+    others = {name: counted for name, counted in by_column.items() if name not in told}
+    known = tuple(name for name in plan.quasi_identifiers if plan.columns[name].type in NUMBER_TYPES)
+    if len(others) < 2 or not known or budget.rows > MOST_OWN:
+        return
+    private = tuple(name for name, counted in others.items() if _are_numbers(counted, name))
+    if len(private) < 2:
         return
     columns = (*known, *private, *(() if plan.person is None else (plan.person,)))
     text_counts = budget.count(source, columns, published_reading(plan, source))
