@@ -36,11 +36,11 @@ def prices_of(walk: CellWalk) -> tuple[np.ndarray, np.ndarray]:
 def test_classes_are_large_enough_and_lose_less_than_before(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
     sweep = sweep_of(k)
     walk = CellWalk(sweep)
-    least, worth = prices_of(walk)
-    after = annealing.annealed(walk, worth, least, GOING)
+    least, _ = prices_of(walk)
+    after = annealing.annealed(walk, least, GOING)
     monkeypatch.setattr(annealing, "FEWEST_LOOKS", 0)
     monkeypatch.setattr(annealing, "MOST_LOOKS", 0)
-    before = annealing.annealed(walk, worth, least, GOING)
+    before = annealing.annealed(walk, least, GOING)
     assert after is not None and before is not None and (after >= 0).all()
     assert np.bincount(after, weights=sweep.table.counts).min() >= k
     assert Answer(sweep, after).loss < Answer(sweep, before).loss
@@ -54,7 +54,7 @@ def test_cells_have_members_enough_and_the_dearest_first() -> None:
     sweep = sweep_of(5)
     walk = CellWalk(sweep)
     worth = prices_of(walk)[1]
-    found = walk.found(worth, GOING)
+    found = walk.found(worth, GOING, 1.5)
     assert len(found.costs) > 100
     for cell in range(len(found.costs)):
         members = members_of(found, cell)
@@ -65,9 +65,9 @@ def test_cells_have_members_enough_and_the_dearest_first() -> None:
 def test_with_little_room_the_best_cells_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     walk = CellWalk(sweep_of(5))
     worth = prices_of(walk)[1]
-    every = walk.found(worth, GOING)
+    every = walk.found(worth, GOING, 1.5)
     monkeypatch.setattr("sfumato.microdata.methods.local.cells.MOST_CELLS", 100)
-    some = walk.found(worth, GOING)
+    some = walk.found(worth, GOING, 1.5)
     assert 0 < len(some.costs) <= 100
     assert some.ratios.max() <= np.sort(every.ratios)[100]
 
@@ -90,7 +90,7 @@ def test_the_cells_of_classes_are_those_with_their_labels() -> None:
 def test_what_closing_costs_is_counted_right_all_the_time() -> None:
     sweep = sweep_of(5)
     walk = CellWalk(sweep)
-    found = walk.found(prices_of(walk)[1], GOING)
+    found = walk.found(prices_of(walk)[1], GOING, 1.5)
     counts = sweep.table.counts.astype(np.int32)
     core, _ = annealing._core(found, len(counts))
     opened = annealing._opened(core, counts, 5)
@@ -117,3 +117,12 @@ def test_rows_are_listed_by_label() -> None:
     for label in np.unique(labels):
         rows = listed[1, 1, begins[1, 1, label] : begins[1, 1, label + 1]]
         assert (rows == np.flatnonzero(labels == label)[::-1]).all()
+
+
+def test_bettered_prices_prove_more_than_those_they_come_from() -> None:
+    walk = CellWalk(sweep_of(5))
+    least, counts = prices_of(walk)[0], walk.sweep.table.counts
+    worth = annealing._worth(walk, least, counts.astype(np.int32), GOING)
+    before, after = walk.dual(least, GOING), walk.dual(worth, GOING)
+    assert before is not None and after is not None
+    assert (counts * after).sum() > (counts * before).sum()

@@ -1,17 +1,18 @@
 """Classes found by annealing: cells that may become classes are opened and closed by chance, with ever less heat.
 
 The recoding is a location of facilities with a least number of customers each: cells are opened, and every row goes to
-the cheapest open one around it that is not left too small thereby. First those cells are opened that lose least for
-what their rows are worth; then cells drawn by chance are opened or closed, with what that leaves too small closed, too,
-where it adds no more to the loss than the temperature allows (Kirkpatrick, S., Gelatt, C. D., Vecchi, M. P. (1983).
-Optimization by simulated annealing, https://doi.org/10.1126/science.220.4598.671). It ends by the work that it has
-done: the same table gives the same classes, unless the time is over.
+the cheapest open one around it that is not left too small thereby. Prices of rows are bettered first, so that few cells
+are left that may be opened, and of these few rows (see price_kernels.py). Then those cells are opened that lose least
+for what their rows are worth; at last cells drawn by chance are opened or closed, with what that leaves too small
+closed, too, where it adds no more to the loss than the temperature allows (Kirkpatrick, S., Gelatt, C. D., Vecchi,
+M. P. (1983). Optimization by simulated annealing, https://doi.org/10.1126/science.220.4598.671). It ends by the work
+that it has done: the same table gives the same classes, unless the time is over.
 """
 
 import numpy as np
 import numpy.typing as npt
 
-from sfumato.microdata.methods.local import core_kernels, opening_kernels
+from sfumato.microdata.methods.local import core_kernels, opening_kernels, price_kernels
 from sfumato.microdata.methods.local.cells import CellWalk
 from sfumato.microdata.methods.local.classes import costs_of, firsts_of, levels_of
 from sfumato.microdata.methods.local.core_kernels import Found
@@ -24,13 +25,18 @@ from sfumato.microdata.models.classes import Floats
 Halves = npt.NDArray[np.int32]
 # Cells are opened whose ratio is below the first of these, then the next.
 LIMITS = (1.0001, 1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 1.75, 2.0, 3.0, 10.0)
+# Prices are bettered by the cells whose ratio is below the first of these; then those below the second may be opened.
+FAR, NEAR = 2.0, 1.06
+# The steps by which prices are bettered, and what the best classes lose, in what rows lose at least: roughly.
+FIRST_LENGTH, SHORTER, PRICE_STEPS = 2.0, 0.95, 40
+TARGET = 1.6
 # The temperatures, from the first to the last, in shares of what a class loses; then none.
-HOT, COLD = 0.1, 0.04
+HOT, COLD = 0.15, 0.05
 STEPS, STILL = 60, 4
 # How often the members of all cells are looked at, times the root of k: a larger class takes rows from more others, and
 # fewer tries succeed. At least and at most so many members: a tenth of a second, and more than one.
 PASSES = 6.5
-FEWEST_LOOKS, MOST_LOOKS = 10_000_000, 150_000_000
+FEWEST_LOOKS, MOST_LOOKS = 10_000_000, 80_000_000
 SEED = 88_172_645_463_325_252
 # Room for the members of the cells of classes, at first.
 ROOM = 2_000_000
@@ -39,15 +45,16 @@ LOST = 4.0
 CHANCES = 1024
 
 
-def annealed(walk: CellWalk, worth: Floats, least: Floats, stop: Flag) -> Ints | None:
+def annealed(walk: CellWalk, least: Floats, stop: Flag) -> Ints | None:
     """The class of each combination, or UNPLACED; None where there are none.
 
     Args:
-        worth: The price of a row of each combination; least: what it loses at least in any class.
+        least: What a row of each combination loses at least in any class.
     """
     sweep = walk.sweep
     k, counts = sweep.problem.k, sweep.table.counts.astype(np.int32)
-    found = walk.found(worth, stop)
+    worth = _worth(walk, least, counts, stop)
+    found = walk.found(worth, stop, NEAR)
     owners = walk.further(worth, _greedy(found, counts, worth, k), stop)
     owners = bettered(sweep, owners, least, stop, affordable(owners, Kinds.DISSOLVE))
     number = int(owners.max(initial=-1)) + 1
@@ -66,6 +73,16 @@ def annealed(walk: CellWalk, worth: Floats, least: Floats, stop: Flag) -> Ints |
     _, numbers = np.unique(np.append(opened.owners, NOWHERE), return_inverse=True)
     owners = numbers[:-1].astype(np.int64) - 1
     return bettered(sweep, owners, least, stop, affordable(owners, Kinds.MOVE))
+
+
+def _worth(walk: CellWalk, least: Floats, counts: Halves, stop: Flag) -> Floats:
+    """The price of a row of each combination: what it loses at least, bettered by the cells that lose little more."""
+    worth, lengths = least.copy(), np.array([FIRST_LENGTH * SHORTER**step for step in range(PRICE_STEPS)])
+    target = TARGET * float((counts * worth).sum())
+    price_kernels.better_prices(
+        walk.found(worth, stop, FAR), counts, worth, walk.sweep.problem.k, target, lengths, stop
+    )
+    return worth
 
 
 def _greedy(found: Found, counts: Halves, worth: Floats, k: int) -> Ints:

@@ -23,10 +23,12 @@ from sfumato.microdata.models.classes import Floats
 
 # Combinations times nodes of a table that is gone through, and combinations that are looked at: seconds of work.
 MOST_WORK = 400_000_000
-# Cells that may become classes: those whose ratio is not above this (for the smallest classes more), of no more than
-# this part of all combinations or narrow, and as many as there is room for.
-HIGHEST_RATIO, FOR_SMALL = 1.5, 0.4
+# Cells that may become classes: for the smallest classes, those of a higher ratio, too; of no more than this part of
+# all combinations or narrow, and as many as there is room for. Of each, the dearest rows, as many as so many classes
+# have: others are rarely better there than elsewhere.
+FOR_SMALL = 0.4
 WIDEST_SHARE = 9
+DEAREST = 4
 NARROW = 2000
 FURTHER = (1.5, 1.6, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0, 10.0)
 MOST_CELLS = 100_000
@@ -125,8 +127,12 @@ class CellWalk:
         kept = sum(sweep.prices.costs[column, tops[column], codes[:, column]] for column in columns)
         return np.array(np.maximum(kept, lost), np.float64)
 
-    def found(self, worth: Floats, stop: Flag) -> Found:
-        """The cells that lose least for what their rows are worth; the members of each, the dearest first."""
+    def found(self, worth: Floats, stop: Flag, limit: float) -> Found:
+        """The cells that lose least for what their rows are worth; the members of each, the dearest first.
+
+        Args:
+            limit: The highest ratio; for the smallest classes it is a little higher.
+        """
         number = len(worth)
         order = np.argsort(-worth, kind="stable").astype(np.int32)
         found = Found(
@@ -137,7 +143,7 @@ class CellWalk:
         self._stack.work[0] = MOST_WORK
         many = core_kernels.collect(
             Rows(self._codes, self.sweep.table.counts, worth), self._stack, self._prices, order, *self._levels,
-            k, NOBODY, NOTHING, HIGHEST_RATIO + FOR_SMALL / k**2, widest, found, stop,
+            k, NOBODY, NOTHING, limit + FOR_SMALL / k**2, widest, DEAREST * k, found, stop,
         )  # fmt: skip
         members, starts, costs, ratios = found
         return Found(members[: starts[many]], starts[: many + 1], costs[:many], ratios[:many])

@@ -44,12 +44,13 @@ def thinned(found, many):
 @compiled
 def collect(
     rows: Rows, stack: Stack, prices: Prices, whole: Halves, lowest: Ints, highest: Ints, k: int, owners: Ints,
-    factors: Reals, limit: float, widest: int, found: Found, stop: Ints,
+    factors: Reals, limit: float, widest: int, most: int, found: Found, stop: Ints,
 ):  # fmt: skip
     """Write down the cells whose ratio is not above a limit; where there is no room, the limit is lowered.
 
     Args:
-        widest: The most combinations of a cell.
+        widest: The most combinations of a cell; most: so many rows of it are written down, the dearest, and those
+            besides that are worth what they lose in it.
 
     Returns:
         How many cells there are.
@@ -68,6 +69,7 @@ def collect(
         start, end = stack.edges[last, cell], stack.edges[last, cell + 1]
         if end - start > widest:
             continue
+        end = _dearest_end(rows, stack, start, end, most)
         while many and (many == len(found.costs) or found.starts[many] + end - start > len(found.members)):
             many, limit = thinned(found, many)
         if ratio >= limit and many == 0:
@@ -78,6 +80,18 @@ def collect(
         found.costs[many], found.ratios[many] = stack.cost[last + 1], ratio
         many += 1
         found.starts[many] = begin + end - start
+
+
+@compiled
+def _dearest_end(rows, stack, start, end, most):
+    """Where the dearest rows of a cell end."""
+    last = len(stack.level) - 1
+    for at in range(start, end):
+        row = stack.rows[last, at]
+        most -= rows.counts[row]
+        if most <= 0 and rows.worth[row] < stack.cost[last + 1]:
+            return at + 1
+    return end
 
 
 @compiled

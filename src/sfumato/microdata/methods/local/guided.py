@@ -19,7 +19,4 @@ def guided(sweep: Sweep) -> Ints | None:
         return None
     with problem.deadline.flag() as stop:
         least = walk.cheapest(stop)
-        worth = None if least is None else walk.dual(least, stop)
-        if least is None or worth is None:
-            return None
-        return annealed(walk, worth, least, stop)
+        return None if least is None else annealed(walk, least, stop)

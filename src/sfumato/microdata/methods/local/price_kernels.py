@@ -1,0 +1,123 @@
+"""Compiled loops that better the prices of rows, by the cells that may become classes.
+
+In some cells rows are worth more than they lose. Rows that several of these would take have prices too high, and those
+that none would take too low. Prices go that way step by step, ever shorter ones, and each a little in the direction of
+the last (Held, M., Wolfe, P., Crowder, H. P. (1974). Validation of subgradient
+optimization, https://doi.org/10.1007/BF01580223).
+
+Shapes: n combinations in c cells, as in core_kernels.py.
+"""
+
+import numpy as np
+
+from sfumato.loops.arrays import Halves, Ints, Reals
+from sfumato.loops.compiled import compiled
+from sfumato.microdata.methods.local.core_kernels import Found
+
+# Cells whose ratio is below this take part, until it is computed anew.
+_NEAR = 1.1
+# Members lie nearly in their order: a cell may have a ratio so much lower than they say.
+_UNSURE = 1.15
+# How much of a step goes in the direction of the last.
+_KEPT = 0.3
+# After so many steps the members of cells are put in order.
+_SORTED = 3
+
+
+@compiled
+def sort_members(found, worth, cell):
+    """Put the members of a cell in order again, the dearest first."""
+    members, start = found.members, found.starts[cell]
+    for place in range(start + 1, found.starts[cell + 1]):
+        row = members[place]
+        price, at = worth[row], place
+        while at > start and worth[members[at - 1]] < price:
+            members[at] = members[at - 1]
+            at -= 1
+        members[at] = row
+
+
+@compiled
+def ratio_of(found, counts, worth, cell, k):
+    """What k rows lose in a cell, divided by what the first k are worth."""
+    left, value = k, 0.0
+    for at in range(found.starts[cell], found.starts[cell + 1]):
+        row = found.members[at]
+        some = min(left, counts[row])
+        value += some * worth[row]
+        left -= some
+        if left == 0:
+            break
+    return k * found.costs[cell] / value if value > 0.0 else np.inf
+
+
+@compiled
+def near_cells(found, counts, worth, k, near):
+    """Write down the cells whose ratio is low; how many."""
+    many = 0
+    for cell in range(len(found.costs)):
+        if ratio_of(found, counts, worth, cell, k) < _NEAR * _UNSURE:
+            sort_members(found, worth, cell)
+            if ratio_of(found, counts, worth, cell, k) < _NEAR:
+                near[many] = cell
+                many += 1
+    return many
+
+
+@compiled
+def cover(found, counts, worth, cell, k, left):
+    """What the best rows of a cell are worth beyond what they lose, if anything; these are taken from those left."""
+    cost, lack, surplus, end = found.costs[cell], k, 0.0, found.starts[cell]
+    while end < found.starts[cell + 1]:
+        row = found.members[end]
+        over = worth[row] - cost
+        if over <= 0.0 and lack <= 0:
+            break
+        some = counts[row] if over > 0.0 else min(lack, counts[row])
+        surplus += some * over
+        lack -= some
+        end += 1
+    if surplus <= 0.0 or lack > 0:
+        return 0.0
+    lack = k
+    for at in range(found.starts[cell], end):
+        row = found.members[at]
+        some = counts[row] if worth[row] > cost else min(lack, counts[row])
+        left[row] -= some
+        lack -= some
+    return surplus
+
+
+@compiled
+def better_prices(found: Found, counts: Halves, worth: Reals, k: int, target: float, lengths: Reals, stop: Ints):
+    """Better prices in place; members of cells are put in their order.
+
+    Args:
+        target: About what the best classes lose; lengths: of the steps, in shares of what leads there.
+    """
+    rows, many, renewal = len(counts), 0, 0
+    near = np.empty(len(found.costs), np.int64)
+    left, course = np.zeros(rows), np.zeros(rows)
+    for step in range(len(lengths)):
+        if stop[0]:
+            return
+        if step == renewal:
+            many = near_cells(found, counts, worth, k, near)
+            renewal = step + max(2, 2 * step // 5)
+        bound = 0.0
+        for row in range(rows):
+            left[row] = counts[row]
+            bound += counts[row] * worth[row]
+        for at in range(many):
+            if step % _SORTED == 0:
+                sort_members(found, worth, near[at])
+            bound -= cover(found, counts, worth, near[at], k, left)
+        square = 0.0
+        for row in range(rows):
+            course[row] = left[row] / counts[row] + _KEPT * course[row]
+            square += counts[row] * course[row] * course[row]
+        if square <= 0.0 or bound >= target:
+            return
+        length = lengths[step] * (target - bound) / square
+        for row in range(rows):
+            worth[row] = max(worth[row] + length * course[row], 0.0)
