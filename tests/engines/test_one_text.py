@@ -104,8 +104,11 @@ def test_and_so_are_the_files_of_a_release(tmp_path, database, name, form) -> No
 @pytest.mark.parametrize("name", TEXTLESS)
 def test_what_has_no_text_is_refused(tmp_path, name) -> None:
     for source in engines(pa.table({"fine": ["x"], "photo": TEXTLESS[name]}), tmp_path):
+        engine = opened(source)
+        assert engine.textless(engine.columns) == ("photo",), type(source)
         with pytest.raises(DataError, match='"photo"') as caught:
-            opened(source).fingerprint()
+            engine.count(["fine", "photo"], Reading())
+        engine.close()
         assert caught.value.code == "data.no-text"
 
 
@@ -198,8 +201,11 @@ def test_untyped_columns_of_sqlite(tmp_path) -> None:
     with sqlite3.connect(tmp_path / "base.sqlite") as base:
         base.execute("UPDATE rows SET photo = x'00'")
     base.close()
+    engine = DuckDBEngine(tmp_path / "base.sqlite")
+    assert engine.columns == ("mixed", "real", "whole", "photo")
     with pytest.raises(DataError, match='"photo"'):
-        DuckDBEngine(tmp_path / "base.sqlite")
+        engine.count(["photo"], Reading())
+    engine.close()
 
 
 def test_texts_of_dropped_rows_are_not_counted(tmp_path) -> None:

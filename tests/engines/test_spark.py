@@ -337,8 +337,22 @@ def test_a_folder_of_parquet_is_saved(spark, tmp_path) -> None:
 
 @pytest.mark.parametrize("kind", ["array(1, 2)", "named_struct('a', 1)", "X'00'", "INTERVAL '1' DAY"])
 def test_what_has_no_text_is_refused(spark, kind) -> None:
+    rows = spark.sql(f"SELECT 1 AS a, {kind} AS photo UNION ALL SELECT 1 AS a, {kind} AS photo")
+    engine = SparkEngine.of_frame(rows)
     with pytest.raises(DataError, match='"photo"'):
-        SparkEngine.of_frame(spark.sql(f"SELECT 1 AS a, {kind} AS photo"))
+        engine.count(["a", "photo"], Reading())
+    plan = {
+        "version": 1,
+        "columns": {"a": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}, "photo": {"role": "insensitive"}},
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+        "output": {"order": "keep"},
+    }
+    with pytest.raises(DataError, match='"photo"'):
+        anonymize(rows, plan)
+    plan["columns"]["photo"] = {"role": "identifier"}
+    release = anonymize(rows, plan)
+    assert {row["photo"] for row in release.data.collect()} == {"*"}
+    release.close()
 
 
 def test_names_that_differ_in_case_alone_are_refused(spark, tmp_path) -> None:

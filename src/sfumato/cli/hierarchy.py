@@ -56,7 +56,9 @@ def _ladder(plan: "Plan", column: str, data: Path | None) -> "Ladder":
 def _alone(plan: "Plan", column: str) -> "Plan":
     """The plan with this column as its only quasi-identifier, so that nothing else is counted or can be at fault."""
     columns = {
-        name: entry if name == column else replace(entry, role="insensitive", hierarchy=None)
+        name: entry
+        if name == column or entry.role == "identifier"
+        else replace(entry, role="insensitive", hierarchy=None)
         for name, entry in plan.columns.items()
     }
     return replace(plan, columns=columns, privacy=())

@@ -37,6 +37,11 @@ class CountsPersons:
         """Nobody knows how many rows there are before they are read."""
         return None
 
+    def textless(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """Columns without texts are refused when the source is opened."""
+        del columns
+        return ()
+
     def first_texts(self: "Engine", column: str) -> dict[str, int]:
         """The texts of a column with their rows."""
         text_counts = self.count((column,), Reading())
@@ -73,6 +78,13 @@ class Engine(Protocol):
 
     def expected_rows(self) -> int | None:
         """About how many rows there are, where that is known without reading them."""
+        ...
+
+    def textless(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """Which of some columns hold values without a text that is the same on every engine: lists, records, bytes.
+
+        They can be withheld; whoever asks for their values is refused.
+        """
         ...
 
     def count(self, columns: Sequence[str], reading: Reading) -> TextCounts:

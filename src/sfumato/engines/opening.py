@@ -128,7 +128,7 @@ def _of_path(path: Path, plan: Plan, name: EngineName | None, columns: tuple[str
     from sfumato.engines.frames.engine import FrameEngine
 
     try:
-        frames = FrameEngine(engine.frame(), engine.notes)
+        frames = FrameEngine(engine.frame(), engine.notes, engine.source.textless)
         frames.separator = engine.source.separator
         return frames
     finally:

@@ -41,7 +41,7 @@ def _of_files(engine: DuckDBEngine, column: str, texts: list[str]) -> DuckDBEngi
     plan = engine.plan
     reading = DataPlan(strip=plan.strip, memory_limit=plan.memory_limit, temp_folder=plan.temp_folder)
     placed = DuckDBEngine(target, reading, partition=engine.partition)
-    # What is written beside rows of a CSV file has its separator.
+    # What is written beside rows of a CSV file has its separator; columns without texts are withheld there, too.
     placed.source = _like(placed.source, engine.source)
     return placed
 
@@ -55,7 +55,7 @@ def _array(texts: list[str]) -> Any:
 def _like(source: Any, first: Any) -> Any:
     from dataclasses import replace
 
-    return replace(source, separator=first.separator)
+    return replace(source, separator=first.separator, columns=first.columns, textless=first.textless)
 
 
 def _of_frame(engine: Any, column: str, texts: list[str]) -> Engine:

@@ -80,11 +80,19 @@ def _trimmed(text: str) -> str:
     return text.rstrip("0") if "." in text else text
 
 
-def no_text(name: str) -> DataError:
-    """The error for a column whose values have no text that is the same on every engine."""
+def no_text(name: str, *others: str) -> DataError:
+    """The error for columns whose values have no text that is the same on every engine."""
+    if others:
+        names = ", ".join(f'"{each}"' for each in (name, *others))
+        return DataError(
+            f"columns {names} hold values that have no text: bytes, lists, records, durations or the like.",
+            "Withhold them (role: identifier), or turn their values into texts or numbers.",
+            "no-text",
+            column=name,
+        )
     return DataError(
         f'column "{name}" holds values that have no text: bytes, lists, records, durations or the like.',
-        "Leave the column out, or turn its values into texts or numbers.",
+        "Withhold it (role: identifier), or turn its values into texts or numbers.",
         "no-text",
         column=name,
     )

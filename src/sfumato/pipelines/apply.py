@@ -38,6 +38,7 @@ from sfumato.microdata.verdict import Verdict, judge_plan
 from sfumato.pipelines.pseudonyms.keys import keys_of
 from sfumato.pipelines.stages.counting import (
     check_columns,
+    check_texts,
     published_persons,
     recount,
     with_person_counts,
@@ -117,6 +118,7 @@ def _of_list() -> PlanError:
 def _apply(engine: Engine, plan: Plan, earlier: _Earlier, out: Path, drop_failing: bool) -> Application:
     """Apply what is known from a release to the rows of an engine, which must keep the promises by themselves."""
     check_columns(plan, engine.columns)
+    check_texts(plan, engine)
     plan = replace(plan, utility=UtilityPlan())
     text_counts = engine.count((*plan.quasi_identifiers, *plan.checked_columns), reading_of(plan))
     recoding_file = _learned(earlier.recoding_file, text_counts, plan)

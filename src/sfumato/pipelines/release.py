@@ -33,6 +33,7 @@ from sfumato.pipelines.pseudonyms.keys import check_single, drawn_key, keys_of
 from sfumato.pipelines.release_folder import Progress, Release
 from sfumato.pipelines.stages.coding import sensitive_shares
 from sfumato.pipelines.stages.counting import (
+    check_texts,
     frequency_table,
     published_persons,
     published_weights,
@@ -88,6 +89,7 @@ def anonymize(
         source = open_engine(data, resolved, engine)
         stack.callback(source.close)
         resolved = _with_policy(resolved, source).with_others(source.columns)
+        check_texts(resolved, source)
         placed = _placed(resolved, source)
         if placed is not None and placed.source is not source:
             stack.callback(placed.source.close)

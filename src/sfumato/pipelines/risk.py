@@ -25,7 +25,7 @@ from sfumato.microdata.measures.uniques.special_uniques import special_uniques
 from sfumato.microdata.plan.model import ColumnPlan, Plan, Role
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.column_names import listed
-from sfumato.pipelines.stages.counting import with_sample
+from sfumato.pipelines.stages.counting import check_texts, with_sample
 from sfumato.pipelines.stages.reading import reading_of
 from sfumato.report.risk.page import html_part
 
@@ -210,6 +210,7 @@ def _table(source: Engine, plan: Plan) -> FrequencyTable:
             [Fault(name, "the data have no such column.", did_you_mean(name, source.columns)) for name in absent],
             code="columns",
         )
+    check_texts(plan, source)
     text_counts = source.count(plan.quasi_identifiers, reading_of(plan))
     table, rejected = tabulate(text_counts, located(plan))
     if rejected and plan.data.on_invalid == "error":

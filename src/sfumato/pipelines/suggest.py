@@ -40,6 +40,7 @@ from sfumato.pipelines.suggesting.looking import Looking
 from sfumato.pipelines.suggesting.person_columns import FEW_ROWS, one_person, repeated_names
 from sfumato.pipelines.suggesting.survey_weights import one_of_each, with_survey_weights
 from sfumato.pipelines.suggesting.tells import tells_in
+from sfumato.pipelines.suggesting.textless_columns import with_textless
 from sfumato.pipelines.suggesting.told_columns import with_told_columns
 from sfumato.pipelines.suggesting.twins import groups_of, no_twins, twins_among
 from sfumato.pipelines.suggesting.weighing import better_withheld, spare_twins
@@ -97,7 +98,7 @@ def suggest_plan(
     note = repeated_names(engine, persons, profiles, K)
     proposal = draft.plan()
     reasons = proposal.reasons | {name: proposal.reasons[name] + NA_IS_A_CODE for name in columns_of_code(texts)}
-    return replace(proposal, reasons=reasons, notes=(note,) if note else ())
+    return with_textless(engine, replace(proposal, reasons=reasons, notes=(note,) if note else ()))
 
 
 def _without(texts: Mapping[str, Counts], missing: Sequence[str]) -> Mapping[str, Counts]:

@@ -28,11 +28,12 @@ from sfumato.engines.engine import LOOKED_AT_ROWS, CountsPersons, Reading
 from sfumato.engines.files import about_rows, files_of, fingerprint, format_of
 from sfumato.engines.numbering import Texts, numbered, ordered
 from sfumato.engines.order import PERSON, PERSONS_FILE
+from sfumato.engines.texts import no_text
 from sfumato.errors import DataError, EngineError, SfumatoError
 from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.counts.persons import PersonCount
 from sfumato.microdata.data_plan import DataPlan
-from sfumato.microdata.recoding.recoding import Handling, LevelRecoding, Recoding
+from sfumato.microdata.recoding.recoding import STAR, Handling, LevelRecoding, Recoding
 
 Row = dict[str, str | None]
 # Texts of so few cells are numbered in Python.
@@ -107,8 +108,7 @@ class DuckDBEngine(CountsPersons, CountsByCodes, KeepsTextRows, ReplacesColumns)
         self, path: Path, plan: DataPlan, source: Callable[[Any, Path], Source], database: Database | None = None
     ) -> None:
         """Connect and open the source; nothing stays behind when that fails."""
-        self.path = path
-        self.plan = plan
+        self.path, self.plan, self.source = path, plan, Source("", ())
         # The texts of columns that were counted by codes, for whoever counts them again.
         self._known_texts: dict[tuple[str, tuple[str, ...]], Texts] = {}
         # How many rows there are, as soon as they were counted.
@@ -130,6 +130,9 @@ class DuckDBEngine(CountsPersons, CountsByCodes, KeepsTextRows, ReplacesColumns)
     @property
     def notes(self) -> tuple[str, ...]:
         return self.source.notes
+
+    def textless(self, columns: Sequence[str]) -> tuple[str, ...]:
+        return tuple(name for name in self.source.textless if name in columns)
 
     def count(self, columns: Sequence[str], reading: Reading) -> TextCounts:
         keyed = PERSON in columns  # keys of persons stand beside the rows, in no dictionary of theirs
@@ -325,15 +328,19 @@ class DuckDBEngine(CountsPersons, CountsByCodes, KeepsTextRows, ReplacesColumns)
         """All rows as a frame of texts, with whichever library for frames is installed."""
         from sfumato.engines.frames.sources import installed
 
-        texts = sql.listed(f"{as_text(column, self.plan.strip)} AS {sql.name(column)}" for column in self.columns)
+        texts = sql.listed(f"{self._star_or_text(column)} AS {sql.name(column)}" for column in self.columns)
         with self.faults(reads=True):
             rows = relations(self._connection, f"SELECT {texts} FROM {self.source.table} AS s")
             polars = ("polars",) if find_spec("pyarrow") else ()  # which DuckDB makes by way of Arrow
             return rows.pl() if installed(*polars, "pandas") == "polars" else rows.df()
 
+    def _star_or_text(self, column: str) -> str:
+        """The text of a column's value; a star for one that has none."""
+        return sql.text(STAR) if column in self.source.textless else as_text(column, self.plan.strip)
+
     def first_rows(self, limit: int) -> list[Row]:
         """So many rows from the top, by column, as texts; None is the missing value."""
-        texts = sql.listed(as_text(column, self.plan.strip) for column in self.columns)
+        texts = sql.listed(map(self._star_or_text, self.columns))
         with self.faults(reads=True):
             rows = self._run(f"SELECT {texts} FROM {self.source.table} AS s LIMIT {int(limit)}")
         return [dict(zip(self.columns, row, strict=True)) for row in rows]
@@ -387,4 +394,7 @@ class DuckDBEngine(CountsPersons, CountsByCodes, KeepsTextRows, ReplacesColumns)
         except (compiled().Error, RuntimeError) as error:
             if "interrupt" in str(error).lower():
                 raise KeyboardInterrupt from None
+            textless = self.source.textless if isinstance(error, compiled().BinderException) else ()
+            if any(f'"{name}"' in str(error) for name in textless):
+                raise no_text(*textless) from None
             raise explained(error, self.plan.encoding, self.path if reads else None) from None

@@ -1,7 +1,7 @@
 """Sources: where rows may lie, each as a table expression that DuckDB reads; nothing is downloaded for any of them."""
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from glob import escape
 from pathlib import Path
@@ -17,7 +17,7 @@ from sfumato.delimited.header import SAMPLED_RECORDS, header_of, is_title_row
 from sfumato.delimited.opening import open_text
 from sfumato.engines import sql
 from sfumato.engines.duckdb.library import register
-from sfumato.engines.duckdb.values import with_one_text
+from sfumato.engines.duckdb.values import textless_in, with_one_text
 from sfumato.engines.files import files_in, files_of, format_of, head_of, other_columns
 from sfumato.engines.names import check_names
 from sfumato.engines.texts import as_text, no_text
@@ -43,6 +43,7 @@ class Source:
     Attributes:
         table: The table expression.
         columns: Names of the columns.
+        textless: Those of them whose values have no text, which the table has not: nobody can read them.
         separator: Of a CSV file, for writing the release alike.
         numbered: The table with its rows' numbers (from 1) as a further column `sfumato_row`, where these are known
             without counting rows one by one; else empty.
@@ -54,6 +55,7 @@ class Source:
     separator: str = ","
     numbered: str = ""
     notes: tuple[str, ...] = ()
+    textless: tuple[str, ...] = ()
 
     @property
     def with_numbers(self) -> str:
@@ -133,14 +135,16 @@ def _json(connection: Any, path: Path, _data: DataPlan, _names: Sequence[str], _
     whole = f"sample_size=-1, maximum_sample_files={2**31 - 1}, union_by_name=true"
     table = f"read_json({files}, format='auto', {whole})"
     kinds = _kinds(connection, table)
-    for name, kind in kinds:
-        if kind.endswith("]") or kind.startswith(("STRUCT", "MAP")):
-            raise no_text(name)
+    nested = [name for name, kind in kinds if kind.endswith("]") or kind.startswith(("STRUCT", "MAP"))]
+    columns = tuple(name for name, _ in kinds)
+    _check_any_text(columns, nested)
     narrowed = sql.listed(
         f"{sql.text(name)}: {sql.text(kind if kind in JSON_KINDS else 'VARCHAR')}"
         for name, kind in _narrowed(connection, table, kinds)
+        if name not in nested
     )
-    return _described(connection, f"read_json({files}, format='auto', columns={{{narrowed}}})")
+    source = _described(connection, f"read_json({files}, format='auto', columns={{{narrowed}}})")
+    return _beside(source, columns, nested)
 
 
 def _narrowed(connection: Any, table: str, kinds: list[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -173,24 +177,27 @@ def _sqlite(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], 
                 "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
             )
             table = _chosen(data.table, [row[0] for row in cursor.fetchall()])
-            cursor.execute(f"SELECT {_sqlite_values(cursor, table)} FROM {sql.name(table)}")
-            return _loaded(connection, cursor.fetch_record_batch())
+            values = _sqlite_values(cursor, table)
+            texts = {column: value for column, value in values.items() if value}
+            bytes_in = [column for column in values if column not in texts]
+            _check_any_text(values, bytes_in)
+            cursor.execute(f"SELECT {sql.listed(texts.values())} FROM {sql.name(table)}")
+            return _beside(_loaded(connection, cursor.fetch_record_batch()), values, bytes_in)
     except driver.Error:
         raise damaged(path) from None
 
 
-def _sqlite_values(cursor: Any, table: str) -> str:
-    """The columns of a SQLite table; one that holds values of several types, as it may there, as texts."""
+def _sqlite_values(cursor: Any, table: str) -> dict[str, str]:
+    """What is read of each column of a SQLite table; nothing of bytes, values of several types as texts."""
     cursor.execute(f"SELECT name FROM pragma_table_info({sql.text(table)})")
     columns = [row[0] for row in cursor.fetchall()]
-    chosen = []
+    chosen = {}
     for column in columns:
         cursor.execute(f"SELECT DISTINCT typeof({sql.name(column)}) FROM {sql.name(table)}")
         kinds = {row[0] for row in cursor.fetchall()} - {"null"}
-        if "blob" in kinds:
-            raise no_text(column)
-        chosen.append(sql.name(column) if len(kinds) < 2 else f"CAST({sql.name(column)} AS TEXT) AS {sql.name(column)}")
-    return sql.listed(chosen)
+        read = sql.name(column) if len(kinds) < 2 else f"CAST({sql.name(column)} AS TEXT) AS {sql.name(column)}"
+        chosen[column] = "" if "blob" in kinds else read
+    return chosen
 
 
 def _excel(connection: Any, path: Path, data: DataPlan, names: Sequence[str], _scratch: Path) -> Source:
@@ -256,9 +263,23 @@ def _loaded(connection: Any, rows: Any) -> Source:
 
 def _described(connection: Any, table: str) -> Source:
     described = _kinds(connection, table)
-    columns = tuple(name for name, _ in described)
+    columns, textless = tuple(name for name, _ in described), textless_in(described)
     check_names(columns)
-    return Source(with_one_text(table, described), columns)
+    _check_any_text(columns, textless)
+    return Source(with_one_text(table, described), columns, textless=textless)
+
+
+def _check_any_text(columns: Iterable[str], textless: Sequence[str]) -> None:
+    """Refuse a table of which nothing can be read."""
+    if textless and not {*columns} - {*textless}:
+        raise no_text(*textless)
+
+
+def _beside(source: Source, columns: Iterable[str], textless: Sequence[str]) -> Source:
+    """The source with columns that were not read because they have no text."""
+    names = tuple(columns)
+    check_names(names)
+    return replace(source, columns=names, textless=(*source.textless, *textless))
 
 
 def csv_table(

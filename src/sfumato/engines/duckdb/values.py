@@ -1,10 +1,9 @@
-"""Values as DuckDB reads them: every type with the one text that it has on all engines, or refused."""
+"""Values as DuckDB reads them: every type with the one text that it has on all engines, or left out."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from sfumato.engines import sql
-from sfumato.engines.texts import no_text
 
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 # Types whose values are published as they are.
@@ -21,35 +20,43 @@ WORDS = ("ENUM", "JSON", '"NULL"', "HUGEINT", "UHUGEINT", "BIGNUM")
 
 
 def with_one_text(table: str, described: Sequence[tuple[Any, ...]]) -> str:
-    """The table with values that have one text each.
+    """The table with values that have one text each, and without columns that have none.
 
     Args:
         table: A table expression.
         described: Name and type of each of its columns.
-
-    Raises:
-        DataError: A column's type has no text that is the same on every engine.
     """
     changed = [(name, expression) for name, kind, *_ in described if (expression := _value(name, kind))]
-    if not changed:
+    unread = sql.listed(map(sql.name, textless_in(described)))
+    if not changed and not unread:
         return table
     replaced = sql.listed(f"{expression} AS {sql.name(name)}" for name, expression in changed)
-    return f"(SELECT * REPLACE ({replaced}) FROM {table})"
+    chosen = (f" EXCLUDE ({unread})" if unread else "") + (f" REPLACE ({replaced})" if replaced else "")
+    return f"(SELECT *{chosen} FROM {table})"
+
+
+def textless_in(described: Sequence[tuple[Any, ...]]) -> tuple[str, ...]:
+    """The columns whose types have no text that is the same on every engine."""
+    return tuple(name for name, kind, *_ in described if not (_is_plain(kind) or kind in FLOATS or _is_worded(kind)))
+
+
+def _is_plain(kind: str) -> bool:
+    return kind in PLAIN or (kind.startswith("DECIMAL(") and kind.endswith(")"))
+
+
+def _is_worded(kind: str) -> bool:
+    return kind.startswith(WORDS) and not kind.endswith("]")
 
 
 def _value(name: str, kind: str) -> str:
     """The expression of a column's values; empty where they are taken as they are."""
     quoted = sql.name(name)
-    if kind in PLAIN or kind.startswith("DECIMAL("):
-        return ""
     if kind in FLOATS:
         number = quoted if kind == "DOUBLE" else _shortest(quoted)
         # Not-a-number is missing; -0.0 equals 0.0 and must not be published as another text. It is asked for
         # through a list: of the column itself DuckDB believes a Parquet file's statistics, which know no such value.
         return f"CASE WHEN NOT isnan(list_value({quoted})[1]) THEN {number} + CAST(0 AS DOUBLE) END"
-    if kind.startswith(WORDS):
-        return f"CAST({quoted} AS VARCHAR)"
-    raise no_text(name)
+    return f"CAST({quoted} AS VARCHAR)" if _is_worded(kind) else ""
 
 
 def _shortest(number: str) -> str:

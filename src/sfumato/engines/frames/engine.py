@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
@@ -26,12 +27,12 @@ from sfumato.engines.frames.count import (
 )
 from sfumato.engines.frames.distinct import numbered_rows
 from sfumato.engines.frames.number_series import number_series
-from sfumato.engines.frames.sources import SHORT_FLOATS, bare, check_kinds
+from sfumato.engines.frames.sources import SHORT_FLOATS, bare, bytes_of, holds_objects, textless_in
 from sfumato.engines.names import check_names
 from sfumato.engines.order import PERSON, PERSONS_FILE
 from sfumato.engines.texts import as_text, no_text, short_text
 from sfumato.engines.written.number_types import are_decimals, are_whole
-from sfumato.errors import EngineError
+from sfumato.errors import DataError, EngineError
 from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 
@@ -43,13 +44,16 @@ class FrameEngine(CountsPersons):
 
     name = "frames"
 
-    def __init__(self, frame: Any, notes: tuple[str, ...] = ()) -> None:
+    def __init__(self, frame: Any, notes: tuple[str, ...] = (), textless: tuple[str, ...] = ()) -> None:
+        """Take a frame, some of whose columns may stand for such without texts."""
         self.notes = notes
         # Of rows that were read from a file, what stands between its columns.
         self.separator: str | None = None
         self._frame: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
         check_names(self._frame.columns)
-        check_kinds(self._frame)
+        self._textless = {*textless, *textless_in(self._frame)}
+        if self._textless and len(self._textless) == len(self.columns):
+            raise no_text(*self.columns)
         self._coded: dict[str, Coded] = {}
         # Of published rows, the key of each one's person, where a column named them.
         self.person_keys: list[str] | None = None
@@ -60,6 +64,17 @@ class FrameEngine(CountsPersons):
 
     def expected_rows(self) -> int:
         return len(self._frame)
+
+    def textless(self, columns: Sequence[str]) -> tuple[str, ...]:
+        return tuple(name for name in columns if self._has_no_text(name))
+
+    def _has_no_text(self, column: str) -> bool:
+        """Whether a column has no text; of objects that shows when their texts are made."""
+        if column in self._textless or not holds_objects(self._frame[column]):
+            return column in self._textless
+        with suppress(DataError):
+            self.coded(column)
+        return column in self._textless
 
     def count(self, columns: Sequence[str], reading: Reading) -> TextCounts:
         coded = [self.coded(column) for column in columns]
@@ -73,6 +88,8 @@ class FrameEngine(CountsPersons):
     def apply(self, recoding: Recoding, handling: Handling, reading: Reading, target: Path | None) -> "FrameEngine":
         if target is not None:
             raise EngineError("frames are published as frames.", "Save the release to write files.", "frames-target")
+        if shown := self._textless - {*handling.withheld_columns}:
+            raise no_text(*(name for name in self.columns if name in shown))
         application = Application(recoding, handling, self._frame, self.coded)
         frame, keys = application.published(self._present(reading))
         published = FrameEngine(frame.to_native())
@@ -135,6 +152,9 @@ class FrameEngine(CountsPersons):
     def fingerprint(self) -> str:
         digest = hashlib.sha256()
         for column in self.columns:
+            if self._has_no_text(column):
+                digest.update(repr(column).encode() + bytes_of(self._frame[column]))
+                continue
             numbers = self.floats(column)
             # The texts of a million measurements cost more than the rest of a release; their bytes cost nothing.
             texts, codes = ("floats", plain_floats(numbers)) if numbers is not None else self.coded(column)
@@ -152,23 +172,29 @@ class FrameEngine(CountsPersons):
         return self._coded[column]
 
     def _factorized(self, column: str) -> Coded:
-        numbered = numbered_rows(self._frame[column])
+        numbered = None if column in self._textless else numbered_rows(self._frame[column])
         if numbered is None:
             return self._made_of(column, factorize)
         codes, values = numbered
         try:
             return coded_of(values, codes, as_text)
         except TypeError:
-            raise no_text(column) from None
+            raise self._refused(column) from None
 
     def _made_of(self, column: str, make: Callable[[list[Any], Callable[[Any], str | None]], T]) -> T:
         """What is made of a column's values, and of what writes each as a text."""
+        if column in self._textless:
+            raise no_text(column)
         series = self._frame[column]
         written = short_text if series.dtype in SHORT_FLOATS else as_text
         try:
             return make(series.to_list(), written)
         except TypeError:
-            raise no_text(column) from None
+            raise self._refused(column) from None
+
+    def _refused(self, column: str) -> DataError:
+        self._textless.add(column)
+        return no_text(column)
 
     def _present(self, reading: Reading) -> npt.NDArray[np.int64]:
         """The rows in which no required value is missing."""

@@ -6,7 +6,6 @@ from typing import Any
 
 import narwhals as nw
 
-from sfumato.engines.texts import no_text
 from sfumato.errors import DataError, missing_extra
 
 # Types without a text that is the same on every engine.
@@ -49,15 +48,19 @@ def frame_of(columns: Mapping[str, list[Any]], backend: Any) -> Any:
     return nw.from_dict(dict(columns), backend=backend).to_native()
 
 
-def check_kinds(frame: "nw.DataFrame[Any]") -> None:
-    """Refuse columns of types that have no text.
+def textless_in(frame: "nw.DataFrame[Any]") -> tuple[str, ...]:
+    """The columns of types that have no text."""
+    return tuple(name for name, kind in frame.schema.items() if isinstance(kind, TEXTLESS))
 
-    Raises:
-        DataError: Such a column is there.
-    """
-    for name, kind in frame.schema.items():
-        if isinstance(kind, TEXTLESS):
-            raise no_text(name)
+
+def holds_objects(series: "nw.Series[Any]") -> bool:
+    """Whether a column may hold anything, as those of pandas may whatever its first rows are."""
+    return isinstance(series.dtype, nw.Object) or str(getattr(series.to_native(), "dtype", "")) == "object"
+
+
+def bytes_of(series: "nw.Series[Any]") -> bytes:
+    """The values of a column without texts, as far as they can be told apart."""
+    return repr([value.tolist() if hasattr(value, "tolist") else value for value in series.to_list()]).encode()
 
 
 def worded(frame: "nw.DataFrame[Any]") -> list[str]:

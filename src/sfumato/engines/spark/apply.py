@@ -211,6 +211,8 @@ class Application(Lookups):
         return F.substring(F.sha2(F.concat(key, plain_key_of(text)), 256), 1, 32)
 
     def _published_column(self, place: int, name: str) -> Any:
+        if name in self.handling.withheld_columns and name != self.handling.key_column:
+            return F.lit(STAR)
         raw, kind = F.col(f"s{place}"), self.source.kind(place)
         if is_float(kind):
             raw = key_of(raw, kind, False)
@@ -218,8 +220,6 @@ class Application(Lookups):
         star = F.lit(STAR)
         if name == self.handling.key_column:
             return self._person_key()
-        if name in self.handling.withheld_columns:
-            return star
         if name in self.recoding.columns:
             at = self.recoding.columns.index(name)
             if self.recoding.identical[at] and not self.stars:

@@ -73,6 +73,9 @@ class SparkEngine(CountsPersons):
     def notes(self) -> tuple[str, ...]:
         return self.source.notes
 
+    def textless(self, columns: Sequence[str]) -> tuple[str, ...]:
+        return tuple(name for name in self.source.textless if name in columns)
+
     def count(self, columns: Sequence[str], reading: Reading) -> TextCounts:
         if self._persons_file is not None and PERSON in columns:
             with self._beside_keys() as engine:
@@ -243,7 +246,8 @@ class SparkEngine(CountsPersons):
         """SHA-256 of files; of a frame, one of its columns and of sums of the rows' hashes, whatever their order."""
         if self.path is not None and "://" not in str(self.path):
             return fingerprint(Path(self.path))
-        names = self.source.frame.columns
+        textless = [f"s{place}" for place, name in enumerate(self.columns) if name in self.source.textless]
+        names = [name if name not in textless else F.col(name).cast("string") for name in self.source.frame.columns]
         hashed = F.xxhash64(*names)
         sums = [F.count(F.lit(1)), F.sum(hashed.cast("decimal(20,0)")), F.bit_xor(F.xxhash64(hashed, *names))]
         with faults():

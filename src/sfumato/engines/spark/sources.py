@@ -37,6 +37,7 @@ class SparkSource:
             source have no lasting order.
         notes: What a reader should know of the columns.
         hidden: Names of further columns of the frame, which are not published.
+        textless: Columns whose values have no text, which nobody can read.
     """
 
     frame: Any
@@ -45,6 +46,7 @@ class SparkSource:
     number: Callable[[], Any] | None = None
     notes: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
+    textless: tuple[str, ...] = ()
 
     def numbered(self) -> Any:
         """The rows with their numbers.
@@ -62,14 +64,20 @@ class SparkSource:
         return self.number()
 
     def kind(self, place: int) -> Any:
-        """The type of a column."""
+        """The type of a column; whoever reads one asks for it first.
+
+        Raises:
+            DataError: Its values have no text.
+        """
+        if place < len(self.columns) and self.columns[place] in self.textless:
+            raise no_text(*self.textless)
         return self.frame.schema.fields[place].dataType
 
 
 def of_frame(frame: Any, hidden: tuple[str, ...] = ()) -> SparkSource:
     """The source for a frame, whose last columns may be hidden."""
     columns = tuple(name for name in frame.columns if name not in hidden)
-    return SparkSource(_checked(frame, hidden), columns, hidden=hidden)
+    return SparkSource(_checked(frame, hidden), columns, hidden=hidden, textless=_textless_in(frame))
 
 
 def of_path(spark: Any, path: str, plan: DataPlan, names: Sequence[str]) -> SparkSource:
@@ -100,7 +108,7 @@ def _parquet(spark: Any, path: str) -> SparkSource:
         # One file's columns would be taken for those of all: what others have more would not be seen.
         frame = spark.read.option("mergeSchema", "true").parquet(path)
     columns = tuple(frame.columns)
-    return SparkSource(_checked(frame), columns, number=lambda: _by_file(frame, columns))
+    return SparkSource(_checked(frame), columns, number=lambda: _by_file(frame, columns), textless=_textless_in(frame))
 
 
 @contextmanager
@@ -191,13 +199,21 @@ def _read_csv(spark: Any, files: Sequence[Path], columns: Sequence[str], separat
 
 
 def _checked(frame: Any, hidden: tuple[str, ...] = ()) -> Any:
-    """The frame with its columns named by their places, when every one has a name and a text."""
+    """The frame with its columns named by their places, when every one has a name, and some have texts."""
     columns = tuple(frame.columns)
     check_names([name for name in columns if name not in hidden])
-    for field in frame.schema.fields:
-        if str(field.dataType.typeName()) in TEXTLESS or "interval" in field.dataType.simpleString():
-            raise no_text(field.name)
+    textless = _textless_in(frame)
+    if textless and len(textless) == len(columns) - len(hidden):
+        raise no_text(*textless)
     return frame.toDF(*_places(columns))
+
+
+def _textless_in(frame: Any) -> tuple[str, ...]:
+    """The columns of types that have no text."""
+    kinds = {field.name: field.dataType for field in frame.schema.fields}
+    return tuple(
+        name for name, kind in kinds.items() if str(kind.typeName()) in TEXTLESS or "interval" in kind.simpleString()
+    )
 
 
 def _places(columns: Sequence[str]) -> list[str]:

@@ -73,6 +73,7 @@ SENTENCES = "Its values are whole sentences. They are few so far, but each new o
 WRITTEN = "Many of its texts stand once: somebody wrote them freely, and each can name anyone."
 SAME = "It is the same for everybody, so it tells nobody apart."
 EMPTY = "It is empty."
+NO_TEXT = "Its values have no text: they are lists, records, bytes or the like. They can be withheld, nothing else."
 ROW_NUMBERS = "It numbers the rows: who knows the raw file finds a row by it."
 OWN_TEXT = "Nearly every row has a text of its own, by which it would be found."
 OWN_NUMBER = "Nearly every row has a number of its own, and nothing tells what it is."
@@ -136,6 +137,10 @@ CELLS = (
 COMMAS_IN_TEXTS = (
     "Numbers are written as texts with decimal commas, which are read in CSV files alone: their columns are taken for "
     "texts. Make them numbers, in a file or a frame, and look again."
+)
+TEXTLESS = (
+    "Lists, records, bytes and the like have no text, so {columns} can be withheld, nothing else. To publish something "
+    "of them, turn it into columns of texts or numbers, and look again."
 )
 MISSPELLINGS = (
     " {count} of its values look like misspellings of others: mend them, or they count as values of their own."

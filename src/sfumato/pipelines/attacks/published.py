@@ -82,7 +82,8 @@ def texts_of(data: Any, plan: Plan | None = None) -> dict[str, CodedTexts]:
 
 def _read(engine: Any) -> dict[str, CodedTexts]:
     with closing(engine):
-        return {name: CodedTexts.of(engine.texts(name)) for name in engine.columns}
+        textless = engine.textless(engine.columns)
+        return {name: CodedTexts.of(engine.texts(name)) for name in engine.columns if name not in textless}
 
 
 def _separator(path: Path, plan: Plan | None) -> str | None:

@@ -14,6 +14,7 @@ from sfumato.microdata.counts.frequencies import Coding, TextCounts, code_column
 from sfumato.microdata.plan.files import FilePlan, key_columns, parents_first
 from sfumato.microdata.plan.model import ColumnPlan, Plan, located
 from sfumato.microdata.relations.rows import FileRows, Relations, Values
+from sfumato.pipelines.stages.counting import check_texts
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,7 @@ def _open(name: str, data: Any, plan: Plan, engine: EngineName | None) -> OpenFi
         if missing_keys:
             what = f'the file has no column "{missing_keys[0]}", by which it is joined.'
             raise PlanError([Fault(f"files.{name}", what, "Name the key as it is called in both files.")], code="files")
+        check_texts(own, rows)
         text_counts = rows.count((*own.quasi_identifiers, *judged, *keys), Reading())
         codings = _codings(name, text_counts, own)
     except BaseException:

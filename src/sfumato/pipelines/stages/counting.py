@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from sfumato.engines.engine import CountsPersons, Engine, Reading
 from sfumato.engines.names import check_header
 from sfumato.engines.order import PERSON
+from sfumato.engines.texts import no_text
 from sfumato.errors import DataError, Fault, InternalError, PlanError, did_you_mean
 from sfumato.hierarchies.ladder import Hierarchy
 from sfumato.hierarchies.spellings import meanings
@@ -64,6 +65,17 @@ def check_columns(plan: Plan, columns: tuple[str, ...]) -> None:
         raise PlanError(faults, code="columns")
 
 
+def check_texts(plan: Plan, source: Engine) -> None:
+    """Refuse a plan that wants more of columns without texts than to withhold them.
+
+    Raises:
+        DataError: Such columns are there; all of them are named.
+    """
+    read = [name for name, column in plan.columns.items() if column.role != "identifier" or column.is_pseudonymous]
+    if textless := source.textless([name for name in source.columns if name in read]):
+        raise no_text(*textless)
+
+
 def frequency_table(plan: Plan, source: Engine, shared: SharedCounts | None = None) -> FrequencyTable:
     """Count the rows and code them; refuse data that the plan does not fit.
 
@@ -71,6 +83,7 @@ def frequency_table(plan: Plan, source: Engine, shared: SharedCounts | None = No
         shared: What of the rows was counted before, and keeps what is counted now; None where nobody asks again.
     """
     check_columns(plan, source.columns)
+    check_texts(plan, source)
     columns, reading = (*plan.quasi_identifiers, *plan.value_columns), published_reading(plan, source)
     text_counts = source.count(columns, reading) if shared is None else shared.count(source, columns, reading)
     if not text_counts.rows:

@@ -14,7 +14,7 @@ from sfumato.microdata.publishing.perturbation import SwapHouseholds
 from sfumato.pipelines.stages.handling import changed_texts, missing_spellings
 from sfumato.pipelines.stages.reading import reading_of
 from sfumato.pipelines.stages.shared_counts import other_columns
-from sfumato.pipelines.stages.uncounted_persons import first_profile
+from sfumato.pipelines.stages.uncounted_persons import first_profile, readable_names
 
 RISKS_OF_PERSONS = (
     "The risks count persons: that of a row is 1 / persons of its class. Keys of persons are compared without case, "
@@ -44,7 +44,7 @@ def repeating_identifiers(plan: Plan, source: Engine) -> tuple[str, ...]:
         return ()
     from sfumato.hierarchies.suggest.roles import may_name_persons
 
-    profiles = {name: first_profile(plan, source, name) for name in names}
+    profiles = {name: first_profile(plan, source, name) for name in readable_names(source, names)}
     warnings = tuple(
         f'The identifier "{name}" repeats: if it names a person, promises count rows where they should count '
         "persons. Give it role: person."

@@ -1,6 +1,6 @@
 """Withheld columns that name persons though the plan does not say so: then promises count rows, several of a person."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sfumato.engines.engine import Engine
@@ -15,7 +15,8 @@ _COARSER = 0.95
 
 def uncounted_persons(plan: Plan, source: Engine, rows: int) -> tuple[dict[str, Any], ...]:
     """The identifiers within whose values what is known of a person stays the same, the coarsest first."""
-    names = [name for name in plan.named("identifier") if name in source.columns]
+    named = [name for name in plan.named("identifier") if name in source.columns]
+    names = readable_names(source, named)
     if not names or rows > _MOST_ROWS:
         return ()
     profiles = {name: first_profile(plan, source, name) for name in names}
@@ -37,10 +38,17 @@ def _naming_persons(plan: Plan, source: Engine, candidates: dict[str, Profile]) 
     repeating = [name for name in own if may_denote(candidates[name], own[name])]
     if not repeating:
         return
-    others = {name: first_profile(plan, source, name) for name in plan.columns if name not in candidates}
+    further = readable_names(source, [name for name in plan.columns if name not in candidates])
+    others = {name: first_profile(plan, source, name) for name in further}
     profiles = {**candidates, **others}
     suggestions = {**{name: suggest(profile) for name, profile in others.items()}, **own}
     yield from (name for name in repeating if constant_within(source, name, suggestions, profiles))
+
+
+def readable_names(source: Engine, names: Sequence[str]) -> list[str]:
+    """The columns whose values have texts."""
+    textless = source.textless(names)
+    return [name for name in names if name not in textless]
 
 
 def first_profile(plan: Plan, source: Engine, name: str) -> Profile:

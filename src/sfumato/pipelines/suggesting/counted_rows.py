@@ -35,6 +35,13 @@ class ExpectsRows(Protocol):
     def expected_rows(self) -> int | None: ...
 
 
+@runtime_checkable
+class KnowsTextless(Protocol):
+    """What knows which columns have no text."""
+
+    def textless(self, columns: Sequence[str]) -> tuple[str, ...]: ...
+
+
 class CountedRows:
     """The rows of an engine, which few of them leave once."""
 
@@ -42,9 +49,20 @@ class CountedRows:
         self._engine = engine
 
     @property
-    def columns(self) -> tuple[str, ...]:
+    def all_columns(self) -> tuple[str, ...]:
         """The names of all columns, in order."""
         return self._engine.columns
+
+    @cached_property
+    def textless(self) -> tuple[str, ...]:
+        """Those whose values have no text, which nobody can count."""
+        engine = self._engine
+        return engine.textless(engine.columns) if isinstance(engine, KnowsTextless) else ()
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Those whose values have texts, in order."""
+        return tuple(name for name in self.all_columns if name not in self.textless)
 
     def count(self, columns: Sequence[str], reading: Reading) -> TextCounts:
         """The distinct combinations of some columns, as the engine would count them."""
