@@ -1,6 +1,7 @@
 """`sfumato risk` on files."""
 
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -68,3 +69,23 @@ def test_wrong_use(sfumato, file, arguments, code, message):
 
 def test_no_such_file(sfumato, tmp_path):
     assert sfumato("risk", tmp_path / "no.csv", "--quasi-identifiers", "a").code == 3
+
+
+def test_the_table_of_a_database_is_named(sfumato, tmp_path):
+    with sqlite3.connect(tmp_path / "rows.sqlite") as base:
+        base.execute("CREATE TABLE people (sex TEXT, age INTEGER)")
+        base.executemany("INSERT INTO people VALUES (?, ?)", [("m", 30), ("m", 30), ("f", 40)])
+        base.execute("CREATE TABLE visits (day TEXT)")
+    base.close()
+    arguments = ["risk", tmp_path / "rows.sqlite", "--quasi-identifiers", "sex,age"]
+    assert "2 tables" in sfumato(*arguments).err
+    ran = sfumato(*arguments, "--table", "people")
+    assert (ran.code, ran.err) == (0, "")
+    assert "3 rows in 2 classes by sex, age" in ran.out
+    (tmp_path / "plan.yaml").write_text(
+        "version: 1\ndata: {source: rows.sqlite, table: people}\nprivacy: [{model: k-anonymity, k: 2}]\n"
+        "columns: {sex: {role: quasi-identifier, hierarchy: {type: any}}, age: {role: insensitive}}\n"
+    )
+    arguments = ["risk", tmp_path / "rows.sqlite", "--plan", tmp_path / "plan.yaml"]
+    assert "3 rows in 2 classes by sex" in sfumato(*arguments).out
+    assert 'no "visit"' in sfumato(*arguments, "--table", "visit").err

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from sfumato.cli.files import write_text
-from sfumato.cli.options import AsJson, Decimal, Encoding, Header, Quiet, Separator, names
+from sfumato.cli.options import AsJson, Decimal, Encoding, Header, Quiet, Separator, Table, names
 from sfumato.folders import check_free
 
 
@@ -29,6 +29,7 @@ def command(
     decimal: Decimal = None,
     header: Header = None,
     encoding: Encoding = None,
+    table: Table = None,
     html: Annotated[Path | None, typer.Option(help="Write a report to this file, too.")] = None,
     rows: Annotated[
         Path | None, typer.Option(help="Write the risk of every row to this CSV file: for the house alone.")
@@ -67,6 +68,7 @@ def command(
         decimal=decimal or ".",  # type: ignore[arg-type]
         header=header,
         encoding=encoding,
+        table=table,
         row_numbers=rows is not None,
     )
     if rows is not None and report.row_risks is not None:

@@ -71,6 +71,7 @@ def risk(
     decimal: DecimalMark = ".",
     header: bool | None = None,
     encoding: str | None = None,
+    table: str | None = None,
     subset_limit: int = LIMIT,
     row_numbers: bool = False,
 ) -> RiskReport:
@@ -91,6 +92,7 @@ def risk(
         encoding: Of a CSV file; UTF-8 by default.
         decimal: The mark before the fraction of its numbers.
         header: Whether a CSV file has one; without it, and without a plan, its columns are c1, c2, ….
+        table: Of a database, the table; of a workbook, the sheet, the first by default.
         subset_limit: How many sets of columns are measured where there are too many to measure all.
         row_numbers: Whether the numbers of the outliers' rows, and the risk of every row, are looked up, too.
 
@@ -105,6 +107,7 @@ def risk(
         encoding=encoding or DataPlan().encoding,
         decimal=mark,
         header=header,
+        table=table,
         missing=tuple(missing),
         on_missing=on_missing,
     )
@@ -112,11 +115,11 @@ def risk(
     _check_numbers(resolved, population_size, sampling_fraction, threshold)
     names = () if plan is None else tuple(read_plan(plan).columns)
     with closing(open_engine(data, resolved, "frames" if row_numbers else None, names)) as source:
-        table = _table(source, resolved)
-        size = _population_size(table.rows, population_size, sampling_fraction)
-        share = sampling_fraction or _share(table.rows, size)
+        counted = _table(source, resolved)
+        size = _population_size(counted.rows, population_size, sampling_fraction)
+        share = sampling_fraction or _share(counted.rows, size)
         figures = survey(
-            table,
+            counted,
             resolved.data.on_missing,
             size,
             threshold,
@@ -124,7 +127,7 @@ def risk(
             with_steps=plan is not None,
             sampling_fraction=sampling_fraction,
         )
-        rows = _of_rows(source, resolved, table, figures, share) if row_numbers else {}
+        rows = _of_rows(source, resolved, counted, figures, share) if row_numbers else {}
     own = {part.name: getattr(figures, part.name) for part in fields(figures)}
     return RiskReport(**own | rows, language=resolved.language)
 
@@ -152,6 +155,7 @@ def _plan_of(
         encoding=reading.encoding if reading.encoding != DataPlan().encoding else resolved.data.encoding,
         decimal=reading.decimal if reading.decimal != "." else resolved.data.decimal,
         header=resolved.data.header if reading.header is None else reading.header,
+        table=reading.table or resolved.data.table,
     )
     return replace(resolved, columns=quasi_identifiers, privacy=(), data=data)
 
