@@ -65,7 +65,7 @@ CASES = {
         plan_of(columns__zip={"role": "quasi-identifier", "hierarchy": {"type": "date", "format": "%Y%m%d"}}),
         "name,age,zip,note\nAnna,34,19910230,x\nBert,35,19910228,y\n",
         3,
-        'column "zip": 1 values do not fit its type or hierarchy (row 1)',
+        'column "zip": 1 value does not fit its type or hierarchy (row 1)',
     ),
     "a value outside its hierarchy": (
         plan_of(columns__zip=with_tree({"72021": "A", "72063": "B"})),

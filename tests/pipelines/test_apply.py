@@ -86,3 +86,22 @@ def test_the_old_option_still_works_and_says_what_to_use(sfumato, tmp_path) -> N
     assert "sfumato apply" not in new.err
     assert old.out == new.out
     assert (tmp_path / "old" / "data.csv").read_bytes() == (tmp_path / "new" / "data.csv").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("further", "told"),
+    [
+        ("x,m", '"zip": 1 value is not known to the recoding (row 5).'),
+        ("x,m\ny,m", '"zip": 2 values are not known to the recoding (row 5, 6).'),
+        ("x,m\n,m", '"zip": 1 value and the missing value are not known to the recoding (row 5).'),
+        (",m", '"zip": the missing value is not known to the recoding.'),
+    ],
+)
+def test_values_that_are_not_known_are_counted_in_words_that_fit(sfumato, tmp_path, further, told) -> None:
+    rows = "zip,sex\na,m\na,f\nb,m\nb,m\n"
+    tree = {"role": "quasi-identifier", "hierarchy": {"type": "tree", "parents": {"a": "both", "b": "both"}}}
+    columns = {"zip": tree, "sex": {"role": "insensitive"}}
+    release = released(sfumato, tmp_path, rows, columns=columns, privacy=[{"model": "k-anonymity", "k": 2}])
+    (tmp_path / "rows.csv").write_text(rows + further + "\n")
+    ran = sfumato("apply", release / "recoding.json", tmp_path / "rows.csv", "--out", tmp_path / "new")
+    assert told in ran.err

@@ -49,6 +49,7 @@ from sfumato.pipelines.stages.perturb import perturbed
 from sfumato.pipelines.stages.reading import reading_of
 from sfumato.pipelines.stages.sealing import read_mapping
 from sfumato.report.verdict import text
+from sfumato.texts.counted import filled
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,8 @@ class Application:
         return self.verdict.to_dict() | {"suppressed_rows": self.suppressed_rows}
 
     def text(self) -> str:
-        return text(self.verdict) + f"{self.suppressed_rows:,} rows suppressed\n"
+        rows = f"{self.suppressed_rows:,}"
+        return text(self.verdict) + filled("{rows} {rows:row|rows} suppressed\n", {"rows": rows})
 
 
 def apply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False) -> Application:
@@ -138,7 +140,11 @@ def _apply(engine: Engine, plan: Plan, earlier: _Earlier, out: Path, drop_failin
 
 def _broken(rows: int, classes: int) -> PromiseError:
     return PromiseError(
-        f"applied to these rows the recoding breaks a promise: {rows} rows in {classes} classes fail it.",
+        filled(
+            "applied to these rows the recoding breaks a promise: {rows} {rows:row|rows} in {classes} "
+            "{classes:class|classes} {rows:fails|fail} it.",
+            {"rows": rows, "classes": classes},
+        ),
         "Make a new release for them, or drop those rows with --drop-failing; nothing was written.",
         "reapply",
     )
@@ -199,9 +205,11 @@ def _unknown(name: str, texts: list[str | None], engine: Engine) -> DataError:
     present = [text for text in texts if text is not None]
     rows = engine.locate(name, present, 10) if present else ()
     where = f" (row {', '.join(map(str, rows))})" if rows else ""
-    missing = " and the missing value" if len(present) < len(texts) else ""
+    known = "{count} {count:value is|values are}"
+    if len(present) < len(texts):
+        known = "{count} {count:value|values} and the missing value are" if present else "the missing value is"
     return DataError(
-        f'column "{name}": {len(present)} values{missing} are not known to the recoding{where}.',
+        f'column "{name}": {filled(known, {"count": len(present)})} not known to the recoding{where}.',
         "Make a new release for these rows.",
         "unknown-value",
         values=texts,
@@ -246,9 +254,9 @@ def _learned_column(
 def _recoding(table: FrequencyTable, recoding_file: RecodingFile) -> ClassRecoding:
     """Each combination of the new rows with the class that the recoding gives it."""
     published = [recoding_file.publish(tuple(codes)) for codes in table.codes.tolist()]
-    if any(entry is None for entry in published):
+    if unknown := sum(entry is None for entry in published):
         raise DataError(
-            f"{sum(entry is None for entry in published)} combinations are not known to the recoding.",
+            filled("{count} {count:combination is|combinations are} not known to the recoding.", {"count": unknown}),
             "Make a new release for these rows.",
             "unknown-combination",
         )

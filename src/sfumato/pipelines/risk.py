@@ -28,6 +28,7 @@ from sfumato.pipelines.column_names import listed
 from sfumato.pipelines.stages.counting import check_texts, with_sample
 from sfumato.pipelines.stages.reading import reading_of
 from sfumato.report.risk.page import html_part
+from sfumato.texts.counted import filled
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -219,7 +220,10 @@ def _table(source: Engine, plan: Plan) -> FrequencyTable:
     table, rejected = tabulate(text_counts, located(plan))
     if rejected and plan.data.on_invalid == "error":
         raise DataError(
-            f'column "{rejected[0].column}": {len(rejected[0].texts)} values do not fit its type or hierarchy.',
+            filled(
+                'column "{column}": {count} {count:value does|values do} not fit its type or hierarchy.',
+                {"column": rejected[0].column, "count": len(rejected[0].texts)},
+            ),
             "Mend the data or the hierarchy.",
             "invalid-value",
             values=rejected[0].texts,

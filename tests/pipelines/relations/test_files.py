@@ -220,7 +220,7 @@ def test_keys_that_lead_nowhere_are_refused(tmp_path: Path) -> None:
     rows = tables(6)
     rows["visits"][0]["pid"] = "nobody"
     write(tmp_path, rows)
-    with pytest.raises(DataError, match="belong to no row"):
+    with pytest.raises(DataError, match="1 row belongs to no row"):
         sf.anonymize_files(None, sf.read_plan(plan_of(), tmp_path))
     rows = tables(6)
     rows["patients"].append(rows["patients"][0])

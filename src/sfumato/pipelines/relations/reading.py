@@ -15,6 +15,7 @@ from sfumato.microdata.plan.files import FilePlan, key_columns, parents_first
 from sfumato.microdata.plan.model import ColumnPlan, Plan, located
 from sfumato.microdata.relations.rows import FileRows, Relations, Values
 from sfumato.pipelines.stages.counting import check_texts
+from sfumato.texts.counted import filled
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,10 @@ def _codings(file: str, text_counts: TextCounts, plan: Plan) -> tuple[Coding, ..
         coding, rejected = code_column(text_counts.values[text_counts.columns.index(name)], plan.columns[name], plan)
         if rejected:
             raise DataError(
-                f'files.{file}: {len(rejected)} values of "{name}" are not in its hierarchy.',
+                filled(
+                    'files.{file}: {count} {count:value|values} of "{name}" {count:is|are} not in its hierarchy.',
+                    {"file": file, "count": len(rejected), "name": name},
+                ),
                 "Mend them, or the hierarchy.",
                 "invalid",
                 column=name,
@@ -197,7 +201,10 @@ def _above(entry: OpenFile, plan: Plan, places: Mapping[str, Mapping[str | None,
     orphans = sum(place < 0 for place in rows)
     if orphans:
         raise DataError(
-            f'files.{entry.name}: {orphans} rows belong to no row of "{parent}".',
+            filled(
+                'files.{name}: {count} {count:row belongs|rows belong} to no row of "{parent}".',
+                {"name": entry.name, "count": orphans, "parent": parent},
+            ),
             "Leave them out, or add the rows that they belong to.",
             "orphans",
             column=key,

@@ -27,6 +27,7 @@ from sfumato.microdata.recoding.prediction import Prediction
 from sfumato.pipelines.stages.handling import changed_texts
 from sfumato.pipelines.stages.reading import published_reading, reading_of
 from sfumato.pipelines.stages.shared_counts import SharedCounts
+from sfumato.texts.counted import filled
 
 if TYPE_CHECKING:
     from sfumato.microdata.models.k_map import KMap
@@ -250,9 +251,10 @@ def _invalid(source: Engine, rejected: tuple[Rejected, ...], plan: Plan) -> Data
     for column in rejected:
         places = source.locate(column.column, column.texts, ROWS_SHOWN)
         shown = ", ".join(map(str, places)) + (", …" if len(places) == ROWS_SHOWN else "")
-        parts.append(
-            f'column "{column.column}": {len(column.texts)} values do not fit its type or hierarchy (row {shown})'
+        told = filled(
+            "{count} {count:value does|values do} not fit its type or hierarchy", {"count": len(column.texts)}
         )
+        parts.append(f'column "{column.column}": {told} (row {shown})')
         if lost_zeros(located(plan).columns[column.column].hierarchy, column.texts):
             parts[-1] += "; with zeros in front they would: whoever read the column as numbers lost them"
             do = f'Read it as text: pandas.read_csv(…, dtype={{"{column.column}": str}}), or hand over the path.'
