@@ -16,7 +16,6 @@ from sfumato.tables.attack.known_ends import known_ends
 from sfumato.tables.attack.original_ranges import attack
 from sfumato.tables.attack.publication import Publication, false_cells
 from sfumato.tables.cells.cells import Bounds, Mask, Table, no_bounds
-from sfumato.tables.cells.coordinates import coordinates_of
 from sfumato.tables.cells.parts import Part, in_part
 from sfumato.tables.cells.witness import Witness
 from sfumato.tables.deadline import Deadline
@@ -118,8 +117,7 @@ def _mask(
     if crossless is not None and (masked := _withstanding(part, crossless, method, first)) is not None:
         return masked
     start = None if crossless is None else KnownStart(crossless.mask, crossless.witnesses)
-    where = coordinates_of(part.trees, part.keys)
-    problem = make_problem(part.table, part.masked_before, part.knowledge.attackers, where)
+    problem = make_problem(part.table, part.masked_before, part.knowledge.attackers, part.where)
     search = deadline.share(SEARCH)
     methods: dict[str, Callable[[], _Draft]] = {
         "optimal": lambda: _suppressed(part, language, optimal(problem, search, progress, start)),
@@ -151,7 +149,7 @@ def _without_cross(
     if part.unshown is None or method.name not in SEARCHES:
         return None
     shown = part.shown
-    problem = make_problem(shown.table, shown.masked_before, shown.knowledge.attackers)
+    problem = make_problem(shown.table, shown.masked_before, shown.knowledge.attackers, shown.where)
     try:
         suppression = SEARCHES[method.name](problem, deadline.share(SEARCH), progress)
     except UnattainableError as error:

@@ -10,6 +10,7 @@ from sfumato.tables.build.build import lines_of, resolved
 from sfumato.tables.build.joint import Joint, Sheet, join, merged, settled
 from sfumato.tables.build.sections import Section
 from sfumato.tables.cells.cells import Places, Reach, Status, make_relations, make_table, no_bounds
+from sfumato.tables.cells.coordinates import joint_coordinates
 from sfumato.tables.cells.parts import Part, in_part
 from sfumato.tables.cells.relations import check
 from sfumato.tables.masking import Masked
@@ -35,7 +36,9 @@ def joint_part(plan: TablePlan, sheets: Sequence[Sheet], releases: Sequence[Rele
     joint = settled(joint, values, step)
     check(joint.relations, values, plan.table.tolerance, step)
     rows = np.arange(len(values))
-    part = Part(rows, make_table(values, joint.relations, names=joint.names), no_bounds(len(rows)))
+    where = joint_coordinates([(own.trees, own.keys, own.cells) for own in joint.sections], len(rows))
+    table = make_table(values, joint.relations, names=joint.names)
+    part = Part(rows, table, no_bounds(len(rows)), coordinates=where)
     facts = facts_of(plan.table, joint.columns, values, joint.relations, _lines(joint, sheets))
     history = history_of(joint, list(releases), step)
     try:

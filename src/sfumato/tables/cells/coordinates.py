@@ -1,13 +1,18 @@
 """Where cells stand in the space of a table: the number of their code in each dimension, and what lies above it."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Places
-from sfumato.tables.cells.dimensions import Tree
+from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.cells.relations import Key
+
+NOWHERE = -1
+# Places of a space are numbered by 64 bits.
+MOST_PLACES = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +20,7 @@ class Coordinates:
     """The codes of cells by their numbers.
 
     Attributes:
-        codes: Cells by dimensions.
+        codes: Cells by dimensions; NOWHERE for cells that stand in no table.
         above: For each dimension the number of every code's parent; -1 for the total.
     """
 
@@ -26,14 +31,48 @@ class Coordinates:
         """Those of some cells."""
         return Coordinates(self.codes[cells], self.above)
 
+    def padded(self, size: int) -> "Coordinates":
+        """Those of so many cells, of which the further ones stand nowhere."""
+        more = np.full((size - len(self.codes), self.codes.shape[1]), NOWHERE)
+        return Coordinates(np.concatenate([self.codes, more]), self.above)
+
 
 def coordinates_of(trees: Sequence[Tree], keys: Sequence[Key]) -> Coordinates | None:
-    """The coordinates of cells; None where a table has no dimensions."""
-    if not trees:
+    """The coordinates of cells; None where a table has no dimensions, or more places than can be numbered."""
+    return joint_coordinates([(trees, keys, np.arange(len(keys)))], len(keys)) if trees else None
+
+
+def joint_coordinates(tables: Sequence[tuple[Sequence[Tree], Sequence[Key], Places]], size: int) -> Coordinates | None:
+    """The coordinates of the cells of several tables in all their dimensions; a table has the totals of those of others.
+
+    Args:
+        tables: The dimensions of each, the codes of its rows, and which cells these are.
+        size: How many cells there are.
+    """
+    axes = list(dict.fromkeys(_axis(tree) for trees, _, _ in tables for tree in trees))
+    if math.prod(len(axis.codes) for axis in axes) > MOST_PLACES:
         return None
-    codes, above = [], []
-    for place, tree in enumerate(trees):
-        numbers = {code: number for number, code in enumerate(dict.fromkeys([tree.root, *tree.parents]))}
-        above.append(np.array([numbers.get(tree.parents.get(code, ()), -1) for code in numbers], np.int64))
-        codes.append(np.array([numbers[key[place]] for key in keys], np.int64))
-    return Coordinates(np.stack(codes, axis=1), tuple(above))
+    codes = np.full((size, len(axes)), NOWHERE)
+    for trees, keys, cells in reversed(tables):
+        codes[cells] = 0
+        for place, tree in enumerate(trees):
+            axis = _axis(tree)
+            numbers = {code: number for number, code in enumerate(axis.codes)}
+            codes[cells, axes.index(axis)] = [numbers[key[place]] for key in keys]
+    return Coordinates(codes, tuple(np.array(axis.above) for axis in axes))
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """A dimension: its codes, the total first, and the number of each one's parent."""
+
+    name: str
+    codes: tuple[Code, ...]
+    above: tuple[int, ...]
+
+
+def _axis(tree: Tree) -> _Axis:
+    codes = tuple(dict.fromkeys([tree.root, *tree.parents]))
+    numbers = {code: number for number, code in enumerate(codes)}
+    above = (numbers[tree.parents[code]] if code in tree.parents else NOWHERE for code in codes)
+    return _Axis(tree.name, codes, tuple(above))

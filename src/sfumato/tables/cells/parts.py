@@ -9,6 +9,7 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, UnattainableError
 from sfumato.tables.cells.cells import Bounds, Mask, Places, Reach, Table
+from sfumato.tables.cells.coordinates import Coordinates, coordinates_of
 from sfumato.tables.cells.dimensions import Tree
 from sfumato.tables.cells.knowledge import Knowledge
 from sfumato.tables.cells.relations import Key, finest_of
@@ -70,6 +71,7 @@ class Part:
         masked_before: Cells that a release of before masked, and that stay masked.
         unshown: Cells that are in no table, but tie tables together: they stay masked, and nothing is said of them.
         unattacked: What nobody attacks, and why.
+        coordinates: Where the cells of several tables stand, which have no trees and keys in common.
     """
 
     rows: Places
@@ -83,6 +85,14 @@ class Part:
     masked_before: Mask | None = None
     unshown: Mask | None = None
     unattacked: tuple[str, ...] = ()
+    coordinates: Coordinates | None = None
+
+    @property
+    def where(self) -> Coordinates | None:
+        """Where the cells stand, where the table has dimensions; those that are in no table stand nowhere."""
+        if self.coordinates is None:
+            return coordinates_of(self.trees, self.keys)
+        return self.coordinates.padded(len(self.table))
 
     @property
     def finest(self) -> Mask:
@@ -116,6 +126,7 @@ class Part:
             public=self.public.rows(cells),
             masked_before=before,
             unshown=unshown,
+            coordinates=None if self.coordinates is None else self.coordinates.padded(len(table)).rows(cells),
         )
 
 

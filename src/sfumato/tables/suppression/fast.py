@@ -6,15 +6,13 @@ import numpy as np
 
 from sfumato.tables.deadline import GRACE, Deadline, out_of_time
 from sfumato.tables.suppression.known_start import KnownStart
-from sfumato.tables.suppression.patterns import Pattern, PatternSearch
+from sfumato.tables.suppression.patterns import Pattern, PatternSearch, patience_of
 from sfumato.tables.suppression.problem import Problem
 from sfumato.tables.suppression.pruning import Pruning
 from sfumato.tables.suppression.suppression import Progress, Suppression, witnesses_of
 
 # Seconds between two words about how far it is.
 PAUSE = 1.0
-# Share of the time left in which cheapest flows are sought, where others are at hand.
-PATIENCE = 0.6
 
 
 def fast(
@@ -50,7 +48,7 @@ def fast(
 def _protected(part: Problem, end: Deadline, tell: "_Teller", start: KnownStart | None) -> Pattern:
     search = PatternSearch(part)
     masked = part.forced if start is None else search.remember(start)
-    pattern = search.protect(masked, end.later(GRACE), tell=tell.withstood, patience=end.share(PATIENCE))
+    pattern = search.protect(masked, end.later(GRACE), tell=tell.withstood, patience=patience_of(part, end))
     if pattern is None:
         raise out_of_time(tell.done, tell.attacks, fast=True)
     return pattern

@@ -14,7 +14,7 @@ from sfumato.tables.deadline import GRACE, Deadline, out_of_time, within
 from sfumato.tables.suppression.exchange import Exchange
 from sfumato.tables.suppression.known_start import KnownStart
 from sfumato.tables.suppression.master import Master
-from sfumato.tables.suppression.patterns import Pattern, PatternSearch
+from sfumato.tables.suppression.patterns import Pattern, PatternSearch, patience_of
 from sfumato.tables.suppression.problem import Problem
 from sfumato.tables.suppression.pruning import Pruning
 from sfumato.tables.suppression.separation import Separation
@@ -24,10 +24,9 @@ from sfumato.tables.suppression.suppression import Progress, Suppression, witnes
 MEDIUM = 30_000
 # A round of cuts that raises the bound by a smaller share is the last one before the integer program.
 TAIL = 1e-3
-# Shares of the time left: for the cheapest flows of a first pattern, for removing superfluous masks of it, for the
-# first cuts, for removing superfluous masks of the pattern that they lead to and of later ones, for one integer
-# program, and for exchanges where it has no end.
-PATIENCE, FIRST, ROOT, GUIDED, LATER, SLICE, EXCHANGED = 0.4, 0.1, 0.45, 0.6, 0.1, 0.25, 0.4
+# Shares of the time left: for removing superfluous masks at first, for the first cuts, for removing superfluous masks
+# of the pattern that they lead to and of later ones, for one integer program, and for exchanges where it has no end.
+FIRST, ROOT, GUIDED, LATER, SLICE, EXCHANGED = 0.1, 0.45, 0.6, 0.1, 0.25, 0.4
 # From which share on a cell of the linear program's point is masked in the pattern that it leads to.
 ALMOST = 0.9
 # From this gap on exchanges promise more than further integer programs.
@@ -91,7 +90,7 @@ class _Search:
             UnattainableError: There is none, or none within the time.
         """
         masked = self._problem.forced if start is None else self._patterns.remember(start)
-        pattern = self._patterns.protect(masked, end.later(GRACE), patience=end.share(PATIENCE))
+        pattern = self._patterns.protect(masked, end.later(GRACE), patience=patience_of(self._problem, end))
         if pattern is None:
             raise out_of_time(self._patterns.withstood, len(self._problem.threats))
         self._best = pattern

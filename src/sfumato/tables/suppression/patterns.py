@@ -22,7 +22,16 @@ REUSE = 1e-4
 # How much dearer cells are whose respondents know them: whoever knows a cell must be shown another flow.
 KNOWN = 1.5
 
+# Share of the time left in which cheapest flows are sought for a first pattern, where others are at hand, and what is
+# kept for these: seconds for each threat.
+PATIENCE, QUICKLY = 0.6, 0.006
+
 Proofs = dict[Threat, list[Proof]]
+
+
+def patience_of(problem: Problem, end: Deadline) -> Deadline:
+    """Until when the cheapest flows are sought of a first pattern, which must be there in time."""
+    return min(end.share(PATIENCE), end.earlier(QUICKLY * len(problem.threats)), key=lambda moment: moment.left)
 
 
 @dataclass(frozen=True)

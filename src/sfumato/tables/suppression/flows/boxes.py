@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.tables.cells.cells import Bounds, Numbers, Places
-from sfumato.tables.cells.coordinates import Coordinates
+from sfumato.tables.cells.coordinates import NOWHERE, Coordinates
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.programs import linear_program, solved
 from sfumato.tables.suppression.flows.flow import GENEROUS, Flow
@@ -47,6 +47,8 @@ class Boxes:
 
     def find(self, threat: Threat, end: Deadline = FOREVER) -> Flow | None:
         """The cheapest flow in a box round the threatened cell, or None when there is none."""
+        if self._codes[threat.cell].min() == NOWHERE:
+            return None
         flows = (self._found(threat, width, end) for width in self._widths)
         return next((flow for flow in flows if flow is not None), None)
 

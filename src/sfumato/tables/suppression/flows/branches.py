@@ -6,6 +6,8 @@ from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Numbers, Places
 
 NOTHING = -1
+# About how many codes of ways are kept for the next cell.
+REMEMBERED = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,32 +25,49 @@ class Branches:
     against: Numbers
 
 
-def cheapest_branches(paths: Places, own: int, line: Numbers, width: int) -> Branches:
-    """The cheapest ways to move in one dimension, by the cells that differ in it alone.
+class Ways:
+    """All ways to move in one dimension, by the code of the cell to be moved."""
 
-    Args:
-        paths: The codes above each code of the most detail and itself, the total first.
-        own: The code of the cell to be moved.
-        line: What the cells of the codes of this dimension cost that move with it, and that move against it.
-        width: How many ways are chosen, besides that up to the total.
-    """
-    together, against = np.append(line[0], 0.0), np.append(line[1], 0.0)
-    level = int(np.flatnonzero((paths == own).any(axis=0))[0])
-    below = np.flatnonzero(paths[:, level] == own)
-    first = paths[below[np.argmin(together[paths[below, level:]].sum(axis=1))]]
-    # Branches that meet below the own code leave it as it is.
-    met = (paths == first).cumprod(axis=1).sum(axis=1)
-    others = np.flatnonzero(met <= level)
-    after = np.arange(paths.shape[1]) >= met[others, None]
-    moved, opposite = np.where(after, first, NOTHING), np.where(after, paths[others], NOTHING)
-    prices = together[moved].sum(axis=1) + against[opposite].sum(axis=1)
-    chosen = np.argsort(prices, kind="stable")[:width]
-    # Or everything up to the total.
-    moved = np.vstack([moved[chosen], first])
-    opposite = np.vstack([opposite[chosen], np.full(len(first), NOTHING)])
-    codes = np.unique(np.concatenate([moved, opposite]))
-    codes = codes[codes != NOTHING]
-    return Branches(codes, _counted(moved, codes), _counted(opposite, codes))
+    def __init__(self, above: Places) -> None:
+        self._paths = paths_of(above)
+        self._known: dict[tuple[int, int], tuple[Places, Places]] = {}
+        self.size = len(above)
+
+    def cheapest(self, own: int, line: Numbers, width: int) -> Branches:
+        """The cheapest ways, by the cells that differ in this dimension alone.
+
+        Args:
+            own: The code of the cell to be moved.
+            line: What the cells of the codes cost that move with it, and that move against it.
+            width: How many ways are chosen, besides that up to the total.
+        """
+        together, against = np.append(line[0], 0.0), np.append(line[1], 0.0)
+        level = int((self._paths == own).any(axis=0).argmax())
+        below = np.flatnonzero(self._paths[:, level] == own)
+        cheapest = together[self._paths[below, level:]].sum(axis=1).argmin() if len(below) > 1 else 0
+        moved, opposite = self._from(int(below[cheapest]), level)
+        prices = together[moved].sum(axis=1) + against[opposite].sum(axis=1)
+        # Everything up to the total is the last of them.
+        chosen = np.append(np.argsort(prices[:-1], kind="stable")[:width], len(moved) - 1)
+        moved, opposite = moved[chosen], opposite[chosen]
+        codes = np.unique(np.concatenate([moved, opposite]))
+        codes = codes[codes != NOTHING]
+        return Branches(codes, _counted(moved, codes), _counted(opposite, codes))
+
+    def _from(self, detail: int, level: int) -> tuple[Places, Places]:
+        """What moves with a code of a level when a detail of it does, and what may move against it, way by way."""
+        if len(self._known) * self._paths.size > REMEMBERED:
+            self._known.clear()
+        if (detail, level) not in self._known:
+            first = self._paths[detail]
+            met = (self._paths == first).cumprod(axis=1).sum(axis=1)
+            # Branches that meet below the own code leave it as it is.
+            others = np.flatnonzero(met <= level)
+            after = np.arange(len(first)) >= met[others, None]
+            moved, opposite = np.where(after, first, NOTHING), np.where(after, self._paths[others], NOTHING)
+            nothing = np.full(len(first), NOTHING)
+            self._known[detail, level] = np.vstack([moved, first]), np.vstack([opposite, nothing])
+        return self._known[detail, level]
 
 
 def _counted(moved: Places, codes: Places) -> Numbers:

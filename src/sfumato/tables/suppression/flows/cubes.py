@@ -12,15 +12,15 @@ import math
 import numpy as np
 
 from sfumato.tables.cells.cells import Numbers, Places
-from sfumato.tables.cells.coordinates import Coordinates
+from sfumato.tables.cells.coordinates import NOWHERE, Coordinates
 from sfumato.tables.deadline import FOREVER, Deadline
-from sfumato.tables.suppression.flows.branches import Branches, cheapest_branches, paths_of
+from sfumato.tables.suppression.flows.branches import Branches, Ways
 from sfumato.tables.suppression.flows.flow import Flow
 from sfumato.tables.suppression.flows.grid import Grid
 from sfumato.tables.suppression.problem import Problem, Threat
 
 # About how many cubes are looked at, and how many cells they may have between them.
-CUBES, CELLS = 60_000, 300_000
+CUBES, CELLS = 8_000, 40_000
 # What a cell counts for that cannot move so far.
 DEAR = 1e9
 
@@ -32,8 +32,8 @@ class Cubes:
         self._problem = problem
         self._prices, self._open = prices.copy(), np.ones(problem.size, bool)
         self._codes, self._grid = coordinates.codes, Grid(coordinates)
-        self._paths = [paths_of(above) for above in coordinates.above]
-        self._width = max(int(CUBES ** (1 / len(self._paths))), 2)
+        self._ways = [Ways(above) for above in coordinates.above]
+        self._width = max(int(CUBES ** (1 / len(self._ways))), 2)
 
     def open(self, shares: Numbers) -> None:
         """Open the masked cells."""
@@ -49,7 +49,7 @@ class Cubes:
 
     def find(self, threat: Threat, end: Deadline = FOREVER) -> Flow | None:
         """The cheapest cube at a threatened cell, or None when there is none."""
-        if end.over:
+        if end.over or self._codes[threat.cell].min() == NOWHERE:
             return None
         costs, width = self._costs(threat), self._width
         branches = self._branches(threat.cell, costs, width)
@@ -61,11 +61,11 @@ class Cubes:
     def _branches(self, cell: int, costs: Numbers, width: int) -> list[Branches]:
         """So many ways to move in each dimension, the cheapest ones."""
         own, branches = self._codes[cell], []
-        for dimension, paths in enumerate(self._paths):
+        for dimension, ways in enumerate(self._ways):
             codes = [np.array([code]) for code in own]
-            codes[dimension] = np.arange(int(paths.max()) + 1)
+            codes[dimension] = np.arange(ways.size)
             line = self._grid.cells(codes).ravel()
-            branches.append(cheapest_branches(paths, int(own[dimension]), costs[:, line], width))
+            branches.append(ways.cheapest(int(own[dimension]), costs[:, line], width))
         return branches
 
     def _costs(self, threat: Threat) -> Numbers:
