@@ -43,7 +43,7 @@ def coordinates_of(trees: Sequence[Tree], keys: Sequence[Key]) -> Coordinates | 
 
 
 def joint_coordinates(tables: Sequence[tuple[Sequence[Tree], Sequence[Key], Places]], size: int) -> Coordinates | None:
-    """The coordinates of the cells of several tables in all their dimensions; a table has the totals of those of others.
+    """The coordinates of the cells of several tables in all their dimensions; each has the totals of those of others.
 
     Args:
         tables: The dimensions of each, the codes of its rows, and which cells these are.
