@@ -51,7 +51,7 @@ def test_padded_numbers_of_a_file_are_coded(tmp_path) -> None:
 def test_the_beginning_of_a_text_is_no_number(text, publish) -> None:
     asked = plan(publish)
     asked["columns"]["pay"]["role"] = "insensitive"
-    with pytest.raises(DataError, match=r'column "pay": 1 values') as caught:
+    with pytest.raises(DataError, match=r'column "pay": 1 value ') as caught:
         anonymize(rows([text, *map(str, NUMBERS[1:])]), asked)
     assert text not in str(caught.value)
 
