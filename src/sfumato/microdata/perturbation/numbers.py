@@ -12,6 +12,7 @@ from sfumato.microdata.counts.frequencies import value_of
 from sfumato.microdata.models.classes import Floats
 from sfumato.microdata.publishing.operation import written
 from sfumato.microdata.publishing.round import Round
+from sfumato.texts.counted import filled
 
 Texts = Sequence[str | None]
 # Noise has so many digits: more than anybody measures, fewer than machines disagree on.
@@ -20,6 +21,7 @@ NOISE_DIGITS = 12
 GREATEST = 1e150
 # Whole numbers from here on are not all told apart.
 EXACT_WHOLE = 2.0**53
+NO_NUMBERS = "{count} {count:value is no number|values are no numbers}"
 
 
 def numbers_of(texts: Texts, column: str, missing: Sequence[str]) -> Floats:
@@ -103,7 +105,7 @@ def _no_numbers(values: Texts, column: str) -> DataError:
     present = list(dict.fromkeys(value for value in values if value is not None))
     _, wrong = canonical([value.strip() for value in present], "decimal")
     return DataError(
-        f'column "{column}": {max(len(wrong), 1)} values are no numbers.',
+        f'column "{column}": {filled(NO_NUMBERS, {"count": max(len(wrong), 1)})}.',
         "Mend the data, or take publish off that column: it is about numbers.",
         "invalid-value",
         values=[present[place] for place in wrong],
