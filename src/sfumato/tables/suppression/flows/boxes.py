@@ -13,7 +13,7 @@ from sfumato.tables.cells.coordinates import NOWHERE, Coordinates
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.programs import linear_program, solved
 from sfumato.tables.suppression.flows.flow import GENEROUS, Flow
-from sfumato.tables.suppression.flows.grid import Grid
+from sfumato.tables.suppression.flows.open_cells import OpenCells
 from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
 
 # How many cells a box has, about; a larger one is tried where a smaller has no flow.
@@ -22,28 +22,14 @@ BOX_CELLS = (350, 1_500)
 DEAR = 1e3
 
 
-class Boxes:
+class Boxes(OpenCells):
     """Finds flows in boxes around threatened cells."""
 
     def __init__(self, problem: Problem, prices: Numbers, coordinates: Coordinates) -> None:
-        self._problem = problem
-        self._prices, self._open = prices.copy(), np.ones(problem.size, bool)
-        self._codes, self._grid = coordinates.codes, Grid(coordinates)
+        super().__init__(problem, prices, coordinates)
         self._columns = problem.columns
         self._near = [_near(above) for above in coordinates.above]
         self._widths = [max(round(cells ** (1 / len(self._near))), 3) for cells in BOX_CELLS]
-
-    def open(self, shares: Numbers) -> None:
-        """Open the masked cells."""
-        self._open = shares > 0
-
-    def reopen(self, cell: int, share: float) -> None:
-        """Open or close one cell."""
-        self._open[cell] = share > 0
-
-    def reprice(self, cells: Places, prices: Numbers) -> None:
-        """Change what deviations of some cells cost."""
-        self._prices[cells] = prices
 
     def find(self, threat: Threat, end: Deadline = FOREVER) -> Flow | None:
         """The cheapest flow in a box round the threatened cell, or None when there is none."""

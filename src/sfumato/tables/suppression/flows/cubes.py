@@ -16,7 +16,7 @@ from sfumato.tables.cells.coordinates import NOWHERE, Coordinates
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.suppression.flows.branches import Branches, Ways
 from sfumato.tables.suppression.flows.flow import Flow
-from sfumato.tables.suppression.flows.grid import Grid
+from sfumato.tables.suppression.flows.open_cells import OpenCells
 from sfumato.tables.suppression.problem import Problem, Threat
 
 # About how many cubes are looked at, and how many cells they may have between them.
@@ -25,27 +25,13 @@ CUBES, CELLS = 8_000, 40_000
 DEAR = 1e9
 
 
-class Cubes:
+class Cubes(OpenCells):
     """Finds flows along cubes."""
 
     def __init__(self, problem: Problem, prices: Numbers, coordinates: Coordinates) -> None:
-        self._problem = problem
-        self._prices, self._open = prices.copy(), np.ones(problem.size, bool)
-        self._codes, self._grid = coordinates.codes, Grid(coordinates)
+        super().__init__(problem, prices, coordinates)
         self._ways = [Ways(above) for above in coordinates.above]
         self._width = max(int(CUBES ** (1 / len(self._ways))), 2)
-
-    def open(self, shares: Numbers) -> None:
-        """Open the masked cells."""
-        self._open = shares > 0
-
-    def reopen(self, cell: int, share: float) -> None:
-        """Open or close one cell."""
-        self._open[cell] = share > 0
-
-    def reprice(self, cells: Places, prices: Numbers) -> None:
-        """Change what deviations of some cells cost."""
-        self._prices[cells] = prices
 
     def find(self, threat: Threat, end: Deadline = FOREVER) -> Flow | None:
         """The cheapest cube at a threatened cell, or None when there is none."""

@@ -1,0 +1,29 @@
+"""The cells of a problem that flows may move, and what that costs: what ways share that look near a threatened cell."""
+
+import numpy as np
+
+from sfumato.tables.cells.cells import Numbers, Places
+from sfumato.tables.cells.coordinates import Coordinates
+from sfumato.tables.suppression.flows.grid import Grid
+from sfumato.tables.suppression.problem import Problem
+
+
+class OpenCells:
+    """Masked cells with their prices, and where all cells stand."""
+
+    def __init__(self, problem: Problem, prices: Numbers, coordinates: Coordinates) -> None:
+        self._problem = problem
+        self._prices, self._open = prices.copy(), np.ones(problem.size, bool)
+        self._codes, self._grid = coordinates.codes, Grid(coordinates)
+
+    def open(self, shares: Numbers) -> None:
+        """Open the masked cells."""
+        self._open = shares > 0
+
+    def reopen(self, cell: int, share: float) -> None:
+        """Open or close one cell."""
+        self._open[cell] = share > 0
+
+    def reprice(self, cells: Places, prices: Numbers) -> None:
+        """Change what deviations of some cells cost."""
+        self._prices[cells] = prices
