@@ -2,7 +2,7 @@
 
 import contextlib
 from functools import cache
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import polars as pl
@@ -143,6 +143,26 @@ def test_no_cell_holds_more_than_its_rows_lose(seed: int, k: int, suppression: f
         for rows, cost in cells_of(walk.sweep):
             dearest = np.sort(np.repeat(raised[rows], table.counts[rows]))[-k:]
             assert dearest.sum() <= k * cost + 1e-9
+
+
+@pytest.mark.parametrize(("seed", "k", "limit"), [(0, 2, 1.2), (1, 3, 2.0), (2, 5, 3.0), (3, 9, 4.0), (4, 4, 0.5)])
+def test_the_cells_found_are_those_below_the_limit(seed: int, k: int, limit: float, monkeypatch) -> None:
+    monkeypatch.setattr(cells, "DEAREST", 1000)
+    monkeypatch.setattr(cells, "FOR_SMALL", 0.0)
+    plan = read_plan(plan_of(k=k))
+    table = table_of(frame_of(seed, 60), plan)
+    walk = CellWalk(sweep_of(plan, table))
+    prices = np.random.default_rng(seed).random(len(table.counts)) * 0.6
+    found = walk.found(prices, np.zeros(1, np.int64), limit)
+    parts = [found.members[start:end] for start, end in pairwise(found.starts)]
+    least: dict[tuple[int, ...], float] = {}
+    for rows, cost in cells_of(walk.sweep):
+        ratio = k * cost / np.sort(np.repeat(prices[rows], table.counts[rows]))[-k:].sum()
+        least[tuple(np.sort(rows))] = min(ratio, least.get(tuple(np.sort(rows)), np.inf))
+    below = {rows: ratio for rows, ratio in least.items() if ratio <= limit}
+    ratios = {tuple(np.sort(rows)): ratio for rows, ratio in zip(parts, found.ratios, strict=True)}
+    assert below and set(ratios) == set(below)
+    assert all(ratios[rows] >= below[rows] - 1e-9 for rows in below)
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -26,9 +26,9 @@ Halves = npt.NDArray[np.int32]
 # Cells are opened whose ratio is below the first of these, then the next.
 LIMITS = (1.0001, 1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 1.75, 2.0, 3.0, 10.0)
 # Prices are bettered by the cells whose ratio is below the first of these; then those below the second may be opened.
-FAR, NEAR = 2.0, 1.06
+FAR, NEAR = 2.3, 1.06
 # The steps by which prices are bettered, and what the best classes lose, in what rows lose at least: roughly.
-FIRST_LENGTH, SHORTER, PRICE_STEPS = 2.0, 0.95, 40
+FIRST_LENGTH, SHORTER, PRICE_STEPS = 2.0, 0.95, 30
 TARGET = 1.6
 # The temperatures, from the first to the last, in shares of what a class loses; then none.
 HOT, COLD = 0.15, 0.05

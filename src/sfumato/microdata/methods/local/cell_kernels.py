@@ -1,17 +1,19 @@
 """Compiled loops of local recoding that go through the cells of all nodes: column by column, cell by cell.
 
-A cell with fewer rows than a class needs is left with all below it; so is one with the same rows as a cheaper one.
+A cell is divided by a column from the highest level that is not too dear downwards: what has fewer rows than a class
+needs, or loses too much even at the lowest level, is divided no further. What is left is gone through from the lowest
+level upwards; a cell with the same rows as a cheaper one is left out.
 Each cell has a ratio: what k rows lose in it, divided by the k largest prices of its rows.
 
-Shapes: n combinations of m columns; `prices` as in kernels.py. `worth` (n,) is the price of a row of each combination,
-`rows` (n,) are the combinations, the dearest first.
+Shapes: n combinations of m columns; `prices` as in kernels.py. `worth` (n,) is the price of a row of each combination;
+combinations are numbered by it, the dearest first.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from sfumato.loops.arrays import Halves, Halves2, Ints, Ints2, Reals, Reals2
+from sfumato.loops.arrays import Halves, Halves2, Halves3, Ints, Ints2, Reals, Reals2, Reals3
 from sfumato.loops.compiled import compiled
 from sfumato.microdata.methods.local.kernels import Prices
 
@@ -22,72 +24,50 @@ class Rows(NamedTuple):
     """codes (m, n), counts (n,), worth (n,)."""
 
     codes: Halves2
-    counts: Ints
+    counts: Halves
     worth: Reals
 
 
 class Stack(NamedTuple):
-    """Room for each column: parts (n,) where each combination of a cell goes; rows (m, n) of the cells that a cell is
-    divided into; edges (m, labels + 1) of these; tops (m, labels) their largest factor; alike (m, n) the size of the
-    cell that begins with a combination, one level lower; slots (labels,) -1; level, cells, cell (m,); cost (m + 1,) of
-    the columns before; start, end (m + 1,) of the cell that is divided; work (1,) is counted down, and nothing more is
-    looked at once it is used up."""
+    """What each column's levels divide a cell into: rows (m, levels, n); starts, ends of cells in them, values: the k
+    largest prices of each added up, and alike: 1 where a cell has the rows of one at the next lower level (all m,
+    levels, labels); cells, filled (m, levels) how many cells and rows there are.
 
-    parts: Halves
-    rows: Halves2
-    edges: Ints2
-    tops: Reals2
-    alike: Halves2
-    slots: Ints
+    Where we are: level, cell (m,) the next to be looked at; highest (m,) the level that was divided by first. Of the
+    cell that is divided by a column: start, end, cost, value, top (m + 1,): the ratio from which on it is too dear.
+
+    For one cell: parts (n,) where each row goes; slots (labels,) -1; names, sizes, edges (labels,) of parts. floors
+    (m, levels) is what a row loses at least at a level; work (1,) is counted down, and nothing more is looked at once
+    it is used up."""
+
+    rows: Halves3
+    starts: Halves3
+    ends: Halves3
+    values: Reals3
+    alike: Halves3
+    cells: Ints2
+    filled: Ints2
     level: Ints
-    cells: Ints
     cell: Ints
-    cost: Reals
+    highest: Ints
     start: Ints
     end: Ints
+    cost: Reals
+    value: Reals
+    top: Reals
+    parts: Halves
+    slots: Halves
+    names: Halves
+    sizes: Ints
+    edges: Ints
+    floors: Reals2
     work: Ints
 
 
 @compiled
-def divide(rows, stack, prices, column, owners, factors, whole):
-    """Divide a cell by the labels of a column at a level; rows that are in a class already are left out."""
-    labels, codes = prices.labels[column, stack.level[column]], rows.codes[column]
-    slots, edges, tops, parts = stack.slots, stack.edges[column], stack.tops[column], stack.parts
-    start, end = stack.start[column], stack.end[column]
-    owned, wanted = len(owners) > 0, len(factors) > 0
-    stack.work[0] -= end - start
-    many = 0
-    for at in range(start, end):
-        row = whole[at]
-        if owned and owners[row] >= 0:
-            parts[at] = -1
-            continue
-        label = labels[codes[row]]
-        slot = slots[label]
-        if slot < 0:
-            slot = slots[label] = many
-            edges[many + 1] = 0
-            tops[many] = 0.0
-            many += 1
-        parts[at] = slot
-        edges[slot + 1] += 1
-        if wanted and factors[row] > tops[slot]:
-            tops[slot] = factors[row]
-    edges[0] = 0
-    total = 0
-    for slot in range(many):
-        size = edges[slot + 1]
-        edges[slot + 1] = total
-        total += size
-    divided = stack.rows[column]
-    for at in range(start, end):
-        slot = parts[at]
-        if slot >= 0:
-            divided[edges[slot + 1]] = whole[at]
-            edges[slot + 1] += 1
-    for slot in range(many):
-        slots[labels[codes[divided[edges[slot]]]]] = -1
-    stack.cells[column], stack.cell[column] = many, 0
+def ratio_of(cost, value, k):
+    """What k rows lose in a cell, divided by what the dearest are worth."""
+    return k * cost / value if value > 0.0 else (np.inf if cost > _SAME else 0.0)
 
 
 @compiled
@@ -105,12 +85,104 @@ def dearest(rows, members, owners, k):
 
 
 @compiled
+def divide(rows, stack, prices, column, level, members, owners, k, lowest):
+    """Divide a cell by the labels of a column at a level; rows that are in a class already are left out.
+
+    Returns:
+        How many labels its rows have.
+    """
+    labels, codes, counts = prices.labels[column, level], rows.codes[column], rows.counts
+    slots, names, sizes, edges, parts = stack.slots, stack.names, stack.sizes, stack.edges, stack.parts
+    owned = len(owners) > 0
+    stack.work[0] -= len(members)
+    many = 0
+    for at in range(len(members)):
+        row = members[at]
+        if owned and owners[row] >= 0:
+            parts[at] = -1
+            continue
+        label = labels[codes[row]]
+        slot = slots[label]
+        if slot < 0:
+            slot = slots[label] = many
+            names[many] = label
+            edges[many] = sizes[many] = 0
+            many += 1
+        parts[at] = slot
+        edges[slot] += 1
+        sizes[slot] += counts[row]
+    begin = filled = stack.filled[column, level]
+    for slot in range(many):
+        slots[names[slot]] = -1
+        number = edges[slot]
+        edges[slot] = filled if sizes[slot] >= k else -1
+        filled += number if sizes[slot] >= k else 0
+    if filled > begin:
+        divided = stack.rows[column, level]
+        for at in range(len(members)):
+            slot = parts[at]
+            if slot >= 0 and edges[slot] >= 0:
+                divided[edges[slot]] = members[at]
+                edges[slot] += 1
+        note_cells(rows, stack, column, level, many, begin, owners, k, lowest)
+        stack.filled[column, level] = filled
+    return many
+
+
+@compiled
+def note_cells(rows, stack, column, level, many, begin, owners, k, lowest):
+    """Note those of the cells just divided that are not too dear at the lowest level."""
+    cost = stack.cost[column] + stack.floors[column, lowest[column]]
+    cells = stack.cells[column, level]
+    for slot in range(many):
+        end = stack.edges[slot]
+        if end < 0:
+            continue
+        value = dearest(rows, stack.rows[column, level, begin:end], owners, k)
+        if ratio_of(cost, value, k) <= stack.top[column]:
+            stack.starts[column, level, cells], stack.ends[column, level, cells] = begin, end
+            stack.values[column, level, cells], stack.alike[column, level, cells] = value, 0
+            cells += 1
+        begin = end
+    stack.cells[column, level] = cells
+
+
+@compiled
+def spread(rows, stack, prices, column, members, owners, k, lowest, highest):
+    """Divide a cell by a column at all levels that are not too dear, the highest first."""
+    low, level = lowest[column], highest[column]
+    cost, value, top = stack.cost[column], stack.value[column], stack.top[column]
+    while level > low and ratio_of(cost + stack.floors[column, level], value, k) > top:
+        level -= 1
+    for at in range(low, level + 1):
+        stack.cells[column, at] = stack.filled[column, at] = 0
+    divide(rows, stack, prices, column, level, members, owners, k, lowest)
+    stack.highest[column], stack.level[column], stack.cell[column] = level, low, 0
+    while level > low:
+        for cell in range(stack.cells[column, level]):
+            start, end = stack.starts[column, level, cell], stack.ends[column, level, cell]
+            part = stack.rows[column, level, start:end]
+            many = divide(rows, stack, prices, column, level - 1, part, owners, k, lowest)
+            stack.alike[column, level, cell] = many == 1
+        level -= 1
+
+
+@compiled
 def lower(rows, members, ratio, factors):
     """Lower the factors of a cell's rows to its ratio; those worth nothing need none."""
     for row in members:
         if rows.worth[row] <= 0.0:
             return
         factors[row] = min(factors[row], ratio)
+
+
+@compiled
+def largest(members, factors):
+    """The largest factor of a cell's rows."""
+    top = 0.0
+    for row in members:
+        top = max(top, factors[row])
+    return top
 
 
 @compiled
@@ -124,57 +196,66 @@ def take(rows, members, cost, k, owners, number):
 
 
 @compiled
-def next_cell(rows, stack, prices, whole, lowest, highest, k, owners, factors, limit, stop):
-    """Go on to the next cell of all columns whose ratio may be below the limit, or below the factor of one of its rows.
+def start_walk(rows, stack, prices, whole, lowest, highest, k, owners, limit):
+    """Be ready to go through the cells of some rows, in their order."""
+    stack.cost[0], stack.top[0] = 0.0, limit
+    stack.value[0] = dearest(rows, whole, owners, k)
+    for column in range(len(lowest)):
+        stack.highest[column], stack.level[column] = highest[column], highest[column] + 1
+    if stack.value[0] >= 0.0:
+        spread(rows, stack, prices, 0, whole, owners, k, lowest, highest)
+
+
+@compiled
+def next_cell(rows, stack, prices, lowest, highest, k, owners, factors, limit, stop):
+    """Go on to the next cell of all columns whose ratio is not above the limit, and below the factor of some row of it.
 
     Returns:
-        Its ratio; -1 where there is none left. It stands in the last column of the stack, before the current cell.
+        Its ratio; -1 where there is none left. `last_cell` has its members.
     """
-    last = len(lowest) - 1
+    last, wanted, owned = len(lowest) - 1, len(factors) > 0, len(owners) > 0
     column = last
-    if stack.level[last] < 0:
-        column = 0
-        begin(stack, 0, lowest)
     while column >= 0 and stack.work[0] > 0 and not stop[0]:
-        if stack.cell[column] == stack.cells[column]:
-            stack.level[column] += 1
-            if stack.cells[column] == 1 or stack.level[column] > highest[column]:
-                # Of one cell alone: higher levels have the same rows, and cost no less.
-                column -= 1
-                continue
-            divide(rows, stack, prices, column, owners, factors, stack.rows[column - 1] if column else whole)
+        level = stack.level[column]
+        if level > stack.highest[column]:
+            column -= 1
             continue
         cell = stack.cell[column]
+        if cell == stack.cells[column, level]:
+            stack.level[column] += 1
+            stack.cell[column] = 0
+            continue
         stack.cell[column] += 1
-        start, end = stack.edges[column, cell], stack.edges[column, cell + 1]
-        first = stack.rows[column, start]
-        same = stack.level[column] > lowest[column] and stack.alike[column, first] == end - start
-        stack.alike[column, first] = end - start
-        if same:
+        if stack.alike[column, level, cell]:
             continue
-        members = stack.rows[column, start:end]
-        worth = dearest(rows, members, owners, k)
-        if worth <= 0.0 and (worth < 0.0 or limit == np.inf):
+        start, end = stack.starts[column, level, cell], stack.ends[column, level, cell]
+        members = stack.rows[column, level, start:end]
+        value = dearest(rows, members, owners, k) if owned else stack.values[column, level, cell]
+        if value < 0.0 or (wanted and value == 0.0):
             continue
-        cost = stack.cost[column] + prices.costs[column, stack.level[column], rows.codes[column, first]]
-        ratio = k * cost / worth if worth > 0.0 else (np.inf if cost > _SAME else 0.0)
-        if ratio > limit or (limit == np.inf and ratio >= stack.tops[column, cell]):
+        cost = stack.cost[column] + prices.costs[column, level, rows.codes[column, members[0]]]
+        ratio = ratio_of(cost, value, k)
+        if ratio > limit:
             continue
-        if column == last:
-            stack.cost[last + 1] = cost
-            return ratio
-        stack.cost[column + 1] = cost
+        top = limit
+        if wanted:
+            top = largest(members, factors)
+            if ratio >= top:
+                continue
+        stack.cost[column + 1], stack.value[column + 1], stack.top[column + 1] = cost, value, top
         stack.start[column + 1], stack.end[column + 1] = start, end
+        if column == last:
+            return ratio
         column += 1
-        begin(stack, column, lowest)
+        spread(rows, stack, prices, column, members, owners, k, lowest, highest)
     return -1.0
 
 
 @compiled
-def begin(stack, column, lowest):
-    """Be ready to divide a cell by a column for the first time."""
-    stack.level[column] = lowest[column] - 1
-    stack.cell[column] = stack.cells[column] = 0
+def last_cell(stack):
+    """The members of the cell at which we are."""
+    last = len(stack.level) - 1
+    return stack.rows[last, stack.level[last], stack.start[last + 1] : stack.end[last + 1]]
 
 
 @compiled
@@ -187,16 +268,12 @@ def lower_factors(
     Returns:
         Whether all cells were gone through.
     """
-    last = len(lowest) - 1
-    stack.level[last] = -1
-    stack.start[0], stack.end[0] = 0, len(whole)
-    stack.cost[0] = 0.0
+    start_walk(rows, stack, prices, whole, lowest, highest, k, owners, np.inf)
     while True:
-        ratio = next_cell(rows, stack, prices, whole, lowest, highest, k, owners, factors, np.inf, stop)
+        ratio = next_cell(rows, stack, prices, lowest, highest, k, owners, factors, np.inf, stop)
         if ratio < 0.0:
             return stack.work[0] > 0 and not stop[0]
-        cell = stack.cell[last] - 1
-        lower(rows, stack.rows[last, stack.edges[last, cell] : stack.edges[last, cell + 1]], ratio, factors)
+        lower(rows, last_cell(stack), ratio, factors)
 
 
 @compiled
@@ -209,16 +286,10 @@ def make_classes(
     Returns:
         The number after the last class.
     """
-    last = len(lowest) - 1
-    stack.level[last] = -1
-    stack.start[0], stack.end[0] = 0, len(whole)
-    stack.cost[0] = 0.0
+    start_walk(rows, stack, prices, whole, lowest, highest, k, owners, limit)
     while True:
-        ratio = next_cell(rows, stack, prices, whole, lowest, highest, k, owners, factors, limit, stop)
+        ratio = next_cell(rows, stack, prices, lowest, highest, k, owners, factors, limit, stop)
         if ratio < 0.0:
-            break
-        cell = stack.cell[last] - 1
-        members = stack.rows[last, stack.edges[last, cell] : stack.edges[last, cell + 1]]
-        take(rows, members, stack.cost[last + 1], k, owners, number)
+            return number
+        take(rows, last_cell(stack), stack.cost[len(lowest)], k, owners, number)
         number += 1
-    return number

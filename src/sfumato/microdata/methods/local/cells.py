@@ -11,6 +11,7 @@ set covering problem, https://doi.org/10.1287/opre.47.5.730); cells whose ratio 
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.methods.local import cell_kernels, core_kernels
@@ -75,24 +76,50 @@ class CellWalk:
         return np.ascontiguousarray(self.sweep.table.codes[:, self._order].T, np.int32)
 
     @cached_property
+    def _floors(self) -> npt.NDArray[np.float64]:
+        """What a row loses at least at each level of each column."""
+        costs = self._prices.costs
+        floors = np.zeros(costs.shape[:2])
+        for at, column in enumerate(self._order):
+            ladder = self.sweep.table.ladders[column]
+            floors[at, : ladder.height] = costs[at, : ladder.height, : ladder.size].min(axis=1)
+        return floors
+
+    @cached_property
     def _stack(self) -> Stack:
         columns, rows = self._codes.shape
-        labels = max(ladder.size for ladder in self.sweep.table.ladders)
+        labels, levels = max(ladder.size for ladder in self.sweep.table.ladders), self._prices.labels.shape[1]
+        cells = columns, levels, labels
         return Stack(
-            np.zeros(rows, np.int32),
-            np.zeros((columns, rows), np.int32),
-            np.zeros((columns, labels + 1), np.int64),
-            np.zeros((columns, labels)),
-            np.zeros((columns, rows), np.int32),
-            np.full(labels, -1, np.int64),
+            np.empty((columns, levels, rows), np.int32),
+            np.empty(cells, np.int32),
+            np.empty(cells, np.int32),
+            np.empty(cells),
+            np.empty(cells, np.int32),
+            np.zeros((columns, levels), np.int64),
+            np.zeros((columns, levels), np.int64),
             np.zeros(columns, np.int64),
             np.zeros(columns, np.int64),
             np.zeros(columns, np.int64),
+            np.zeros(columns + 1, np.int64),
+            np.zeros(columns + 1, np.int64),
             np.zeros(columns + 1),
-            np.zeros(columns + 1, np.int64),
-            np.zeros(columns + 1, np.int64),
+            np.zeros(columns + 1),
+            np.zeros(columns + 1),
+            np.empty(rows, np.int32),
+            np.full(labels, -1, np.int32),
+            np.empty(labels, np.int32),
+            np.empty(labels, np.int64),
+            np.empty(labels, np.int64),
+            self._floors,
             np.array([MOST_WORK], np.int64),
         )
+
+    def _by_worth(self, worth: Floats) -> tuple[npt.NDArray[np.int32], Rows]:
+        """The combinations, the dearest first, and what they are, in that order."""
+        order = np.argsort(-worth, kind="stable").astype(np.int32)
+        counts = self.sweep.table.counts[order].astype(np.int32)
+        return order, Rows(np.ascontiguousarray(self._codes[:, order]), counts, worth[order])
 
     def cheapest(self, stop: Flag) -> Floats | None:
         """What a row of each combination loses at the cheapest node at which it has company; None if not in time."""
@@ -105,14 +132,14 @@ class CellWalk:
 
     def raised(self, worth: Floats, most: Floats, stop: Flag) -> Floats | None:
         """Prices times the least ratio of the cells around each combination, none above the most."""
-        table = self.sweep.table
         factors = np.divide(most, worth, out=np.zeros_like(worth), where=worth > 0)
         self._stack.work[0] = MOST_WORK
-        whole = np.argsort(-worth, kind="stable").astype(np.int32)
-        rows = Rows(self._codes, table.counts, worth)
+        order, rows = self._by_worth(worth)
+        whole, ordered = np.arange(len(worth), dtype=np.int32), factors[order]
         done = cell_kernels.lower_factors(
-            rows, self._stack, self._prices, whole, *self._levels, self.sweep.problem.k, NOBODY, factors, stop
+            rows, self._stack, self._prices, whole, *self._levels, self.sweep.problem.k, NOBODY, ordered, stop
         )
+        factors[order] = ordered
         # A row in no cell that is large enough stays what it is worth.
         return worth * np.where(np.isinf(factors), 1.0, factors) if done else None
 
@@ -134,7 +161,8 @@ class CellWalk:
             limit: The highest ratio; for the smallest classes it is a little higher.
         """
         number = len(worth)
-        order = np.argsort(-worth, kind="stable").astype(np.int32)
+        order, rows = self._by_worth(worth)
+        whole = np.arange(number, dtype=np.int32)
         found = Found(
             np.empty(MOST_MEMBERS, np.int32), np.zeros(MOST_CELLS + 1, np.int64), np.zeros(MOST_CELLS),
             np.zeros(MOST_CELLS),
@@ -142,22 +170,23 @@ class CellWalk:
         k, widest = self.sweep.problem.k, max(number // WIDEST_SHARE, NARROW)
         self._stack.work[0] = MOST_WORK
         many = core_kernels.collect(
-            Rows(self._codes, self.sweep.table.counts, worth), self._stack, self._prices, order, *self._levels,
-            k, NOBODY, NOTHING, limit + FOR_SMALL / k**2, widest, DEAREST * k, found, stop,
+            rows, self._stack, self._prices, whole, *self._levels, k, NOBODY, NOTHING, limit + FOR_SMALL / k**2,
+            widest, DEAREST * k, found, stop,
         )  # fmt: skip
         members, starts, costs, ratios = found
-        return Found(members[: starts[many]], starts[: many + 1], costs[:many], ratios[:many])
+        return Found(order[members[: starts[many]]], starts[: many + 1], costs[:many], ratios[:many])
 
     def further(self, worth: Floats, owners: Ints, stop: Flag) -> Ints:
         """Classes with more of them made of the rows that are in none, of whatever cells lose least for their worth."""
-        owners, number = owners.copy(), int(owners.max(initial=-1)) + 1
-        order = np.argsort(-worth, kind="stable").astype(np.int32)
-        rows = Rows(self._codes, self.sweep.table.counts, worth)
+        order, rows = self._by_worth(worth)
+        ordered, number = owners[order], int(owners.max(initial=-1)) + 1
         self._stack.work[0] = MOST_WORK
         for limit in FURTHER:
-            left = order[owners[order] < 0]
+            left = np.flatnonzero(ordered < 0).astype(np.int32)
             number = cell_kernels.make_classes(
-                rows, self._stack, self._prices, left, *self._levels, self.sweep.problem.k, owners, NOTHING, limit,
+                rows, self._stack, self._prices, left, *self._levels, self.sweep.problem.k, ordered, NOTHING, limit,
                 number, stop,
             )  # fmt: skip
-        return owners
+        placed = np.empty_like(owners)
+        placed[order] = ordered
+        return placed

@@ -9,7 +9,7 @@ import numpy as np
 
 from sfumato.loops.arrays import Halves, Halves2, Halves3, Ints, Ints3, Reals
 from sfumato.loops.compiled import compiled
-from sfumato.microdata.methods.local.cell_kernels import Rows, Stack, next_cell
+from sfumato.microdata.methods.local.cell_kernels import Rows, Stack, last_cell, next_cell, start_walk
 from sfumato.microdata.methods.local.kernels import Prices, alike
 from sfumato.microdata.methods.local.opening_kernels import NOWHERE, Core, Opened, open_cell, pull, put
 
@@ -55,43 +55,38 @@ def collect(
     Returns:
         How many cells there are.
     """
-    last = len(lowest) - 1
-    stack.level[last] = -1
-    stack.start[0], stack.end[0] = 0, len(whole)
-    stack.cost[0] = 0.0
+    start_walk(rows, stack, prices, whole, lowest, highest, k, owners, limit)
     many = 0
     found.starts[0] = 0
     while True:
-        ratio = next_cell(rows, stack, prices, whole, lowest, highest, k, owners, factors, limit, stop)
+        ratio = next_cell(rows, stack, prices, lowest, highest, k, owners, factors, limit, stop)
         if ratio < 0.0:
             return many
-        cell = stack.cell[last] - 1
-        start, end = stack.edges[last, cell], stack.edges[last, cell + 1]
-        if end - start > widest:
+        members, cost = last_cell(stack), stack.cost[len(lowest)]
+        if len(members) > widest:
             continue
-        end = _dearest_end(rows, stack, start, end, most)
-        while many and (many == len(found.costs) or found.starts[many] + end - start > len(found.members)):
+        number = _dearest_number(rows, members, cost, most)
+        while many and (many == len(found.costs) or found.starts[many] + number > len(found.members)):
             many, limit = thinned(found, many)
         if ratio >= limit and many == 0:
             continue
         begin = found.starts[many]
-        for at in range(end - start):
-            found.members[begin + at] = stack.rows[last, start + at]
-        found.costs[many], found.ratios[many] = stack.cost[last + 1], ratio
+        for at in range(number):
+            found.members[begin + at] = members[at]
+        found.costs[many], found.ratios[many] = cost, ratio
         many += 1
-        found.starts[many] = begin + end - start
+        found.starts[many] = begin + number
 
 
 @compiled
-def _dearest_end(rows, stack, start, end, most):
-    """Where the dearest rows of a cell end."""
-    last = len(stack.level) - 1
-    for at in range(start, end):
-        row = stack.rows[last, at]
+def _dearest_number(rows, members, cost, most):
+    """How many of a cell's rows are the dearest."""
+    for at in range(len(members)):
+        row = members[at]
         most -= rows.counts[row]
-        if most <= 0 and rows.worth[row] < stack.cost[last + 1]:
+        if most <= 0 and rows.worth[row] < cost:
             return at + 1
-    return end
+    return len(members)
 
 
 @compiled
