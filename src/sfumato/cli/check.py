@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.options import AsJson, Quiet, Separator, names
+from sfumato.cli.options import AsJson, Quiet, Separator, Table, names
 from sfumato.cli.progress import show
 from sfumato.errors import STATUS, PlanError
 
@@ -25,6 +25,7 @@ def command(
     code_column: Annotated[str | None, typer.Option(help="A code for re-identification, for people to judge.")] = None,
     today: Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="The day by which ages count.")] = None,
     separator: Separator = None,
+    table: Table = None,
     list_: Annotated[bool, typer.Option("--list", help="List the policies.")] = False,
     quiet: Quiet = False,
     json: AsJson = False,
@@ -53,6 +54,7 @@ def command(
         code_column=code_column,
         today=None if today is None else today.date(),
         separator=separator,
+        table=table,
     )
     del quiet  # there is no progress, and results are always printed
     show(text(verdict), verdict.to_dict(), json)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.options import AsJson, Quiet, Separator, names
+from sfumato.cli.options import AsJson, Quiet, Separator, Table, names
 from sfumato.cli.progress import show
 from sfumato.errors import STATUS, PlanError
 
@@ -18,6 +18,7 @@ def command(
     k: Annotated[int | None, typer.Option(min=1, help="Check k-anonymity without a plan.")] = None,
     quasi_identifiers: Annotated[str | None, typer.Option(help="With --k: the columns, with commas between.")] = None,
     separator: Separator = None,
+    table: Table = None,
     persons: Annotated[
         Path | None, typer.Option(help="The keys of the rows' persons (persons.parquet), where promises count persons.")
     ] = None,
@@ -27,14 +28,14 @@ def command(
     """Check that a released file keeps its promises, with none of the code that made it."""
     del quiet  # there is no progress, and results are always printed
     if len(releases) > 1:
-        return _together(releases, (plan, k, quasi_identifiers, separator, persons), json)
+        return _together(releases, (plan, k, quasi_identifiers, separator, table, persons), json)
     from sfumato.pipelines.verify import verify
     from sfumato.report.verdict import text
 
     release = releases[0]
 
     columns = [name.strip() for name in names(quasi_identifiers) or ()] or None
-    verdict = verify(release, plan, k=k, quasi_identifiers=columns, separator=separator, persons=persons)
+    verdict = verify(release, plan, k=k, quasi_identifiers=columns, separator=separator, persons=persons, table=table)
     show(text(verdict), verdict.to_dict(), json)
     return 0 if verdict.holds else STATUS["promise"].exit
 

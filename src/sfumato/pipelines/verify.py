@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.delimited.dialect import check_separator
 from sfumato.engines.engine import Engine, Reading
 from sfumato.engines.names import check_header
 from sfumato.engines.order import PERSONS_FILE
@@ -41,6 +42,7 @@ def verify(
     quasi_identifiers: Sequence[str] | None = None,
     separator: str | None = None,
     persons: str | Path | None = None,
+    table: str | None = None,
 ) -> Verdict:
     """Whether published rows keep their promises.
 
@@ -54,18 +56,21 @@ def verify(
         separator: Of a CSV file; found out from its header by default.
         persons: The file with the keys of the rows' persons, which the house keeps, where promises count persons; of a
             release folder its own by default.
+        table: Of a database, the table; of a workbook, the sheet, the first by default.
     """
+    check_separator(separator)
+    reading = DataPlan(separator=separator, header=True, table=table)
     if isinstance(release, Release):
         # What would be handed out is judged: the folder, written and read again.
         with TemporaryDirectory(prefix="sfumato-") as place:
             folder = release.save(Path(place) / "release")
-            return _folder(folder, plan, k, quasi_identifiers, separator, persons)
+            return _folder(folder, plan, k, quasi_identifiers, reading, persons)
     path = Path(release) if isinstance(release, str | Path) else None
     if path is not None and path.is_dir() and (path / "plan.yaml").exists():
-        return _folder(path, plan, k, quasi_identifiers, separator, persons)
+        return _folder(path, plan, k, quasi_identifiers, reading, persons)
     plan_asked = None if plan is None else read_plan(plan)
     quotes = plan_asked is not None and plan_asked.output.quotes_formulas
-    with closing(_opened(path if path is not None else release, separator, persons, quotes)) as engine:
+    with closing(_opened(path if path is not None else release, reading, persons, quotes)) as engine:
         return _judge(engine, plan_asked, k, quasi_identifiers)
 
 
@@ -74,7 +79,7 @@ def _folder(
     plan: Any,
     k: int | None,
     quasi_identifiers: Sequence[str] | None,
-    separator: str | None,
+    reading: DataPlan,
     persons: str | Path | None,
 ) -> Verdict:
     """The verdict on a release folder."""
@@ -85,7 +90,7 @@ def _folder(
         return verify_files(folder, plan_asked)
     own = folder / PERSONS_FILE if plan_asked.person is not None and (folder / PERSONS_FILE).exists() else None
     quotes = plan_asked.output.quotes_formulas
-    with closing(_opened(sealing.data_of(folder), separator, persons or own, quotes)) as engine:
+    with closing(_opened(sealing.data_of(folder), reading, persons or own, quotes)) as engine:
         star_rows = plan is not None or plan_asked.output.suppressed == "star"
         verdict = _judge(engine, plan_asked, k, quasi_identifiers, _reference(folder, plan_asked), star_rows)
     faults = sealing.broken(folder, plan_asked if plan is None else None, verdict)
@@ -102,14 +107,12 @@ def _reference(folder: Path, plan: Plan) -> Reference | None:
     return reference if set(plan.promise_columns) <= set(reference.whole.sensitive) else None
 
 
-def _opened(data: Any, separator: str | None, persons: str | Path | None, quotes: bool = False) -> Engine:
+def _opened(data: Any, reading: DataPlan, persons: str | Path | None, quotes: bool = False) -> Engine:
     """Published rows; formulas that a CSV file has quoted are read as what they were."""
     if isinstance(data, Path):
-        from sfumato.delimited.dialect import check_separator
         from sfumato.engines.written.formulas import open_published
 
-        check_separator(separator)
-        engine = open_published(data, DataPlan(separator=separator, header=True), quotes)
+        engine = open_published(data, reading, quotes)
         try:
             if persons is not None:
                 engine.attach_persons(Path(persons))

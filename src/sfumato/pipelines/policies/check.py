@@ -7,6 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from sfumato.delimited.dialect import check_separator
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.errors import PlanError
 from sfumato.microdata.data_plan import DataPlan
@@ -41,6 +42,7 @@ def check(
     code_column: str | None = None,
     today: date | None = None,
     separator: str | None = None,
+    table: str | None = None,
 ) -> PolicyVerdict:
     """Hold a file against a policy.
 
@@ -55,6 +57,8 @@ def check(
         population: A file or frame with the columns `zip3` and `people`, for ZIP codes.
         code_column: The column with a code for re-identification (HIPAA), which is then for people to judge.
         today: The day by which years of birth are judged.
+        separator: Of a CSV file; found out from its header by default.
+        table: Of a database, the table; of a workbook, the sheet, the first by default.
 
     Raises:
         PlanError: There is no such policy, clause or column.
@@ -65,17 +69,19 @@ def check(
     """
     chosen = policy_named(policy, values)
     _check_attested(chosen, attested or {})
+    check_separator(separator)
+    reading = DataPlan(separator=separator, header=True, table=table)
     path = Path(data) if isinstance(data, str | Path) else None
-    if chosen.about == "tables" and path is not None and (table := _handed_out(path)).exists():
-        return _of_table(table, chosen, attested or {}, separator)
+    if chosen.about == "tables" and path is not None and (handed_out := _handed_out(path)).exists():
+        return _of_table(handed_out, chosen, attested or {}, reading)
     own = path / "plan.yaml" if path is not None and (path / "plan.yaml").exists() else None
     plan_read = None if plan is None and own is None else read_plan(plan if plan is not None else own)  # type: ignore[arg-type]
     file = sealing.data_of(path) if path is not None and own is not None else path
     if chosen.about == "tables":
-        return _of_table(data if file is None else file, chosen, attested or {}, separator)
+        return _of_table(data if file is None else file, chosen, attested or {}, reading)
     quotes = own is not None and plan_read is not None and plan_read.output.quotes_formulas
     setting = Setting(today or date.today(), people_of(population), code_column)
-    with closing(opened(data if file is None else file, separator, quotes)) as engine:
+    with closing(opened(data if file is None else file, reading, quotes)) as engine:
         profiles = profiles_of(engine)
         roles = roles_of(engine, profiles, plan_read, quasi_identifiers, sensitive)
         measured, remarks = measure_rows(engine, profiles, roles, setting, plan_read)
@@ -111,10 +117,10 @@ def _handed_out(folder: Path) -> Path:
     return folder / HANDED_OUT
 
 
-def _of_table(data: Any, policy: Policy, attested: Mapping[str, str], separator: str | None) -> PolicyVerdict:
+def _of_table(data: Any, policy: Policy, attested: Mapping[str, str], reading: DataPlan) -> PolicyVerdict:
     """The verdict on a published table of counts."""
     assert policy.cells is not None
     if not isinstance(data, Path):
         return judge_policy(policy, measure_table(table_of_frame(data), policy.cells), attested)
-    with closing(DuckDBEngine(data, DataPlan(separator=separator, header=True))) as engine:
+    with closing(DuckDBEngine(data, reading)) as engine:
         return judge_policy(policy, measure_table(table_of_file(engine), policy.cells), attested)

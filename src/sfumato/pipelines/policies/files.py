@@ -4,7 +4,6 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from sfumato.delimited.dialect import check_separator
 from sfumato.engines.engine import Engine, Reading
 from sfumato.engines.opening import open_frame
 from sfumato.engines.written.formulas import open_published
@@ -12,11 +11,10 @@ from sfumato.errors import DataError, PlanError
 from sfumato.microdata.data_plan import DataPlan
 
 
-def opened(data: Any, separator: str | None, quotes: bool = False) -> Engine:
+def opened(data: Any, reading: DataPlan, quotes: bool = False) -> Engine:
     """The engine for a file, in which formulas may be quoted, or a frame."""
     if isinstance(data, Path):
-        check_separator(separator)
-        return open_published(data, DataPlan(separator=separator, header=True), quotes)
+        return open_published(data, reading, quotes)
     return open_frame(data)
 
 
@@ -25,7 +23,7 @@ def people_of(population: Any) -> dict[str, int] | None:
     if population is None:
         return None
     data = Path(population) if isinstance(population, str | Path) else population
-    with closing(opened(data, None)) as engine:
+    with closing(opened(data, DataPlan(header=True))) as engine:
         if not {"zip3", "people"} <= {*engine.columns}:
             raise PlanError("the population needs the columns zip3 and people.", "Name them so.", "population")
         text_counts = engine.count(("zip3", "people"), Reading())
