@@ -41,9 +41,15 @@ def as_text(value: Any) -> str | None:
         return None if value.is_nan() else format(value, "f")
     if isinstance(value, date | time):
         return _moment(value)
-    if isinstance(value, str | int | np.integer | UUID):
+    if isinstance(value, str | int | np.integer | UUID) or _is_of_pandas(value):
         return str(value)
     raise TypeError("no text")
+
+
+def _is_of_pandas(value: Any) -> bool:
+    """Whether this is a period such as 2024-02, or an interval such as (30, 40] as pandas cuts numbers."""
+    kind = type(value)
+    return kind.__name__ in ("Period", "Interval") and kind.__module__.partition(".")[0] == "pandas"
 
 
 def short_text(number: Any) -> str | None:

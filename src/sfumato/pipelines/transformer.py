@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.frames.sources import wrapped
 from sfumato.errors import DataError, PlanError, PromiseError, extra_part
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.building import Plan
@@ -56,7 +57,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if not hasattr(self, "release_"):
             do = "Fit it first, on the training rows: anonymizer.fit(frame)."
             raise PlanError("this Anonymizer is not fitted: it knows no release yet.", do, "not-fitted")
-        frame: Any = nw.from_native(X, eager_only=True)
+        frame = wrapped(X, eager_only=True)
         if set(frame.columns) != set(self.feature_names_in_):
             do = f"Give {', '.join(self.feature_names_in_)}."
             raise DataError("the rows have other columns than those that were fitted.", do, "columns")

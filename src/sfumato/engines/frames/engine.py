@@ -27,7 +27,15 @@ from sfumato.engines.frames.count import (
 )
 from sfumato.engines.frames.distinct import numbered_rows
 from sfumato.engines.frames.number_series import number_series
-from sfumato.engines.frames.sources import SHORT_FLOATS, bare, bytes_of, holds_objects, textless_in
+from sfumato.engines.frames.sources import (
+    SHORT_FLOATS,
+    bare,
+    bytes_of,
+    handed_over,
+    holds_objects,
+    textless_in,
+    wrapped,
+)
 from sfumato.engines.names import check_names
 from sfumato.engines.order import PERSON, PERSONS_FILE
 from sfumato.engines.texts import as_text, no_text, short_text
@@ -49,7 +57,7 @@ class FrameEngine(CountsPersons):
         self.notes = notes
         # Of rows that were read from a file, what stands between its columns.
         self.separator: str | None = None
-        self._frame: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
+        self._frame: nw.DataFrame[Any] = wrapped(frame, eager_only=True)
         check_names(self._frame.columns)
         self._textless = {*textless, *textless_in(self._frame)}
         if self._textless and len(self._textless) == len(self.columns):
@@ -123,7 +131,7 @@ class FrameEngine(CountsPersons):
         return published
 
     def data(self) -> Any:
-        return self._frame.to_native()
+        return handed_over(self._frame)
 
     def write(self, target: Path, separator: str) -> Engine:
         from sfumato.engines.frames.writing import write_keys, write_rows

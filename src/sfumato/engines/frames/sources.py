@@ -5,7 +5,9 @@ from importlib.util import find_spec
 from typing import Any
 
 import narwhals as nw
+from narwhals.exceptions import DuplicateError
 
+from sfumato.engines.names import check_names
 from sfumato.errors import DataError, missing_extra
 
 # Types without a text that is the same on every engine.
@@ -22,13 +24,27 @@ def eager(frame: Any) -> "nw.DataFrame[Any]":
         DataError: This is no frame.
     """
     try:
-        wrapped = nw.from_native(frame)
+        frame_wrapped = wrapped(frame)
     except TypeError:
         kind = type(frame).__name__
         raise DataError(
             f"{kind} is neither records nor a frame.", "Give a list of mappings or a frame.", "frame"
         ) from None
-    return wrapped.collect() if isinstance(wrapped, nw.LazyFrame) else wrapped
+    return frame_wrapped.collect() if isinstance(frame_wrapped, nw.LazyFrame) else frame_wrapped
+
+
+def wrapped(frame: Any, eager_only: bool = False) -> Any:
+    """A frame of any kind, as one code reads them all.
+
+    Raises:
+        TypeError: This is no frame.
+        DataError: Two of its columns have the same name.
+    """
+    try:
+        return nw.from_native(frame, eager_only=eager_only)
+    except DuplicateError:
+        check_names([*getattr(frame, "column_names", frame.columns)])
+        raise
 
 
 def installed(*names: str) -> str:
@@ -54,8 +70,10 @@ def textless_in(frame: "nw.DataFrame[Any]") -> tuple[str, ...]:
 
 
 def holds_objects(series: "nw.Series[Any]") -> bool:
-    """Whether a column may hold anything, as those of pandas may whatever its first rows are."""
-    return isinstance(series.dtype, nw.Object) or str(getattr(series.to_native(), "dtype", "")) == "object"
+    """Whether a column may hold anything, as those of pandas may whatever its first rows are, and its categories."""
+    if isinstance(series.dtype, nw.Object | nw.Unknown | nw.Categorical):
+        return True
+    return str(getattr(series.to_native(), "dtype", "")) == "object"
 
 
 def bytes_of(series: "nw.Series[Any]") -> bytes:
@@ -100,6 +118,20 @@ def _in_microseconds(name: str, kind: Any) -> "nw.Expr":
     return nw.col(name).cast(nw.Datetime("us", kind.time_zone))
 
 
+def copies_on_write() -> bool:
+    """Whether frames of pandas that share their memory are parted when one of them is changed."""
+    import pandas
+
+    return int(pandas.__version__.partition(".")[0]) >= 3
+
+
+def handed_over(frame: "nw.DataFrame[Any]") -> Any:
+    """The frame for who may do with it as they like: what they change in it is not changed here."""
+    if frame.implementation.is_pandas() and copies_on_write():
+        return frame.to_native().copy(deep=False)
+    return frame.clone().to_native()
+
+
 def bare(frame: "nw.DataFrame[Any]") -> "nw.DataFrame[Any]":
     """The frame with its columns alone: without the index, attributes, metadata and names of axes that ride along.
 
@@ -109,8 +141,10 @@ def bare(frame: "nw.DataFrame[Any]") -> "nw.DataFrame[Any]":
     if frame.implementation.is_pandas():
         import pandas
 
-        columns = {name: native[name].array for name in frame.columns}
-        native = pandas.DataFrame(columns, index=range(len(frame)), copy=False)
+        index = pandas.RangeIndex(len(frame))
+        # Columns of a frame know who shares their memory, arrays do not: either frame would change with the other.
+        columns = {name: native[name].set_axis(index) for name in frame.columns}
+        native = pandas.DataFrame(columns, index=index, copy=not copies_on_write())
     elif frame.implementation.is_pandas_like():
         native = native.reset_index(drop=True)
     elif frame.implementation.is_pyarrow():

@@ -53,7 +53,9 @@ def _texts(column: Any) -> tuple[str, ...]:
 def _eager(frame: Any) -> "nw.DataFrame[Any]":
     try:
         return frames.eager(frame)
-    except DataError:
+    except DataError as error:
+        if error.code != "data.frame":
+            raise
         kind, do = type(frame).__name__, "Give a pandas, Polars or Arrow frame, or a path."
         raise PlanError(f"a {kind} is no table.", do, "no-frame") from None
 
@@ -296,6 +298,8 @@ def crosstab_of(frame: Any) -> Crosstab:
 
 
 def _matrix(columns: Sequence[Any]) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    if not len(columns) or not len(columns[0]):
+        raise DataError("the crosstab has no cells.", "Count something first.", "no-rows")
     try:
         return np.array([[float(value) for value in column] for column in columns], np.float64).T
     except (TypeError, ValueError):

@@ -1,0 +1,111 @@
+"""Frames of callers, as notebooks hold them: changed before and after, named twice, of types that pandas alone has."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import sfumato as sf
+from sfumato.errors import DataError, SfumatoError
+
+ROWS = 60
+
+
+def people() -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "name": [f"person {row}" for row in range(ROWS)],
+            "age": [20 + row % 30 for row in range(ROWS)],
+            "sex": ["f", "m"] * (ROWS // 2),
+            "pay": [1000 + 10 * row for row in range(ROWS)],
+            "note": [f"note {row % 4}" for row in range(ROWS)],
+        }
+    )
+
+
+def plan(order: str = "keep") -> sf.Plan:
+    output = sf.OutputPlan(order=order)  # type: ignore[arg-type]
+    begun = sf.Plan(sf.KAnonymity(3), method=sf.Local(), other="insensitive", output=output)
+    return begun.identify("name").quasi("sex", age=sf.intervals(5, 10, 20))
+
+
+def test_what_is_changed_in_the_callers_frame_later_is_not_changed_in_the_release() -> None:
+    frame = people()
+    release = sf.anonymize(frame, plan())
+    frame.loc[:9, "pay"] = -1
+    assert release.data["pay"].tolist() == people()["pay"].tolist()
+
+
+def test_what_is_changed_in_the_published_frame_is_not_changed_in_the_callers() -> None:
+    frame = people()
+    data = sf.anonymize(frame, plan()).data
+    data.loc[:9, "pay"] = -1
+    assert frame.equals(people())
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+@pytest.mark.parametrize("order", ["keep", "shuffle"])
+def test_a_release_is_saved_as_it_was_judged_whatever_became_of_its_frame(kind, order, tmp_path) -> None:
+    frame = people() if kind == "pandas" else pl.from_pandas(people())
+    release = sf.anonymize(frame, plan(order))
+    data = release.data
+    if isinstance(data, pl.DataFrame):
+        data.replace_column(0, frame["name"])
+        data[0, "note"] = "note to myself"
+    else:
+        data["name"] = frame["name"]
+        data.loc[0, "note"] = "note to myself"
+    written = (release.save(tmp_path / "release") / "data.csv").read_text()
+    assert "person" not in written
+    assert "myself" not in written
+    assert sf.verify(tmp_path / "release").holds
+
+
+TWICE = [
+    pd.DataFrame([["a", "b"], ["c", "d"]], columns=["place", "place"]),
+    pa.table([pa.array(["a", "c"]), pa.array(["b", "d"])], names=["place", "place"]),
+]
+USES = {
+    "suggest": sf.suggest,
+    "anonymize": lambda frame: sf.anonymize(frame, sf.Plan(sf.KAnonymity(2)).quasi("place")),
+    "risk": lambda frame: sf.risk(frame, quasi_identifiers=["place"]),
+    "verify": lambda frame: sf.verify(frame, sf.Plan(sf.KAnonymity(2)).quasi("place")),
+    "tabulate": lambda frame: sf.tabulate(frame, ["place"]),
+    "suppress": lambda frame: sf.suppress(frame, policy="cms-11"),
+}
+
+
+@pytest.mark.parametrize("frame", TWICE, ids=["pandas", "arrow"])
+@pytest.mark.parametrize("use", USES)
+def test_columns_of_one_name_are_refused_by_their_places(use, frame) -> None:
+    with pytest.raises(DataError, match="columns 1 and 2 have the same name") as refused:
+        USES[use](frame)
+    assert refused.value.code == "data.duplicate-columns"
+
+
+def test_cut_numbers_and_periods_have_texts() -> None:
+    frame = people().assign(
+        band=pd.cut(people()["age"], [0, 30, 40, 99]),
+        month=pd.period_range("2024-01", periods=6, freq="M").repeat(ROWS // 6),
+    )
+    release = sf.anonymize(frame, plan().quasi("band"))
+    assert {*release.data["band"]} <= {"(0, 30]", "(30, 40]", "(40, 99]", "*"}
+    assert {*release.data["month"]} == {f"2024-0{month}" for month in range(1, 7)}
+
+
+def test_suggest_withholds_what_has_no_text_whatever_its_type() -> None:
+    frame = people().assign(
+        wave=np.arange(ROWS) + 1j,
+        kind=pd.Categorical([(row % 2, row % 2) for row in range(ROWS)]),
+    )
+    proposal = sf.suggest(frame)
+    assert [proposal.columns[name].role for name in ("wave", "kind")] == ["identifier"] * 2
+    assert {*sf.anonymize(frame, proposal).data["wave"]} == {"*"}
+
+
+@pytest.mark.parametrize("rows", [0, 3])
+def test_a_crosstab_without_cells_is_refused(rows) -> None:
+    empty = pd.DataFrame(index=range(rows)) if rows else pd.DataFrame({"a": []})
+    with pytest.raises(SfumatoError, match="no cells"):
+        sf.suppress(empty, policy="cms-11")
