@@ -1,6 +1,7 @@
 """The library's door: records and frames of every kind, every form of configuration, the same answers."""
 
 import json
+import unicodedata
 
 import pandas as pd
 import polars as pl
@@ -165,3 +166,43 @@ def test_a_name_that_is_taken_is_refused(tmp_path):
 def test_no_rule_for_buckets(buckets):
     with pytest.raises(PlanError, match="buckets"):
         anonymize_attributes(RECORDS, INLINE, buckets=buckets)
+
+
+ALIKE = ["Name", "name ", "NAME", "\ufeffname", "na-me", "ｎａｍｅ"]
+
+
+@pytest.mark.parametrize("written", ALIKE)
+@pytest.mark.parametrize("pass_through", [None, True])
+def test_attributes_that_look_like_configured_ones_do_not_pass(tmp_path, written, pass_through):
+    (tmp_path / "person.ttl").write_text(TURTLE)
+    for configuration in (tmp_path / "person.ttl", INLINE):
+        with pytest.raises(PlanError, match=r"look alike|no operation is configured"):
+            anonymize_attributes([{written: "Zoë", "pay": 3}, {"pay": 4}], configuration, pass_through=pass_through)
+
+
+def test_names_in_two_unicode_forms_look_alike():
+    configuration = {"prénom": {"anonymisationType": "Masking", "dataType": "String"}}
+    rows = [{"prénom": "Zoë", unicodedata.normalize("NFD", "prénom"): "Zoë"}]
+    with pytest.raises(PlanError, match="look alike") as refused:
+        anonymize_attributes(rows, configuration, pass_through=True)
+    assert refused.value.code == "plan.attribute-alike"
+
+
+def test_other_attributes_pass_as_ever():
+    answer = anonymize_attributes([{"name": "Zoë", "names": 2}], {"name": INLINE["name"]}, pass_through=True)
+    assert answer.data == [{"name": "*****", "names": 2}]
+
+
+def test_an_index_with_a_name_is_an_attribute():
+    frame = pd.DataFrame(RECORDS[:1] + RECORDS[2:4]).set_index("name")
+    pay = {name: INLINE[name] for name in ("pay", "born")}
+    with pytest.raises(PlanError, match='"name"'):
+        anonymize_attributes(frame, pay)
+    answer = anonymize_attributes(frame, INLINE).data
+    assert answer["name"].tolist() == ["*****"] * 3
+    assert answer.index.equals(pd.RangeIndex(3))
+    passed = anonymize_attributes(frame, pay, pass_through=True)
+    assert passed.warnings[-1] == "Passed through unchanged: name."
+    with pytest.raises(DataError, match="the name of a column"):
+        anonymize_attributes(frame.assign(name="x"), INLINE)
+    assert frame.index.name == "name"

@@ -1,9 +1,10 @@
 """Anonymization of records: rows become one list an attribute, each list is anonymized, lists become rows again."""
 
 import math
+import unicodedata
 import zlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from operator import eq, is_, itemgetter
 from typing import Any, cast
@@ -198,6 +199,7 @@ def _unknown(columns: Columns, configuration: Configuration) -> list[str]:
     configured = {rule.attribute for rule in configuration.rules}
     unknown = [name for name in columns if name not in configured]
     check_passed(unknown, configuration.pass_through)
+    check_alike(unknown, configured)
     return unknown
 
 
@@ -211,6 +213,30 @@ def check_passed(unknown: Sequence[str], pass_through: bool) -> None:
         shown = ", ".join(f'"{name}"' for name in unknown[:10])
         what = f"no operation is configured for {len(unknown)} attribute(s): {shown}."
         raise PlanError(what, "Configure them, or ask for passThrough to publish them unchanged.", "unknown-attribute")
+
+
+def check_alike(unknown: Iterable[str], configured: Iterable[str]) -> None:
+    """Refuse attributes that nobody but a computer tells from configured ones: these would pass unchanged.
+
+    Raises:
+        PlanError: There is one whose name, or address, differs in case, signs or Unicode form alone.
+    """
+    meant = {_letters(name): name for name in configured}
+    for name in unknown:
+        if (known := meant.get(_letters(name))) is not None:
+            what = f'the attribute "{name}" is not configured, but "{known}" is: they look alike.'
+            do = "Write it as the configuration does: case, blanks, signs and the Unicode form of letters (NFC) count."
+            raise PlanError(what, do, "attribute-alike")
+
+
+def _letters(name: str) -> str:
+    """The letters and digits of a name, in one case and Unicode form; of an address without its scheme.
+
+    >>> _letters("First-Name") == _letters("first_name "), _letters("http://a.example/x") == _letters("https://a.example/X")
+    (True, True)
+    """
+    plain = unicodedata.normalize("NFKC", name).casefold().removeprefix("http://").removeprefix("https://")
+    return "".join(filter(str.isalnum, plain)) or name
 
 
 def passed_warning(unknown: Sequence[str]) -> tuple[str, ...]:

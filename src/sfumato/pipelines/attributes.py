@@ -91,8 +91,9 @@ def _is_graph(content: Any) -> bool:
 
 
 def _frame(data: Any, configuration: Configuration, seed: int | None) -> Anonymized:
-    from sfumato.engines.records import columns_of, frame_like
+    from sfumato.engines.records import columns_of, frame_like, with_index
 
+    data = with_index(data)
     columns, rows = columns_of(data)
     answer, kpis, warnings = anonymize_columns(columns, configuration, rows, seed)
     published = {answer[name].name: answer[name].values for name in columns}

@@ -242,3 +242,11 @@ def test_a_turtle_text_that_only_keeps_its_reader_busy_is_refused_at_once():
         parse("@prefix : <https://a.example/> . :a :b (" + " 1" * 131_000 + ") .", "text/turtle")
     assert error.value.code == "plan.graph-too-large"
     assert time.process_time() - started < 1.5
+
+
+@pytest.mark.parametrize("address", ["http://ships.example/age", BASE + "Age", BASE + "a-ge"])
+def test_an_address_that_looks_like_a_configured_one_does_not_pass(address):
+    nodes = [*sailors(), {"@id": "s:x", "@type": "s:Sailor", address: 77}]
+    for pass_through in (None, True):
+        with pytest.raises(PlanError, match="look alike"):
+            anonymize_document(document(nodes), parse(TWO_CLASSES, "text/turtle"), Request(pass_through=pass_through))

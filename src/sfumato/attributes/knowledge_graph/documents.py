@@ -13,7 +13,7 @@ from rdflib import RDF, Graph, Literal, URIRef
 from rdflib.plugins.serializers.jsonld import from_rdf
 from rdflib.plugins.shared.jsonld.context import Context
 
-from sfumato.attributes.anonymize import Anonymized, anonymize_records, check_passed, passed_warning
+from sfumato.attributes.anonymize import Anonymized, anonymize_records, check_alike, check_passed, passed_warning
 from sfumato.attributes.knowledge_graph.configurations import Classes, read_classes
 from sfumato.attributes.knowledge_graph.document_classes import DocumentClass, document_class
 from sfumato.attributes.knowledge_graph.graph_names import has_named_graphs
@@ -66,6 +66,7 @@ def anonymize_document(
     if not request.pass_through:
         _check_types(places, hidden, declared.attributes.keys())
     passed = _passed(places, hidden, declared.attributes.keys(), request.pass_through)
+    _check_alike(places, hidden, declared)
     _check_names(graph, classes)
     answers, published = _anonymized(graph, classes, hidden, request.seed)
     for statement in places.changed:
@@ -115,6 +116,14 @@ def _passed(places: Places, hidden: set[Any], declared: Set[str], pass_through: 
     if pass_through is False:
         check_passed(passed, False)
     return passed
+
+
+def _check_alike(places: Places, hidden: set[Any], declared: Classes) -> None:
+    """No attribute that stays may look like one that is changed, such as http://… where https://… is configured."""
+    attributes = [attribute for entries in declared.attributes.values() for attribute in entries]
+    known = {attribute.iri for attribute in attributes}
+    stays = {str(predicate) for node, predicate, _ in places.statements - places.changed if node not in hidden}
+    check_alike(sorted(stays - known), [attribute.iri for attribute in attributes if attribute.classification])
 
 
 def _warnings(answers: list[Anonymized], passed: tuple[str, ...], removed: int) -> tuple[str, ...]:
