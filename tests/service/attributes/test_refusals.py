@@ -23,7 +23,14 @@ BODIES = {
     "record is text": ({"data": ["Ada"], "configuration": MASK}, "data.0"),
     "no such ontology": ({"data": DATA, "configuration": MASK, "ontology": "none.json"}, "no such ontology"),
     "out of the folder": ({"data": DATA, "configuration": MASK, "ontology": "../../../etc/passwd"}, "no such ontology"),
-    "no buckets": ({"data": DATA, "configuration": MASK, "buckets": 0}, "buckets"),
+    "no buckets": (
+        {"data": DATA, "configuration": MASK, "buckets": 0},
+        'buckets: Give "unique99", "sqrt" or a whole number',
+    ),
+    "looks like": (
+        {"data": [{"name": "Ada", "Name": "Ada"}], "configuration": MASK, "passThrough": True},
+        "look alike",
+    ),
 }
 ONTOLOGY = "Beispiele/anonymization_ontology.json"
 

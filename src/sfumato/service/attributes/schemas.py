@@ -5,12 +5,12 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
 
-from sfumato.attributes.configuration import SHAPE
+from sfumato.attributes.configuration import MOST_BUCKETS, SHAPE
 from sfumato.service.http.problems import RefusedError
 
 Url = Annotated[str, Field(min_length=1, max_length=2048)]
 Name = Annotated[str, Field(min_length=1, max_length=256)]
-Buckets = Literal["unique99", "sqrt"] | Annotated[int, Field(ge=1, le=1_000_000)]
+Buckets = Literal["unique99", "sqrt"] | Annotated[int, Field(ge=1, le=MOST_BUCKETS)]
 Seed = Annotated[int, Field(ge=0, le=2**63 - 1)]
 Inline = Annotated[dict[str, Any], WithJsonSchema(SHAPE.schema())]
 Records = Annotated[list[dict[str, Any]], Field(min_length=1)]
@@ -136,13 +136,20 @@ def validate(model: type[Request], value: Any) -> Request:
         raise missing(_place(first["loc"]))
     if first["type"] == "too_short" and first["loc"] == ("data",):
         raise RefusedError(HTTPStatus.BAD_REQUEST, "data.empty", "There are no data; send at least one record.")
-    shown = "; ".join(f"{_place(fault['loc'])}: {fault['msg']}" for fault in faults[:5])
+    shown = "; ".join(dict.fromkeys(_said(fault["loc"], fault["msg"]) for fault in faults[:5]))
     raise RefusedError(HTTPStatus.BAD_REQUEST, "body.schema", shown)
 
 
 def missing(name: str) -> RefusedError:
     """The refusal for a parameter that is not there."""
     return RefusedError(HTTPStatus.BAD_REQUEST, "body.missing", f"The parameter {name} is missing.")
+
+
+def _said(location: tuple[int | str, ...], message: str) -> str:
+    """What is wrong, and where; of buckets one sentence, not one for each kind of value that it may be."""
+    if location[:1] == ("buckets",):
+        return f'buckets: Give "unique99", "sqrt" or a whole number from 1 to {MOST_BUCKETS}.'
+    return f"{_place(location)}: {message}"
 
 
 def _place(location: tuple[int | str, ...]) -> str:
