@@ -17,6 +17,7 @@ from sfumato.delimited.header import SAMPLED_RECORDS, header_of, is_title_row
 from sfumato.delimited.opening import open_text
 from sfumato.engines import sql
 from sfumato.engines.duckdb.library import register
+from sfumato.engines.duckdb.merged_cells import check_merged
 from sfumato.engines.duckdb.values import textless_in, with_one_text
 from sfumato.engines.files import files_in, files_of, format_of, head_of, other_columns
 from sfumato.engines.names import check_names
@@ -216,6 +217,7 @@ def _excel(connection: Any, path: Path, data: DataPlan, names: Sequence[str], _s
     sample = [[str(_whole(value)) for value in row] for row in cells[1:SAMPLED_RECORDS]]
     if data.header is not False and is_title_row(first, sample):
         raise title_line(path.name)
+    check_merged(sheet, cells, data.header is not False)
     columns, notes = header_of(first, sample, data.dialect, names)
     check_names(columns)
     rows = cells if data.header is False else cells[1:]
