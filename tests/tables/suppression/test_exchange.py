@@ -9,13 +9,14 @@ from sfumato.tables.cells.cells import Bounds, Reach, Status, make_relations, ma
 from sfumato.tables.cells.knowledge import Attacker, Kind, Knowledge
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.suppression.exchange import Exchange
-from sfumato.tables.suppression.patterns import Pattern, PatternSearch
+from sfumato.tables.suppression.flows.flow_programs import FlowPrograms
+from sfumato.tables.suppression.patterns import PatternSearch
 from sfumato.tables.suppression.problem import make_problem
-from sfumato.tables.suppression.pruning import Pruning
+from sfumato.tables.suppression.pruning import Pruning, Reasons
 
 
-def cube(seed, size=4, unsafe=8):
-    """A three-way table with margins and skewed values."""
+def cube(seed, size=4, unsafe=8, share=0.0):
+    """A three-way table with margins and skewed values, whose unsafe cells must stay open by a share, at least by 1."""
     rng = np.random.default_rng(seed)
     values = np.floor(rng.lognormal(3, 1, (size, size, size))).clip(1)
     status = np.zeros(values.size, np.int8)
@@ -27,15 +28,13 @@ def cube(seed, size=4, unsafe=8):
     places = np.arange(values.size).reshape(values.shape)
     lines = [line for axis in range(3) for line in np.moveaxis(places, axis, 2).reshape(-1, size + 1).tolist()]
     relations = make_relations([(line, [-1.0] + [1.0] * size) for line in lines])
-    need = np.where(status.ravel() == Status.UNSAFE, 1.0, 0.0)
+    need = np.where(status.ravel() == Status.UNSAFE, np.maximum(share * values.ravel(), 1.0), 0.0)
     return make_table(values.ravel(), relations, status=status.ravel(), reach=Reach(need, need))
 
 
 def pruned(search):
     """A pattern in which no single mask is superfluous."""
-    problem = search.problem
-    rough = search.protect(problem.forced, Deadline())
-    return Pattern(*Pruning(problem, rough.masked, rough.proofs).run(Deadline()))
+    return search.pruned(search.protect(search.problem.forced, Deadline()), Deadline())
 
 
 def shown(table, pattern):
@@ -89,3 +88,22 @@ def test_proofs_remembered_between_patterns_do_not_multiply():
         pattern = search.protect(start, Deadline(), chance.random(problem.size) * 0.8)
         masked = pattern.masked
     assert max(map(len, pattern.proofs.values())) <= 2 * len(single)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_what_masks_were_needed_for_saves_programs_and_changes_nothing(seed, monkeypatch):
+    asked, find = [], FlowPrograms.find
+    monkeypatch.setattr(FlowPrograms, "find", lambda *own: asked.append(own[1]) or find(*own))
+    problem = make_problem(cube(seed, size=6, unsafe=20, share=0.3))
+    rough = PatternSearch(problem).protect(problem.forced, Deadline())
+    reasons: Reasons = {}
+    masks, counts = [], []
+    for _ in range(2):
+        asked.clear()
+        masks.append(Pruning(problem, rough.masked, rough.proofs, reasons).run(Deadline())[0])
+        counts.append(len(asked))
+    assert reasons
+    assert set(reasons) <= set(np.flatnonzero(rough.masked).tolist())
+    assert {reason for own in reasons.values() for reason in own} <= set(problem.threats)
+    assert (masks[0] == masks[1]).all()
+    assert counts[1] < counts[0]

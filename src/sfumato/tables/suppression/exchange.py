@@ -9,7 +9,6 @@ import numpy as np
 from sfumato.tables.cells.cells import Mask
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.suppression.patterns import Pattern, PatternSearch
-from sfumato.tables.suppression.pruning import Pruning
 
 # The share of the secondary masks that is taken away, and by how much at most chance makes a cell cheaper.
 TAKEN, WHIM = 0.2, 0.8
@@ -40,4 +39,4 @@ class Exchange:
         size = self._problem.size
         start = masked & (self._chance.random(size) >= TAKEN)
         rough = self._search.protect(start, deadline, self._chance.random(size) * WHIM)
-        return None if rough is None else Pattern(*Pruning(self._problem, rough.masked, rough.proofs).run(deadline))
+        return None if rough is None else self._search.pruned(rough, deadline)

@@ -16,7 +16,6 @@ from sfumato.tables.suppression.known_start import KnownStart
 from sfumato.tables.suppression.master import Master
 from sfumato.tables.suppression.patterns import Pattern, PatternSearch, patience_of
 from sfumato.tables.suppression.problem import Problem
-from sfumato.tables.suppression.pruning import Pruning
 from sfumato.tables.suppression.separation import Separation
 from sfumato.tables.suppression.suppression import Progress, Suppression, witnesses_of
 
@@ -169,7 +168,7 @@ class _Search:
         return None if rough is None else self._pruned(rough, share)
 
     def _pruned(self, rough: Pattern, share: float) -> Pattern:
-        return Pattern(*Pruning(self._problem, rough.masked, rough.proofs).run(self._end.share(share)))
+        return self._patterns.pruned(rough, self._end.share(share))
 
     def _offer(self, pattern: Pattern | None) -> None:
         """Keep a protected pattern when it is the cheapest so far."""

@@ -16,6 +16,7 @@ from sfumato.tables.suppression.defense import Proof, open_attackers, proof_of, 
 from sfumato.tables.suppression.flows.finders import finder_for
 from sfumato.tables.suppression.known_start import KnownStart
 from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
+from sfumato.tables.suppression.pruning import Pruning, Reasons
 
 # What a masked cell costs a flow, as a share of its own cost: enough to prefer short flows.
 REUSE = 1e-4
@@ -43,7 +44,10 @@ class Pattern:
 
 
 class PatternSearch:
-    """Finds protected patterns of one problem, remembering the flows it found between searches."""
+    """Finds protected patterns of one problem.
+
+    Between searches it remembers the flows it found and what masks were needed for.
+    """
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -51,6 +55,7 @@ class PatternSearch:
         self._costs = problem.costs * (1e3 / largest if largest > 0 else 1.0) + 1e-3
         self._threats = sorted(problem.threats, key=lambda threat: -threat.need)
         self._proofs: Proofs = {}
+        self._reasons: Reasons = {}
         self._known = np.ones(problem.size)
         self._known[list(problem.insiders)] = KNOWN
         self._finder = finder_for(problem, self._costs)
@@ -96,6 +101,10 @@ class PatternSearch:
             if tell is not None:
                 tell()
         return Pattern(masked, {threat: self._proofs[threat] for threat in self._threats})
+
+    def pruned(self, rough: Pattern, deadline: Deadline) -> Pattern:
+        """A pattern without its superfluous masks, as far as the time allows."""
+        return Pattern(*Pruning(self.problem, rough.masked, rough.proofs, self._reasons).run(deadline))
 
     def _secure(self, threat: Threat, masked: Mask, deadline: Deadline, patience: Deadline) -> bool:
         """Mask, in place, what one threat needs; whether there was time for it."""

@@ -17,13 +17,26 @@ from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
 FEW_MASKED = 400
 # What a cell costs besides, in programs over all of them, whose respondent knows it: flows round it convince him, too.
 KNOWN = 100.0
+# So many reasons are remembered for a mask.
+REMEMBERED = 6
+
+# For each cell of a problem, the threats that were not withstood without it.
+Reasons = dict[int, list[Threat]]
 
 
 class Pruning:
-    """The masked cells of a problem, of which the superfluous ones are found; flows go by the cells of the part."""
+    """The masked cells of a problem, of which the superfluous ones are found; flows go by the cells of the part.
 
-    def __init__(self, problem: Problem, masked: Mask, proofs: Mapping[Threat, list[Proof]]) -> None:
+    `reasons` are what earlier patterns of the problem needed their masks for, the last one first; new ones are added.
+    They are tried first: a mask that is needed is mostly needed for what it was needed for before, and one attack that
+    gets through is enough to keep it. Where programs go over all masked cells, what is removed does not depend on them.
+    """
+
+    def __init__(
+        self, problem: Problem, masked: Mask, proofs: Mapping[Threat, list[Proof]], reasons: Reasons | None = None
+    ) -> None:
         self._whole, self._masked = problem, masked
+        self._reasons = {} if reasons is None else reasons
         self._cells = np.flatnonzero(masked)
         self._part = problem.part(self._cells, proofs)
         prices = self._part.costs / max(float(problem.costs.max(initial=0.0)), 1e-9) * 1e3 + 1e-3
@@ -90,17 +103,37 @@ class Pruning:
     def _rerouted(self, cell: int) -> dict[Threat, list[Proof]] | None:
         """New proofs for all threats whose proofs have a cell on their way; None where one has no other."""
         changes: dict[Threat, list[Proof]] = {}
-        users = self._users.get(cell, set())
-        for threat in sorted(users, key=lambda threat: (-self._failures.get(threat, 0), threat.cell, threat.sign)):
+        for threat in self._in_doubt(cell):
             proofs = [proof for proof in self._proofs[threat] if proof.avoids(cell)]
             if len(proofs) == len(self._proofs[threat]):
                 continue
             found = self._proved(threat, proofs, cell, changes)
             if found is None:
-                self._failures[threat] = self._failures.get(threat, 0) + 1
+                self._remember(cell, threat)
                 return None
             changes[threat] = found
         return changes
+
+    def _in_doubt(self, cell: int) -> list[Threat]:
+        """The threats whose proofs have, or had, a cell on their way; first those that are likely to need it."""
+        reasons = self._reasons.get(int(self._cells[cell]), [])
+        ranks = {(reason.cell, reason.sign): place for place, reason in enumerate(reasons)}
+
+        def rank(threat: Threat) -> tuple[int, int, int, int]:
+            known = ranks.get((int(self._cells[threat.cell]), threat.sign), REMEMBERED)
+            return known, -self._failures.get(threat, 0), threat.cell, threat.sign
+
+        return sorted(self._users.get(cell, set()), key=rank)
+
+    def _remember(self, cell: int, threat: Threat) -> None:
+        """A mask is needed for a threat."""
+        self._failures[threat] = self._failures.get(threat, 0) + 1
+        reason, place = self._in_whole(threat), int(self._cells[cell])
+        others = [other for other in self._reasons.get(place, []) if other != reason]
+        self._reasons[place] = [reason, *others][:REMEMBERED]
+
+    def _in_whole(self, threat: Threat) -> Threat:
+        return replace(threat, cell=int(self._cells[threat.cell]))
 
     def _proved(
         self, threat: Threat, proofs: list[Proof], cell: int, changes: Mapping[Threat, list[Proof]]
@@ -121,7 +154,7 @@ class Pruning:
     def _answer(self) -> dict[Threat, list[Proof]]:
         """The proofs in the cells of the whole problem."""
         return {
-            replace(threat, cell=int(self._cells[threat.cell])): [
+            self._in_whole(threat): [
                 replace(proof, flow=Flow(self._cells[proof.flow.cells], proof.flow.amounts)) for proof in proofs
             ]
             for threat, proofs in self._proofs.items()
