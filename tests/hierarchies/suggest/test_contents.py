@@ -159,6 +159,20 @@ def test_other_dates_of_two_digits_lie_not_far_ahead():
     assert "latest_year" not in content("entry", recent, "date").hierarchy
 
 
+def test_years_of_two_digits_are_those_around_years_of_four():
+    """Whoever was born in 1930 and is written 5.3.30 was not born in 2030, though no name speaks of birth."""
+    days = random.Random(4).sample([date(1930, 1, 1) + timedelta(days=20 * place) for place in range(1650)], 1650)
+    texts = [f"{day:%d.%m.%Y}" if place % 3 else f"{day:%d.%m.%y}" for place, day in enumerate(days)]
+    entry = content("entry", texts, "date")
+    bound = ladder(entry, texts)
+    short = {bound.published(text, bound.height - 2) for place, text in enumerate(texts) if not place % 3}
+    assert short == {f"{decade}*" for decade in range(193, 203)}
+    visits = [f"05.{month:02}.{year}" for year in (2019, 2020, 2021) for month in range(1, 13)]
+    visits += [f"05.{month:02}.22" for month in range(1, 13)]
+    bound = ladder(content("entry", visits, "date"), visits)
+    assert {bound.published(text, bound.height - 2) for text in visits} == {"201*", "202*"}
+
+
 @pytest.mark.parametrize("form", ["{}%", "€ {}", "{} EUR", "{:,}.50", "${:,}", "{} m²", "{} kg"])
 def test_numbers_with_a_unit_have_intervals(form):
     entry = content("x", [form.format(number) for number in range(1000, 3000, 7)])

@@ -109,9 +109,17 @@ def date_hierarchy(profile: Profile, named: bool, birth: bool = False) -> tuple[
 
 
 def _century(profile: Profile, formats: list[str], birth: bool) -> dict[str, int]:
-    """The last year that two digits may stand for, where they would stand for one that is too late."""
+    """The last year that two digits may stand for, where they would stand for one that is too late.
+
+    Where years of four digits stand beside them, the hundred years lie around these: as many before as behind.
+    """
     two_digits = [format_ for format_ in formats if "%y" in format_]
     latest = date.today().year + (0 if birth else _YEARS_AHEAD)
+    others = [read_moments(profile.sample, format_) for format_ in formats if "%Y" in format_]
+    years = np.concatenate([moments.years[moments.valid] for moments in others]) if others else np.zeros(0, int)
+    if len(years):
+        around = np.sort(years)[[len(years) // 100, len(years) - 1 - len(years) // 100]]
+        latest = min(latest, int(around[1] + max(99 - (around[1] - around[0]), 0) // 2))
     late = any((read_moments(profile.sample, format_).years > latest).any() for format_ in two_digits)
     return {"latest_year": latest} if two_digits and (birth or late) else {}
 

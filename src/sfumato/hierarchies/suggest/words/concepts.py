@@ -1,8 +1,8 @@
 """Concepts: what columns about persons are about, and the words in their names that say so.
 
-English and German words stand in `concepts.txt`, in the order in which they are tried, those of further languages in
-`languages.txt`, those of registers and offices in `registers.txt`, those of studies and outcomes in `studies.txt`,
-those that forms have everywhere in `fields.txt`, those of trades in `topics.txt`.
+English and German words stand in `concepts.txt`, in the order in which they are tried, those of other languages in
+`languages.txt` and `further_languages.txt`, those of registers and offices in `registers.txt`, those of studies and
+outcomes in `studies.txt`, those that forms have everywhere in `fields.txt`, those of trades in `topics.txt`.
 """
 
 import re
@@ -107,7 +107,7 @@ _SECTIONS = list(read_sections("concepts.txt"))
 _REGISTERS = [
     part for file in ("registers.txt", "studies.txt", "fields.txt", "topics.txt") for part in read_sections(file)
 ]
-_LANGUAGES = [*read_sections("languages.txt"), *_REGISTERS]
+_LANGUAGES = [*read_sections("languages.txt"), *read_sections("further_languages.txt"), *_REGISTERS]
 _WORDS_OF: dict[str, list[frozenset[str]]] = {}
 for _head, _words in _LANGUAGES:
     _WORDS_OF.setdefault(_head[0], []).append(_words)
