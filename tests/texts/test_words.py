@@ -21,6 +21,7 @@ from sfumato.report.release.sections.measures import forcing_sentences
 from sfumato.shapes.shapes import Choice
 from sfumato.tables.plan.perturbation import PERTURBATIONS
 from sfumato.tables.plan.plan import ATTACKER, PROTECTION, RULES
+from sfumato.texts.counted import CountedText
 from sfumato.texts.words import SAID, accepted_words, languages, words_in
 from sfumato.web.projects.loaded_data import load
 from sfumato.web.rows import method_choice, promises
@@ -187,7 +188,7 @@ def test_reasons_are_german_whatever_is_put_behind_them() -> None:
     german = words_in("de")
     texts = {name: text for name, text in vars(reasons).items() if isinstance(text, str) and name.isupper()}
     filled = {
-        name: text.format(why=KNOWN, known=KNOWN, **FILLED)
+        name: CountedText(text).format(why=KNOWN, known=KNOWN, **FILLED)
         for name, text in texts.items()
         if name not in TOLD_ELSEWHERE
     }

@@ -143,12 +143,17 @@ TEXTLESS = (
     "of them, turn it into columns of texts or numbers, and look again."
 )
 MISSPELLINGS = (
-    " {count} of its values look like misspellings of others: mend them, or they count as values of their own."
+    " {count} of its values {count:looks like a misspelling of another: mend it, or it counts as a value of its own"
+    "|look like misspellings of others: mend them, or they count as values of their own}."
 )
 SPELLINGS = (
-    " {count} of its values are likely other spellings of one: make them one, or they are generalized as several."
+    " {count} of its values {count:is likely another spelling of another|are likely other spellings of one}: make them "
+    "one, or they are generalized as several."
 )
-ONE_SPELLING = " {count} of its values are likely other spellings of one: they count, and are published, as one."
+ONE_SPELLING = (
+    " {count} of its values {count:is likely another spelling of another|are likely other spellings of one}: they "
+    "count, and are published, as one."
+)
 NA_IS_A_CODE = ' "NA" is one of its codes, no missing value, so it counts as a value in all other columns, too.'
 UNITS = "Its numbers are in several units ({units}): write all of them in one, and give them a ladder of numbers."
 ONLY = "A plan needs a quasi-identifier, and no column is a better one."

@@ -26,6 +26,7 @@ from sfumato.microdata.publishing.numbers import read_numbers
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.microdata.publishing.proposal import proposed_publication, published_counts
 from sfumato.shapes.files import dumped
+from sfumato.texts.counted import filled
 
 K = 5
 SUPPRESSION = 0.02
@@ -169,8 +170,8 @@ def _reason(suggestion: Suggestion, profile: Profile, publication: Publication |
     """Why a column is what it is, how it is published, and what should be mended in it."""
     spelled = suggestion.role in ("sensitive", "quasi-identifier") and len(profile.counts) <= _MAX_NAMED
     more, wrong = (surplus(profile.counts), misspelled(profile.counts)) if spelled and publication is None else (0, 0)
-    spellings = (ONE_SPELLING if suggestion.role == "sensitive" else SPELLINGS).format(count=more) if more else ""
-    misspellings = MISSPELLINGS.format(count=wrong) if wrong else ""
+    spellings = filled(ONE_SPELLING if suggestion.role == "sensitive" else SPELLINGS, {"count": more}) if more else ""
+    misspellings = filled(MISSPELLINGS, {"count": wrong}) if wrong else ""
     coded = "" if publication is None else publication.reason(len(profile.counts))
     return suggestion.reason + coded + spellings + misspellings
 
