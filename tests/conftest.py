@@ -45,11 +45,10 @@ settings.load_profile("sfumato")
 
 def pytest_configure(config: pytest.Config) -> None:
     """A run in the background ignores Ctrl-C, and so would the programs that tests interrupt: listen again."""
-    import java_classes
     from shown import OnlyShown
 
     config.pluginmanager.register(OnlyShown())
-    os.environ.setdefault("SPARK_SUBMIT_OPTS", JAVA + java_classes.reading())
+    os.environ.setdefault("SPARK_SUBMIT_OPTS", JAVA)
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if "PYTEST_XDIST_WORKER" not in os.environ:
@@ -187,8 +186,6 @@ def spark() -> Iterator[Any]:
     """A session with two cores: the real engine."""
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("Spark needs Java, which is not installed")
-    import java_classes
-
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Spark's own, about the versions of other libraries
@@ -197,12 +194,6 @@ def spark() -> Iterator[Any]:
         builder = SparkSession.builder.master("local[2]").appName("sfumato-tests")
         for key, value in SPARK.items():
             builder = builder.config(key, value)
-        writing = java_classes.writing()
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("SPARK_SUBMIT_OPTS", os.environ["SPARK_SUBMIT_OPTS"] + writing)
-            session = builder.getOrCreate()
-        gateway = session.sparkContext._gateway
+        session = builder.getOrCreate()
         yield session
         session.stop()
-        if writing:
-            java_classes.written(gateway)
