@@ -76,3 +76,26 @@ def test_linkage_by_probability_equals_brute_force(k):
     assert shown["learned_by_probability"] == pytest.approx(learned)
     assert shown["learned_of_others_by_probability"] == pytest.approx(brute_force_by_weight(raw, after, True)[1])
     assert shown["linked_by_probability_before"] == 1.0
+
+
+def test_figures_of_a_column_are_about_all_rows_that_have_its_number():
+    raw = np.column_stack([np.arange(100.0), np.arange(100.0)])
+    raw[:20, 0] = np.nan
+    after = raw.copy()
+    after[:, 1] = np.roll(raw[:, 1], 7)
+    shown = figures(raw, after)
+    assert (shown["rows"], shown["incomplete_rows"]) == (80, 20)
+    assert all(before == now for before, now in shown["quantiles"]["b"].values())
+    assert shown["quantiles"]["b"]["0.5"][0] == 49.5 and shown["quantiles"]["a"]["0.5"][0] == 59.5
+    gaps = np.abs(raw[:, 1] - after[:, 1]) / raw[:, 1].std()
+    assert shown["near_in_deviation"] == {"a": 1.0, "b": (gaps <= NEAR_DEVIATION).mean()}
+    assert shown["il1s"] == pytest.approx(gaps.sum() / np.sqrt(2) / 180)
+
+
+def test_columns_that_no_row_has_together_are_measured_one_by_one():
+    raw = np.full((10, 2), np.nan)
+    raw[:5, 0] = raw[5:, 1] = np.arange(5.0)
+    shown = figures(raw, raw)
+    assert shown["near_in_rank"] == {"a": 1.0, "b": 1.0} and "linked_by_distance" not in shown
+    nothing = np.full((3, 2), np.nan)
+    assert figures(nothing, nothing) == {"rows": 0, "incomplete_rows": 3}

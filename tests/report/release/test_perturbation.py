@@ -120,3 +120,18 @@ def test_special_uniques_after_a_release_without_classes_are_those_before(tmp_pa
     assert before == after and before["rows"] > 0
     release.save(tmp_path / "out")
     assert "are still singled out" in (tmp_path / "out" / "report.html").read_text()
+
+
+@pytest.mark.parametrize("kept", [0, 100])
+def test_the_page_says_how_many_rows_have_all_numbers(tmp_path, kept) -> None:
+    frame = FRAME.select(
+        "sex",
+        a=pl.when(pl.int_range(ROWS) < 60 + kept).then("weight"),
+        b=pl.when(pl.int_range(ROWS) >= 60 - kept // 10).then("limit"),
+    )
+    perturbed = {name: {"role": "insensitive", "publish": {"swap": 0.1}} for name in "ab"}
+    plan = {**PLAN, "columns": {"sex": PLAN["columns"]["sex"], **perturbed}}
+    anonymize(frame, plan).save(tmp_path / "out")
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert f"all these numbers: {70 if kept else 0};" in page and "within 1 % of the ranks" in page
+    assert ("takes the right one in" in page) == bool(kept)

@@ -48,7 +48,23 @@ def _plain(words: Words, entry: Mapping[str, Any]) -> str:
 
 
 def _risk(words: Words, measures: Mapping[str, Any]) -> Iterator[str]:
-    yield f"<h3>{escape(words['perturbed.risk'])}</h3>" + paragraph(
+    yield f"<h3>{escape(words['perturbed.risk'])}</h3>" + "".join(_linkage(words, measures))
+    rows = [
+        (name, words.percent(near), words.percent(measures["near_in_deviation"][name]))
+        for name, near in measures["near_in_rank"].items()
+    ]
+    yield table([words["report.column"], words["perturbed.near_rank"], words["perturbed.near_deviation"]], rows, words)
+
+
+def _linkage(words: Words, measures: Mapping[str, Any]) -> Iterator[str]:
+    """Which rows an attacker finds, of those that have all numbers."""
+    left_out = measures.get("incomplete_rows", 0)  # folders of earlier versions do not tell
+    if left_out:
+        counts = {"rows": words.count(measures["rows"]), "left_out": words.count(left_out)}
+        yield paragraph(words["perturbed.incomplete"].format(**counts))
+    if "linked_by_distance" not in measures:
+        return
+    yield paragraph(
         words["perturbed.risk_text"].format(
             linked=words.percent(measures["linked_by_distance"]),
             weighed=words.percent(measures["linked_by_probability"]),
@@ -72,15 +88,10 @@ def _risk(words: Words, measures: Mapping[str, Any]) -> Iterator[str]:
         ),
     ]
     yield legend(words) + meters(words, pairs)
-    rows = [
-        (name, words.percent(near), words.percent(measures["near_in_deviation"][name]))
-        for name, near in measures["near_in_rank"].items()
-    ]
-    yield table([words["report.column"], words["perturbed.near_rank"], words["perturbed.near_deviation"]], rows, words)
 
 
 def _losses(words: Words, measures: Mapping[str, Any]) -> Iterator[str]:
-    rows = [(words[f"perturbed.{name}"], measures[name]) for name in LOSSES if measures[name] is not None]
+    rows = [(words[f"perturbed.{name}"], measures[name]) for name in LOSSES if measures.get(name) is not None]
     yield f"<h3>{escape(words['perturbed.loss'])}</h3>" + table(["", words["measure.value"]], rows, words)
 
 

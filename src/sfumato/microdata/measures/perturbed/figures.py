@@ -7,10 +7,11 @@ rows that an attacker who knows all raw numbers of a person links rightly. Loss:
 value in units of sqrt(2) standard deviations (Yancey, W., Winkler, W., Creecy, R. 2002), and what becomes of
 covariances, eigenvalues and quantiles.
 
-Where there are many rows, some are drawn and linked with all others. Rows with a missing value are left out.
+Where there are many rows, some are drawn and linked with all others. Figures of a column are about all rows that have
+its number; what compares rows or columns is about those that have all numbers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,16 +29,25 @@ QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 
 
 def figures_of(names: Sequence[str], before: Floats, after: Floats, key: str) -> dict[str, Any]:
-    """All figures, in plain values.
+    """All figures, in plain values; those of linkage and of covariances where two rows have all numbers.
 
     Args:
         before, after: (rows, columns) raw and published numbers, NaN where one is missing.
         key: What rows are drawn by where there are too many.
     """
-    whole = ~(np.isnan(before) | np.isnan(after)).any(axis=1)
-    before, after = before[whole], after[whole]
-    if len(before) < 2:
-        return {"rows": len(before)}
+    there = ~(np.isnan(before) | np.isnan(after))
+    whole = there.all(axis=1)
+    figures = {"rows": int(whole.sum()), "incomplete_rows": int((~whole).sum())}
+    columns = {name: (before[:, at], after[:, at], there[:, at]) for at, name in enumerate(names) if there[:, at].any()}
+    if not columns:
+        return figures
+    if figures["rows"] >= 2:
+        figures |= _row_figures(before[whole], after[whole], key)
+    return figures | _column_figures(columns)
+
+
+def _row_figures(before: Floats, after: Floats, key: str) -> dict[str, Any]:
+    """How often rows are found again, and what becomes of what columns tell together; every row has all numbers."""
     spread = np.where(before.std(axis=0) > 0, before.std(axis=0), 1.0)
     raw, published = (np.ascontiguousarray((part - before.mean(axis=0)) / spread) for part in (before, after))
     chosen = _drawn(len(raw), raw.shape[1], key)
@@ -45,7 +55,6 @@ def figures_of(names: Sequence[str], before: Floats, after: Floats, key: str) ->
     alone = before_of(raw, chosen)
     heaviest = by_probability(raw, published, chosen, NEAR_DEVIATION, key)
     return {
-        "rows": len(raw),
         "linked_rows": len(chosen),
         "linked_by_distance": nearest.linked,
         "linked_by_probability": heaviest.linked,
@@ -56,15 +65,21 @@ def figures_of(names: Sequence[str], before: Floats, after: Floats, key: str) ->
         "learned_of_others": nearest.learned_of_others,
         "learned_by_probability": heaviest.learned,
         "learned_of_others_by_probability": heaviest.learned_of_others,
-        "near_in_rank": dict(zip(names, _near_ranks(before, after).tolist(), strict=True)),
-        "near_in_deviation": dict(
-            zip(names, (np.abs(raw - published) <= NEAR_DEVIATION).mean(axis=0).tolist(), strict=True)
-        ),
-        "il1s": float((np.abs(raw - published) / np.sqrt(2)).mean()),
         "covariance_distance": _covariance_distance(raw, published),
         "eigenvalue_distance": _eigenvalue_distance(raw, published),
         "correlation_drift": _correlation_drift(before, after),
-        "quantiles": {name: _quantiles(before[:, at], after[:, at]) for at, name in enumerate(names)},
+    }
+
+
+def _column_figures(columns: Mapping[str, tuple[Floats, Floats, Any]]) -> dict[str, Any]:
+    """What each column tells and loses by itself: raw and published numbers, and which rows have both."""
+    pairs = {name: (raw[both], published[both]) for name, (raw, published, both) in columns.items()}
+    gaps = {name: np.abs(raw - published) / (raw.std() or 1.0) for name, (raw, published) in pairs.items()}
+    return {
+        "near_in_rank": {name: _near_ranks(*pair) for name, pair in pairs.items()},
+        "near_in_deviation": {name: float((gap <= NEAR_DEVIATION).mean()) for name, gap in gaps.items()},
+        "il1s": float((np.concatenate(list(gaps.values())) / np.sqrt(2)).mean()),
+        "quantiles": {name: _quantiles(raw, published) for name, (raw, published, _) in columns.items()},
     }
 
 
@@ -76,19 +91,16 @@ def _drawn(rows: int, width: int, key: str) -> Any:
     return np.sort(np.argsort(uniforms(key, rows))[:most])
 
 
-def _near_ranks(before: Floats, after: Floats) -> Floats:
-    """For each column the share of rows whose value lies within a share of the ranks of its published one."""
-    shares = np.empty(before.shape[1])
+def _near_ranks(before: Floats, after: Floats) -> float:
+    """The share of rows whose value lies within a share of the ranks of its published one."""
     reach = max(1, int(NEAR_RANKS * len(before)))
-    for column in range(before.shape[1]):
-        values, rows, counts = np.unique(before[:, column], return_inverse=True, return_counts=True)
-        ends = np.append(0, np.cumsum(counts))  # each value has the ranks from its end here to the next
-        published, places = np.unique(after[:, column], return_inverse=True)
-        low = ends[np.searchsorted(values, published, "left")] - reach
-        high = ends[np.searchsorted(values, published, "right")] + reach
-        own, its = rows.reshape(-1), places.reshape(-1)
-        shares[column] = float(((ends[own + 1] > low[its]) & (ends[own] < high[its])).mean())
-    return shares
+    values, rows, counts = np.unique(before, return_inverse=True, return_counts=True)
+    ends = np.append(0, np.cumsum(counts))  # each value has the ranks from its end here to the next
+    published, places = np.unique(after, return_inverse=True)
+    low = ends[np.searchsorted(values, published, "left")] - reach
+    high = ends[np.searchsorted(values, published, "right")] + reach
+    own, its = rows.reshape(-1), places.reshape(-1)
+    return float(((ends[own + 1] > low[its]) & (ends[own] < high[its])).mean())
 
 
 def _covariance_distance(raw: Floats, published: Floats) -> float:
@@ -113,6 +125,6 @@ def _correlation_drift(before: Floats, after: Floats) -> float | None:
 
 
 def _quantiles(before: Floats, after: Floats) -> dict[str, list[float]]:
-    """Some quantiles before and after, by the share below them."""
-    pairs = zip(np.quantile(before, QUANTILES).tolist(), np.quantile(after, QUANTILES).tolist(), strict=True)
+    """Some quantiles before and after, by the share below them, of all numbers that there are."""
+    pairs = zip(np.nanquantile(before, QUANTILES).tolist(), np.nanquantile(after, QUANTILES).tolist(), strict=True)
     return {f"{share:g}": [one, other] for share, (one, other) in zip(QUANTILES, pairs, strict=True)}
