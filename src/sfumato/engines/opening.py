@@ -1,6 +1,6 @@
 """Opening an engine for what the caller has: a path, or a frame of any kind."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +17,7 @@ from sfumato.microdata.plan.model import Plan
 EngineName = Literal["duckdb", "frames", "spark"]
 # How datasets to try things on, lazy frames and results of queries hand their rows over.
 HANDING_OVER = ("to_arrow", "collect", "to_arrow_table")
+INDEX = "The index of the frame is not published, since the plan does not name it: {names}."
 
 
 def open_engine(data: Any, plan: Plan, name: EngineName | None = None, columns: Sequence[str] | None = None) -> Engine:
@@ -74,7 +75,7 @@ def _opened(data: Any, plan: Plan, name: EngineName | None, columns: tuple[str, 
         return _of_path(Path(data), plan, name, columns)
     if name == "duckdb":
         raise EngineError("the engine duckdb reads files.", "Give a path, or leave the engine out.", "engine")
-    return open_frame(data)
+    return open_frame(data, wanted=plan.columns)
 
 
 def _planned(plan: Plan) -> Path | str:
@@ -135,13 +136,20 @@ def _of_path(path: Path, plan: Plan, name: EngineName | None, columns: tuple[str
         engine.close()
 
 
-def open_frame(frame: Any, notes: tuple[str, ...] = ()) -> Engine:
-    """The engine for a frame, or for what hands its rows over as one; `notes` say what a reader should know of it."""
+def open_frame(frame: Any, notes: tuple[str, ...] = (), wanted: Container[str] | None = None) -> Engine:
+    """The engine for a frame, or for what hands its rows over as one.
+
+    Args:
+        notes: What a reader should know of it.
+        wanted: The levels of its index that are columns; by default all that have a name.
+    """
     from sfumato.engines.frames.engine import FrameEngine
+    from sfumato.engines.frames.sources import with_index
 
     for rows in _as_frames(frame):
         with suppress(TypeError):
-            return FrameEngine(rows, notes)
+            columns, left = with_index(rows, wanted)
+            return FrameEngine(columns, (*notes, INDEX.format(names=", ".join(left))) if left else notes)
     raise EngineError(
         f"{type(frame).__name__} is no frame that Sfumato knows.",
         "Give a path, or a pandas, Polars, Arrow or Spark frame; of records: pandas.DataFrame(records).",

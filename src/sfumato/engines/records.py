@@ -29,29 +29,6 @@ def columns_of(frame: Any) -> tuple[Columns, int]:
     return {name: _plain(values) for name, values in known.to_dict(as_series=False).items()}, len(known)
 
 
-def with_index(frame: Any) -> Any:
-    """A frame, collected where it is lazy, with its index as a column: an index that has a name holds an attribute.
-
-    Raises:
-        DataError: This is no frame, or a column has the name of its index.
-    """
-    import narwhals as nw
-
-    from sfumato.engines.frames.sources import eager
-
-    known = eager(frame)
-    index = nw.maybe_get_index(known)
-    if index is None or all(name is None for name in index.names):
-        return known.to_native()
-    try:
-        return known.to_native().reset_index()
-    except ValueError:
-        what = "the index of the frame has the name of a column."
-        raise DataError(
-            what, "Rename it, or leave it out: frame.reset_index(drop=True).", "duplicate-columns"
-        ) from None
-
-
 def frame_like(frame: Any, columns: Mapping[str, list[Any]]) -> Any:
     """A frame of the same kind with other columns; a lazy frame becomes the eager one it is collected to."""
     import narwhals as nw

@@ -91,9 +91,10 @@ def _is_graph(content: Any) -> bool:
 
 
 def _frame(data: Any, configuration: Configuration, seed: int | None) -> Anonymized:
-    from sfumato.engines.records import columns_of, frame_like, with_index
+    from sfumato.engines.frames.sources import with_index
+    from sfumato.engines.records import columns_of, frame_like
 
-    data = with_index(data)
+    data, _ = with_index(data)
     columns, rows = columns_of(data)
     answer, kpis, warnings = anonymize_columns(columns, configuration, rows, seed)
     published = {answer[name].name: answer[name].values for name in columns}

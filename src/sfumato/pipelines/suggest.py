@@ -269,9 +269,11 @@ def suggest_for_frame(frame: Any) -> SuggestedPlan:
     >>> suggest_for_frame(frame).plan["columns"]["illness"]["role"]
     'sensitive'
     """
+    from sfumato.engines.frames.sources import with_index
     from sfumato.engines.opening import open_engine
     from sfumato.pipelines.suggesting.lost_zeros import without_lost_zeros
 
+    frame, _ = with_index(frame)
     with closing(open_engine(frame, Plan())) as engine:
         rows = CountedRows(engine)
         proposal = without_lost_zeros(suggest_plan(rows), frame)

@@ -109,3 +109,40 @@ def test_a_crosstab_without_cells_is_refused(rows) -> None:
     empty = pd.DataFrame(index=range(rows)) if rows else pd.DataFrame({"a": []})
     with pytest.raises(SfumatoError, match="no cells"):
         sf.suppress(empty, policy="cms-11")
+
+
+def test_levels_of_an_index_that_the_plan_names_are_columns() -> None:
+    frame = people()
+    kept = sf.anonymize(frame.set_index(["name", "age"]), plan())
+    assert set(kept.data.columns) == set(frame.columns)
+    assert sorted(kept.data["age"]) == sorted(sf.anonymize(frame, plan()).data["age"])
+    assert set(kept.data["name"]) == {"*"} and kept.data.index.names == [None]
+    assert sf.risk(frame.set_index("age"), ["age"]).to_dict() == sf.risk(frame[["age"]], ["age"]).to_dict()
+
+
+def test_other_levels_of_an_index_are_left_out_aloud() -> None:
+    frame = people().set_index(["note", "pay"])
+    release = sf.anonymize(frame, plan())
+    assert list(release.data.columns) == ["name", "age", "sex"] and frame.index.names == ["note", "pay"]
+    said = "The index of the frame is not published, since the plan does not name it: note, pay."
+    assert said in release.report.remarks
+    assert not any("index" in text for text in sf.anonymize(people().set_axis([3] * ROWS), plan()).report.remarks)
+
+
+def test_suggest_and_verify_see_an_index_that_has_a_name() -> None:
+    frame = people().set_index(["name", "age"])
+    proposed = sf.suggest(frame)
+    assert set(proposed.columns) == {*people().columns} and proposed.columns["name"].role == "identifier"
+    assert set(sf.anonymize(frame, proposed).data["name"]) == {"*"}
+    published = sf.anonymize(people(), plan()).data
+    assert sf.verify(published.set_index("age"), plan()).holds
+    published["age"] = people()["age"]
+    assert not sf.verify(published.set_index("age"), plan()).holds
+
+
+def test_an_index_with_the_name_of_a_column_is_refused() -> None:
+    twice = people().set_index("age", drop=False)
+    assert len(sf.anonymize(twice, plan()).data) == ROWS  # the same values: the index is the column
+    twice["age"] += 1
+    with pytest.raises(DataError, match="name of a column"):
+        sf.anonymize(twice, plan())

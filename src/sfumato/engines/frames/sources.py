@@ -1,6 +1,6 @@
 """Frames as they come and go: of which kind, of types that have texts, and published with nothing beside the values."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from importlib.util import find_spec
 from typing import Any
 
@@ -45,6 +45,42 @@ def wrapped(frame: Any, eager_only: bool = False) -> Any:
     except DuplicateError:
         check_names([*getattr(frame, "column_names", frame.columns)])
         raise
+
+
+def with_index(frame: Any, wanted: Container[str] | None = None) -> tuple[Any, tuple[str, ...]]:
+    """A frame with levels of its index as columns, and the names of levels that are left out.
+
+    A level that has a name holds what a column does. Frames without an index are handed on as they are.
+
+    Args:
+        wanted: The levels to take; by default all that have a name.
+
+    Raises:
+        DataError: A column has the name of a level that is to become one, and other values.
+    """
+    try:
+        known = wrapped(frame, eager_only=True)
+    except TypeError:
+        return frame, ()
+    index = nw.maybe_get_index(known)
+    if index is None or all(name is None for name in index.names):
+        return frame, ()
+    native = known.to_native()
+    named = [name for name in index.names if name is not None and not _is_column(native, name)]
+    taken = [name for name in named if wanted is None or name in wanted]
+    if clash := [name for name in taken if name in known.columns or taken.count(name) > 1]:
+        what = f'the index of the frame has the name of a column: "{clash[0]}".'
+        raise DataError(what, "Rename it, or leave it out: frame.reset_index(drop=True).", "duplicate-columns")
+    left = tuple(str(name) for name in named if name not in taken)
+    dropped = [place for place, name in enumerate(index.names) if name not in taken]
+    if len(dropped) == len(index.names):
+        return native.reset_index(drop=True), left
+    return (native.droplevel(dropped) if dropped else native).reset_index(), left
+
+
+def _is_column(frame: Any, level: Any) -> bool:
+    """Whether a level of an index is a column, too, as `set_index(…, drop=False)` leaves it."""
+    return level in frame.columns and list(frame.index.get_level_values(level)) == list(frame[level])
 
 
 def installed(*names: str) -> str:
