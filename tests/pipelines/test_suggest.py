@@ -432,7 +432,7 @@ def test_one_row_is_not_released(tmp_path):
 
 def test_spellings_are_warned_about():
     frame = pl.DataFrame({"age": [20 + place % 9 for place in range(90)], "smoker": ["yes", "no", "No "] * 30})
-    assert "1 of its values are likely other spellings" in suggest_for_frame(frame).reasons["smoker"]
+    assert "1 of its values is likely another spelling" in suggest_for_frame(frame).reasons["smoker"]
 
 
 def lines(header: str, rows: list[tuple[object, ...]]) -> str:
