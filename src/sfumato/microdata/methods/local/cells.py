@@ -68,8 +68,7 @@ class CellWalk:
 
     @cached_property
     def _prices(self) -> Prices:
-        labels, costs, widths = self.sweep.prices
-        return Prices(labels[self._order], costs[self._order], widths[self._order])
+        return self.sweep.prices_by(self._order)
 
     @cached_property
     def _codes(self) -> np.ndarray[tuple[int, int], np.dtype[np.int32]]:

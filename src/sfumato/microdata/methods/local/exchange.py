@@ -9,7 +9,6 @@ import numpy as np
 
 from sfumato.microdata.methods.local import exchange_kernels
 from sfumato.microdata.methods.local.exchange_kernels import Groups
-from sfumato.microdata.methods.local.kernels import Prices
 from sfumato.microdata.methods.local.sweep import UNPLACED, Ints, Sweep
 from sfumato.microdata.methods.time_limit import Flag as StopFlag
 from sfumato.microdata.models.classes import Floats
@@ -44,7 +43,7 @@ def bettered(sweep: Sweep, owners: Ints, least: Floats, stop: StopFlag, kinds: K
     """
     table, problem, columns = sweep.table, sweep.problem, _telling_first(sweep)
     lowest, highest = (np.array(levels, np.int64)[columns] for levels in (problem.lowest, problem.highest))
-    codes, prices = np.ascontiguousarray(table.codes[:, columns]), Prices(*(part[columns] for part in sweep.prices))
+    codes, prices = np.ascontiguousarray(table.codes[:, columns]), sweep.prices_by(columns)
     groups = _groups(owners, len(columns))
     exchange_kernels.gather(codes, table.counts, groups, prices, lowest)
     # Numbered by their cost, classes lie in memory as they are looked at.

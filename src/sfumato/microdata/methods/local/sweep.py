@@ -92,6 +92,11 @@ class Sweep:
         loss = self.problem.loss
         return loss.shares if isinstance(loss, Marginal) else np.full(len(self.table.columns), 1.0)
 
+    def prices_by(self, columns: Ints) -> Prices:
+        """The prices with the columns in another order."""
+        labels, costs, widths = self.prices
+        return Prices(labels[columns], costs[columns], widths[columns])
+
     @cached_property
     def prices(self) -> Prices:
         ladders = self.table.ladders
