@@ -116,6 +116,12 @@ def test_releases_made_by_themselves_are_not_judged_together(house, tmp_path, sf
         released(tmp_path, 2, alone)
 
 
+def test_quasi_identifiers_that_differ_from_those_of_then_are_named(tmp_path) -> None:
+    first = released(tmp_path, 0, [])
+    with pytest.raises(PlanError, match=r"one of both plans alone has region, zip\."):
+        read_release(first, ("sex", "born", "zip"), ())
+
+
 def test_previous_needs_persons_and_their_record(house, tmp_path, sfumato) -> None:
     plan = datasets.census(10).plan("x.csv") | {"previous": ["earlier"]}
     with pytest.raises(PlanError, match="role person"):

@@ -63,8 +63,9 @@ def read_release(folder: Path, quasi_identifiers: Sequence[str], promised: Seque
             "Releases are compared by persons: the earlier plan needs a column of role person, the house its record.",
             "previous-persons",
         )
-    if set(plan.quasi_identifiers) != set(quasi_identifiers):
-        what = f"previous: {folder.name} has other quasi-identifiers."
+    if differing := sorted({*plan.quasi_identifiers} ^ {*quasi_identifiers}):
+        names = ", ".join(differing)
+        what = f"previous: {folder.name} has other quasi-identifiers: one of both plans alone has {names}."
         raise PlanError(what, "Releases of the same columns are compared.", "previous-columns")
     report = sealing.read_mapping(folder / "report.json") or {}
     recoding = json.loads((folder / "recoding.json").read_text(encoding="utf-8"))
