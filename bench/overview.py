@@ -57,9 +57,12 @@ longer, up to twice; ratios to DuckDB hold, those to the other tool are too low 
 | what | CPU ms | beside | |
 |---|---:|---:|---|
 """
+# What takes longer is measured by itself, and stands on pages of its own, too.
+SECTIONS = ("k-optimize-benchmark.md", "tables-benchmark.md", "scale.md", "spark-benchmark.md")
 TAIL = """
 
-More: [K-Optimize](k-optimize-benchmark.md), [tables](tables-benchmark.md), [scale](scale.md).
+What follows was measured by itself, when its benchmark was run last (`python -m bench k_optimize`, `tables`, `scale`,
+`spark`). Other Python tools on the same rows: [comparison](comparison.md).
 """
 RED, PLAIN = "\033[31m", "\033[0m"
 
@@ -101,7 +104,8 @@ def _committed() -> dict[str, float]:
     """What the page that is there says."""
     if not PAGE.exists():
         return {}
-    rows = re.findall(r"^\| ([^|]+) \| ([\d,.]+) \|", PAGE.read_text(encoding="utf-8"), re.M)
+    own = PAGE.read_text(encoding="utf-8").partition("\n## ")[0]
+    rows = re.findall(r"^\| ([^|]+) \| ([\d,.]+) \|", own, re.M)
     return {what: float(own.replace(",", "")) for what, own in rows}
 
 
@@ -211,4 +215,11 @@ def _page(lines: list[Line], local: str) -> str:
     machine += f", load {os.getloadavg()[2]:.1f}"
     where = f"{machine}, Python {platform.python_version()}, {parts}; loops: {way()}."
     head = HEAD.format(day=f"{date.today():%Y-%m-%d}", where=where)
-    return head + "\n".join(line.cells for line in lines) + f"\n\n{local}" + TAIL
+    own = head + "\n".join(line.cells for line in lines) + f"\n\n{local}" + TAIL
+    return own + "".join(map(_section, SECTIONS))
+
+
+def _section(name: str) -> str:
+    """Another page as a section of this one: its headings are one lower."""
+    text = (PAGE.parent / name).read_text(encoding="utf-8")
+    return "\n" + re.sub(r"^(?=#+ )", "#", text, flags=re.M)

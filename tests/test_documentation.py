@@ -246,6 +246,14 @@ def test_a_page_is_found_by_the_end_of_its_name(sfumato) -> None:
     assert (missing.code, "mondrian" in missing.err) == (2, True)
 
 
+@pytest.mark.parametrize("name", ["k-optimize-benchmark", "tables-benchmark", "scale", "spark-benchmark"])
+def test_all_measurements_stand_on_one_page(name) -> None:
+    """Whoever measures one of them anew puts it there: `make bench` does."""
+    whole = (DOCS / "benchmarks.md").read_text(encoding="utf-8").splitlines()
+    lines = (DOCS / f"{name}.md").read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if line not in whole and f"#{line}" not in whole] == []
+
+
 def test_the_site_names_no_page_that_is_not_there() -> None:
     """Pages that the navigation does not name are put at its end by the hooks of the site."""
     text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
