@@ -96,8 +96,9 @@ def main() -> None:
         last = before.get(line.what)
         slower = last is not None and line.own > SLOWER * last
         print(f"{RED if slower else ''}{line.cells}{f' was {last:,.1f}' if slower else ''}{PLAIN if slower else ''}")
-    print(local)
-    PAGE.write_text(_page(lines, local), encoding="utf-8")
+    sections = "".join(map(_section, SECTIONS))
+    print(local + sections)
+    PAGE.write_text(_page(lines, local) + sections, encoding="utf-8")
 
 
 def _committed() -> dict[str, float]:
@@ -215,8 +216,7 @@ def _page(lines: list[Line], local: str) -> str:
     machine += f", load {os.getloadavg()[2]:.1f}"
     where = f"{machine}, Python {platform.python_version()}, {parts}; loops: {way()}."
     head = HEAD.format(day=f"{date.today():%Y-%m-%d}", where=where)
-    own = head + "\n".join(line.cells for line in lines) + f"\n\n{local}" + TAIL
-    return own + "".join(map(_section, SECTIONS))
+    return head + "\n".join(line.cells for line in lines) + f"\n\n{local}" + TAIL
 
 
 def _section(name: str) -> str:
