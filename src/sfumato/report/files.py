@@ -26,6 +26,7 @@ def html(plan: Plan, figures: Mapping[str, Any]) -> str:
     parts = [
         f"<h1>{escape(words['files.title'])}</h1>",
         paragraph(words["files.says"]),
+        paragraph(words["files.counted"].format(file=_top(figures))),
         tiles(heads),
         listing(map(words.sentence, figures["remarks"])) if figures["remarks"] else "",
         _section(words, "promises", ("model", "asked", "reached"), promises),
@@ -40,11 +41,17 @@ def _section(words: Words, title: str, head: Sequence[str], rows: Iterable[Seque
     return section(words[f"files.{title}"], table([words[f"files.{name}"] for name in head], rows, words))
 
 
+def _top(figures: Mapping[str, Any]) -> str:
+    """The file whose rows are the persons: parents stand before their children."""
+    return str(next(iter(figures["files"])))
+
+
 def text(figures: Mapping[str, Any]) -> str:
     """The figures in plain text."""
     lines = [
         f"{figures['persons'] - figures['withheld_persons']:,} of {figures['persons']:,} persons published, "
         f"{figures['classes']['count']:,} groups of at least {figures['classes']['smallest']:,}",
+        "  " + words_in()["files.counted"].format(file=_top(figures)),
         *(
             f"  {entry['model']}: asked {entry['asked']:g}, reached {entry['reached']:g}, with all rows together"
             for entry in figures["models"]

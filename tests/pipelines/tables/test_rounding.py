@@ -67,8 +67,21 @@ def test_rules_are_kept_or_nothing_is_published(folder):
     assert done.holds
     assert done.report["reader"]["unsafe"] == 3
     assert (done.data["Wert_published"].astype(int) % 5 == 0).all()
-    with pytest.raises(PromiseError):
-        sf.protect(frame, **parts, primary=rule, method={"name": "rounding", "base": 5, "kind": "deterministic"})
+    method = {"name": "rounding", "base": 5, "kind": "deterministic"}
+    with pytest.raises(PromiseError, match=r"computes \d+ unsafe cells more closely"):
+        sf.protect(frame, **parts, primary=rule, method=method)
+
+
+def test_one_cell_that_a_reader_computes_is_one_cell():
+    frame = pandas.DataFrame({"region": ["A", "B", "C", "Total"], "n": [1, 10, 15, 26]})
+    with pytest.raises(PromiseError, match="computes 1 unsafe cell more closely"):
+        sf.protect(
+            frame,
+            value="n",
+            dimensions={"region": {"levels": ["region"], "total": "Total"}},
+            primary=[{"rule": "frequency", "min": 3}],
+            method={"name": "rounding", "base": 2, "kind": "deterministic"},
+        )
 
 
 def test_random_rounding_is_repeated_by_its_secret_and_follows_the_key(folder):

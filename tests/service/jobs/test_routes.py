@@ -448,6 +448,8 @@ def test_cancelling_and_time_and_kill(serving, tmp_path, many, rows) -> None:
         waits = ask(client, rows)
         assert client.delete(cancelled.headers["location"]).status_code == 204
         assert client.get(cancelled.headers["location"]).json()["state"] == "cancelled"
+        assert client.delete(cancelled.headers["location"]).status_code == 204
+        assert client.get(cancelled.headers["location"]).status_code == 404
         assert ended(client, waits)["state"] == "done"
 
         killed = ask(client, many, large_plan())

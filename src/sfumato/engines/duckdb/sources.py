@@ -17,7 +17,6 @@ from sfumato.delimited.header import SAMPLED_RECORDS, header_of, is_title_row
 from sfumato.delimited.opening import open_text
 from sfumato.engines import sql
 from sfumato.engines.duckdb.library import register
-from sfumato.engines.duckdb.merged_cells import check_merged
 from sfumato.engines.duckdb.values import textless_in, with_one_text
 from sfumato.engines.files import files_in, files_of, format_of, head_of, other_columns
 from sfumato.engines.names import check_names
@@ -204,27 +203,32 @@ def _sqlite_values(cursor: Any, table: str) -> dict[str, str]:
 def _excel(connection: Any, path: Path, data: DataPlan, names: Sequence[str], _scratch: Path) -> Source:
     with extra_part("python-calamine", "excel"):
         import python_calamine
+    from sfumato.engines.workbooks.merged_cells import check_merged
+    from sfumato.engines.workbooks.sheet_marks import take_marks
+
     try:
         book = python_calamine.CalamineWorkbook.from_path(str(path))
         name = _chosen(data.table, book.sheet_names, first=True)
         sheet = book.get_sheet_by_name(name)
-        cells = sheet.to_python()
+        cells, start = sheet.to_python(), sheet.start or (0, 0)
     except (python_calamine.CalamineError, OSError):
         raise damaged(path) from None
+    marked = take_marks(path, name, start, cells)
     if not cells:
         raise empty(path.name)
     first = [str(_whole(name)) for name in cells[0]]
     sample = [[str(_whole(value)) for value in row] for row in cells[1:SAMPLED_RECORDS]]
     if data.header is not False and is_title_row(first, sample):
         raise title_line(path.name)
-    check_merged(sheet, cells, data.header is not False)
+    merged = (*(getattr(sheet, "merged_cell_ranges", None) or ()), *marked.merged)
+    check_merged(merged, start, cells, data.header is not False)
     columns, notes = header_of(first, sample, data.dialect, names)
     check_names(columns)
     rows = cells if data.header is False else cells[1:]
     texts = {name: _cells(name, [row[place] for row in rows]) for place, name in enumerate(columns)}
     sheets = len(book.sheet_names)
     first_sheet = (FIRST_SHEET.format(count=sheets, name=name),) if data.table is None and sheets > 1 else ()
-    return replace(_loaded(connection, texts), notes=(*first_sheet, *notes))
+    return replace(_loaded(connection, texts), notes=(*first_sheet, *marked.notes, *notes))
 
 
 def _survey(connection: Any, path: Path, _data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:

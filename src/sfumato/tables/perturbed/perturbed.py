@@ -14,6 +14,7 @@ from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.parts import Part
 from sfumato.tables.table_answer import TableAnswer
 from sfumato.tables.words import lower_end, number, upper_end
+from sfumato.texts.counted import filled
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,10 @@ def check_readers(parts: Sequence[Perturbed]) -> None:
     leaks = sum(int(part.too_narrow.sum()) for part in parts)
     if leaks:
         raise PromiseError(
-            f"a reader computes {leaks} unsafe cells more closely than the rules allow.",
+            filled(
+                "a reader computes {count} unsafe {count:cell|cells} more closely than the rules allow.",
+                {"count": leaks},
+            ),
             "Take a larger base or more noise, or mask cells instead: method optimal.",
             "audit",
         )

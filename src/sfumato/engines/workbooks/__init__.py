@@ -1,0 +1,1 @@
+"""What workbooks say of cells besides their values: merged ones, formulas nobody computed, errors, leading zeros."""

@@ -1,0 +1,22 @@
+"""What workbooks say of cells besides their values, each as a mark."""
+
+from typing import Literal, NamedTuple
+
+from sfumato.engines.workbooks.places import Place
+
+
+class Mark(NamedTuple):
+    """Something that is said of a cell.
+
+    Attributes:
+        kind: uncomputed: a formula of which the file holds no value; error: it holds one in place of a value;
+            shown: its format shows a number with leading zeros; merged: it stands for the cells up to another, too.
+        place: Where the cell is.
+        text: How the number is shown.
+        last: The last of merged cells.
+    """
+
+    kind: Literal["uncomputed", "error", "shown", "merged"]
+    place: Place
+    text: str = ""
+    last: Place = (0, 0)

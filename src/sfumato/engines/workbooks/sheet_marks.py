@@ -1,0 +1,85 @@
+"""What the marks of a sheet mean for who reads it: some are refused, some told, some are how values are read."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.parsers.expat import ExpatError
+from zipfile import BadZipFile, ZipFile, is_zipfile
+
+from sfumato.dataclass import dataclass
+from sfumato.delimited.faults import damaged
+from sfumato.engines.workbooks.archive import Archive
+from sfumato.engines.workbooks.marks import Mark
+from sfumato.engines.workbooks.merged_cells import Merged
+from sfumato.engines.workbooks.ods import CONTENT, marks_in_ods
+from sfumato.engines.workbooks.places import Place, listed, name_of
+from sfumato.engines.workbooks.xlsx import BOOK, marks_in_xlsx
+from sfumato.errors import DataError
+from sfumato.texts.counted import filled
+
+ERRORS = "{count} {count:cell holds an error|cells hold errors} ({places}), read as missing."
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedSheet:
+    """What there is to say of a sheet.
+
+    Attributes:
+        notes: What a reader should know of it.
+        merged: Cells that are merged, as far as its marks tell.
+    """
+
+    notes: tuple[str, ...] = ()
+    merged: tuple[Merged, ...] = ()
+
+
+def take_marks(path: Path, sheet: str, start: Place, cells: list[list[Any]]) -> MarkedSheet:
+    """Read the marks of a sheet; numbers are then in its cells as it shows them, with their leading zeros.
+
+    Args:
+        sheet: Its name.
+        start: The place of the first of the cells.
+        cells: Its values.
+
+    Raises:
+        DataError: Formulas have no value; the text says where. Or the file cannot be read.
+    """
+    uncomputed, errors, merged = [], [], []
+    for mark in _marks(path, sheet):
+        if mark.kind == "uncomputed":
+            uncomputed.append(name_of(mark.place))
+        elif mark.kind == "error":
+            errors.append(name_of(mark.place))
+        elif mark.kind == "merged":
+            merged.append((mark.place, mark.last))
+        else:
+            _show(mark, start, cells)
+    if uncomputed:
+        raise DataError(
+            f"formulas of the sheet have no value yet ({listed(uncomputed)}): no spreadsheet has computed them.",
+            "Open the file in a spreadsheet and save it, or write values in place of formulas.",
+            "uncomputed-formulas",
+        )
+    notes = (filled(ERRORS, {"count": len(errors), "places": listed(errors)}),) if errors else ()
+    return MarkedSheet(notes, tuple(merged))
+
+
+def _show(mark: Mark, start: Place, cells: list[list[Any]]) -> None:
+    row, column = mark.place[0] - start[0], mark.place[1] - start[1]
+    if 0 <= row < len(cells) and 0 <= column < len(cells[row]):
+        cells[row][column] = mark.text
+
+
+def _marks(path: Path, sheet: str) -> Iterator[Mark]:
+    """The marks of a sheet; none of a file that is no XML, which are those of before 2007 and .xlsb."""
+    if not is_zipfile(path):
+        return
+    try:
+        with ZipFile(path) as file:
+            archive = Archive(file)
+            if BOOK in archive:
+                yield from marks_in_xlsx(archive, sheet)
+            elif CONTENT in archive:
+                yield from marks_in_ods(archive, sheet)
+    except (BadZipFile, ExpatError, ValueError, KeyError, OSError, NotImplementedError):
+        raise damaged(path) from None

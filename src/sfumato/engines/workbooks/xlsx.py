@@ -1,0 +1,135 @@
+"""Marks of cells in .xlsx files: a cell's formula, its type, and the number of its style stand beside its value."""
+
+from collections.abc import Callable, Iterator
+from xml.parsers.expat import XMLParserType
+
+from sfumato.engines.workbooks.archive import Archive, Attributes, plain
+from sfumato.engines.workbooks.marks import Mark
+from sfumato.engines.workbooks.number_formats import shown_by
+from sfumato.engines.workbooks.places import Place, place_of
+
+BOOK, RELATIONS, STYLES = "xl/workbook.xml", "xl/_rels/workbook.xml.rels", "xl/styles.xml"
+# A formula, or something else that begins so; an error.
+SIGNS = (b"<f", b":f", b't="e"', b"t='e'")
+Show = Callable[[str], str | None]
+Formats = dict[str, Show]
+
+
+def marks_in_xlsx(archive: Archive, sheet: str) -> Iterator[Mark]:
+    """The marks of a sheet's cells.
+
+    Raises:
+        KeyError: A part is missing.
+        ValueError: A part is no XML, or says something of cells that are none.
+    """
+    book = archive.elements(BOOK)
+    relations = {about["name"]: about["id"] for kind, about in book if kind == "sheet"}
+    part = _part_of(archive, relations[sheet])
+    formats = _formats(archive)
+    if not formats and not archive.holds(part, SIGNS):
+        return
+    waits = any(about.get("fullCalcOnLoad") in ("1", "true") for kind, about in book if kind == "calcPr")
+    cells = _Cells(formats, waits)
+    for _ in archive.tell(part, cells):
+        yield from cells.marks
+        cells.marks.clear()
+
+
+def _part_of(archive: Archive, relation: str) -> str:
+    targets = {about["Id"]: about["Target"] for kind, about in archive.elements(RELATIONS) if kind == "Relationship"}
+    target = targets[relation].replace("\\", "/").removeprefix("/")
+    return target if target.lower().startswith("xl/") else f"xl/{target}"
+
+
+def _formats(archive: Archive) -> Formats:
+    """How styles show numbers, by the numbers of those that add zeros."""
+    if STYLES not in archive:
+        return {}
+    forms: Formats = {}
+    numbers: list[str] = []
+    of_cells = False
+    for kind, about in archive.elements(STYLES):
+        if kind == "numFmt" and (show := shown_by(about["formatCode"])):
+            forms[about["numFmtId"]] = show
+        if kind in ("cellXfs", "cellStyleXfs", "cellStyles", "dxfs"):
+            of_cells = kind == "cellXfs"
+        elif kind == "xf" and of_cells:
+            numbers.append(about.get("numFmtId", "0"))
+    return {str(place): forms[number] for place, number in enumerate(numbers) if number in forms}
+
+
+class _Cells:
+    """Listens to a sheet, and marks its cells.
+
+    Args:
+        formats: How styles show numbers.
+        waits: Whether the workbook waits to be computed when it is opened: programs that compute nothing write so, and
+            0 for each value.
+    """
+
+    def __init__(self, formats: Formats, waits: bool) -> None:
+        self.marks: list[Mark] = []
+        self._formats = formats
+        self._empty = ("", "0") if waits else ("",)
+        # A cell says where it is; one that does not is beside the one before.
+        self._named: str | None = None
+        self._row, self._column = -1, -1
+        self._cell: Attributes = {}
+        self._has_formula = self._in_value = False
+        self._value = ""
+
+    def listen(self, parser: XMLParserType) -> None:
+        self._parser = parser
+        parser.StartElementHandler = self._start
+
+    def _start(self, name: str, attributes: Attributes) -> None:
+        kind = name if ":" not in name else plain(name)
+        if kind == "v":
+            self._in_value = True
+        elif kind == "c":
+            self._begin(attributes)
+        elif kind == "f":
+            self._has_formula = True
+            self._look_closer(True)
+        elif kind == "row":
+            self._row = int(attributes["r"]) - 1 if "r" in attributes else self._place()[0] + 1
+            self._column, self._named = -1, None
+
+    def _begin(self, attributes: Attributes) -> None:
+        """A cell begins: whether it is looked at any closer is known by its style and type, and by its formula."""
+        named = attributes.get("r")
+        if named is None:
+            row, column = self._place()
+            self._row, self._column = row, column + 1
+        self._named, self._cell, self._value = named, attributes, ""
+        self._has_formula = self._in_value = False
+        if attributes.get("s", "0") in self._formats or attributes.get("t") == "e":
+            self._look_closer(True)
+
+    def _look_closer(self, on: bool) -> None:
+        self._parser.CharacterDataHandler = self._hear if on else None
+        self._parser.EndElementHandler = self._end if on else None
+
+    def _hear(self, content: str) -> None:
+        if self._in_value:
+            self._value += content
+
+    def _end(self, name: str) -> None:
+        kind = plain(name)
+        if kind == "v":
+            self._in_value = False
+        elif kind == "c":
+            self._mark(self._cell.get("t", "n"), self._formats.get(self._cell.get("s", "0")))
+            self._look_closer(False)
+
+    def _place(self) -> Place:
+        """Where the last cell is."""
+        return place_of(self._named) if self._named else (self._row, self._column)
+
+    def _mark(self, type_of_value: str, show: Show | None) -> None:
+        if self._has_formula and type_of_value == "n" and self._value in self._empty:
+            self.marks.append(Mark("uncomputed", self._place()))
+        elif type_of_value == "e":
+            self.marks.append(Mark("error", self._place()))
+        elif show and type_of_value == "n" and (text := show(self._value)) is not None:
+            self.marks.append(Mark("shown", self._place(), text))
