@@ -51,6 +51,22 @@ def test_values_are_texts_and_labels_lie_beside_them(survey, tmp_path) -> None:
     assert labels["columns"]["income"] == "Monthly income"
 
 
+def test_labels_beside_rows_tell_what_columns_are(tmp_path) -> None:
+    """The rows of an import had a worse plan than the file: codes as numbers, and nothing of what a column is."""
+    rows = pd.DataFrame({"q1": [1.0, 2.0, 3.0, 9.0] * 15, "q2": [1.0, 2.0] * 30, "q3": np.arange(1, 61)})
+    labels = {"q1": {1: "Nord", 2: "Mitte", 3: "Sud", 9: "no answer"}, "q2": {1: "yes", 2: "no"}}
+    names = {"q1": "Region of residence", "q2": "Ever diagnosed with HIV", "q3": "Respondent number"}
+    pyreadstat.write_dta(rows, str(tmp_path / "in.dta"), column_labels=names, variable_value_labels=labels)
+    import_survey(tmp_path / "in.dta", tmp_path / "rows.csv")
+    of_file, of_rows = (suggest_for_file(tmp_path / name) for name in ("in.dta", "rows.csv"))
+    assert of_rows.plan["columns"] == of_file.plan["columns"]
+    assert of_rows.plan["columns"]["q2"]["role"] == "sensitive"
+    assert of_rows.plan["data"]["missing"] == of_file.plan["data"]["missing"] == ["9"]
+    assert any("rows.labels.json" in note for note in of_rows.notes)
+    (tmp_path / "rows.labels.json").write_text("[]", encoding="utf-8")
+    assert not suggest_for_file(tmp_path / "rows.csv").notes
+
+
 def test_labels_may_stand_in_place_of_values(survey, tmp_path) -> None:
     import_survey(survey, tmp_path / "in.csv", labels=True)
     rows = pl.read_csv(tmp_path / "in.csv", infer_schema=False)

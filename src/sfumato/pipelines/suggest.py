@@ -230,15 +230,18 @@ def suggest_for_file(
 def _of_file(path: Path, options: Mapping[str, Any]) -> SuggestedPlan:
     """A plan for the rows of a file, which is read as is said; its decimal mark is found out."""
     from sfumato.engines.survey_files import book_of
+    from sfumato.pipelines.surveys import LABELS_BESIDE, book_beside, labels_file
 
+    beside = book_beside(path)
     with _opened(path, options) as (engine, separator, notes):
         asks = "decimal" not in options and options.get("separator") != ","
         rows = CountedRows(engine)
         check_one_column(rows.texts, blanks=bool(separator) and "separator" not in options)
         commas = asks and writes_commas(rows.texts, thousands=separator in ("", ","))
         if not (separator and commas):
-            proposal = suggest_plan(rows, str(path), book_of(path), **options)
-            further = (COMMAS_IN_TEXTS if commas else None, told_of_cells(rows))
+            proposal = suggest_plan(rows, str(path), beside or book_of(path), **options)
+            labels = LABELS_BESIDE.format(name=labels_file(path).name) if beside else None
+            further = (labels, COMMAS_IN_TEXTS if commas else None, told_of_cells(rows))
             return replace(proposal, notes=(*proposal.notes, *notes, *filter(None, further)))
     return _of_file(path, {**options, "decimal": ","})
 

@@ -12,8 +12,10 @@ from sfumato.engines.records import read_records
 from sfumato.engines.survey_files import SurveyLabels, read_survey, write_survey
 from sfumato.errors import PlanError
 from sfumato.folders import check_free, write_text
+from sfumato.hierarchies.suggest.survey_codes import CodeBook
 
 ENDING = ".labels.json"
+LABELS_BESIDE = "What columns and codes mean was taken from {name}, which lies beside the file."
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,18 @@ def import_survey(path: Path, out: Path, *, labels: bool = False, catalog: Path 
 def labels_file(rows: Path) -> Path:
     """Where the labels of a CSV file lie."""
     return rows.with_name(rows.stem + ENDING)
+
+
+def book_beside(rows: Path) -> CodeBook | None:
+    """The labels that an import wrote beside a CSV file; None where there are none."""
+    beside = labels_file(rows)
+    if rows.suffix.lower() != ".csv" or not beside.is_file():
+        return None
+    try:
+        labels = read_labels(beside)
+    except PlanError:  # a file of somebody else
+        return None
+    return CodeBook(labels.columns, labels.values)
 
 
 def _csv(columns: Mapping[str, list[str | None]]) -> str:

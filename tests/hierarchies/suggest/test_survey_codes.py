@@ -5,6 +5,8 @@ import pytest
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.survey_codes import CodeBook, missing_codes, suggest_labeled
 
+NUMBERS = {str(number): 1 for number in range(1, 41)}
+
 
 @pytest.mark.parametrize(
     ("texts", "labels", "codes"),
@@ -14,6 +16,9 @@ from sfumato.hierarchies.suggest.survey_codes import CodeBook, missing_codes, su
         # 9 is an age elsewhere, and a region there.
         ({"q": {"1": 5, "9": 1}, "age": {"9": 2, "30": 1}}, {"q": {"9": "refused"}}, []),
         ({"q": {"1": 5, "9": 1}, "r": {"9": 2}}, {"q": {"9": "refused"}, "r": {"9": "Region 9"}}, []),
+        # Numbers of rows are no values: 9 is the ninth respondent.
+        ({"q": {"1": 30, "9": 10}, "id": NUMBERS}, {"q": {"9": "refused"}}, ["9"]),
+        ({"q": {"1": 30, "9": 10}, "score": NUMBERS | {"9": 2}}, {"q": {"9": "refused"}}, []),
         # Files without labels: the only numbers below 0.
         ({"pay": {"1200": 1, "900.5": 1, "10": 1, "0": 1, "-9": 3, "-99": 1}}, {}, ["-9", "-99"]),
         ({"pay": {"1200": 1, "900": 1, "10": 1, "0": 1, "-9": 3, "-12": 1}}, {}, []),
@@ -54,6 +59,7 @@ AGES = {str(age): 5 for age in range(18, 91)}
         ({"fee": {str(fee): 3 for fee in range(100, 990, 10)} | {"999": 9}}, []),  # others are as large
         ({"age": AGES | {"999": 7}, "fee": {"998": 4, "999": 3, "1000": 2}}, []),  # it holds for all columns
         ({"hba1c": {f"{tenths / 10}": 4 for tenths in range(45, 120)} | {"99.9": 6, None: 3}}, ["99.9"]),
+        ({"age": AGES | {"999": 7}, "id": {str(number): 1 for number in range(1, 1300)}}, ["999"]),
         ({"room": {"A1": 9, "B2": 7, "C3": 7, "D4": 2, "999": 9}}, []),
     ],
 )

@@ -1,5 +1,7 @@
 """Loaded data as the pages show them: numbers of a file with decimal commas have commas again."""
 
+import openpyxl
+
 from sfumato.texts.words import words_in
 from sfumato.web.projects.loaded_data import load
 
@@ -31,3 +33,27 @@ def test_who_waits_is_told_each_step_and_how_far_it_is(tmp_path) -> None:
     shares = [done for _, done, whole in told if whole == 100]
     assert shares == sorted(shares) and len({*shares}) > 5 and shares[-1] < 100
     assert {stage for stage, _, _ in told} <= {*words_in("de")} & {*words_in()}
+
+
+def test_what_there_is_to_know_of_a_file_is_said(tmp_path) -> None:
+    """A page read the first of two sheets, and errors as missing, without a word."""
+    book = openpyxl.Workbook()
+    for row in (("age", "income"), *((20 + row, 100 * row) for row in range(30)), (51, "#REF!")):
+        book.active.append(row)
+    book.create_sheet("others")
+    book.save(tmp_path / "rows.xlsx")
+    notes = load(tmp_path / "rows.xlsx").notes
+    assert [note.split(":")[0] for note in notes] == [
+        "The workbook has 2 sheets",
+        "1 cell holds an error (B32), read as missing.",
+    ]
+    german = [words_in("de").sentence(note) for note in notes]
+    assert not {*german} & {*notes}
+
+
+def test_cells_of_a_table_are_told_from_persons(tmp_path) -> None:
+    cells = [(age, area, sex) for age in ("0-17", "18-39", "40-64", "65+") for area in "ABCDE" for sex in "fm"]
+    lines = [",".join((*cell, str(7 * place % 40))) for place, cell in enumerate(cells)]
+    path = tmp_path / "cells.csv"
+    path.write_text("age,area,sex,count\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    assert any("sfumato protect" in note for note in load(path).notes)

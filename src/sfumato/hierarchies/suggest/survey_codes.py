@@ -37,6 +37,8 @@ _NINES = frozenset(
 # Nines are a code where they stand in so many rows, and are so many times as large as every other number.
 _LEAST_ROWS, _FAR_ABOVE = 3, 2
 _LEAST_VALUES = 4
+# Rows are numbered where there are so many numbers, the last one at most so many times as large as they are many.
+_LEAST_NUMBERED, _LEFT_OUT = 20, 1.5
 _WHOLE_NUMBERS = regex("; here (?:whole numbers|codes of .*?)(?=[.])")
 # So many of the present values have a label where these are categories.
 _LABELED = 0.9
@@ -60,7 +62,8 @@ class CodeBook:
 def missing_codes(texts: Mapping[str, Counts], book: CodeBook) -> list[str]:
     """The codes that mean "missing" wherever they stand.
 
-    A code that is a value of some other column is none: what a plan says of missing values holds for all columns.
+    A code that is a value of some other column is none: what a plan says of missing values holds for all columns. Of a
+    column that numbers the rows nothing is published, and nearly every code stands in it.
 
     >>> missing_codes({"job": {"1": 9, "2": 7, "-9": 2}}, CodeBook(values={"job": {"-9": "no answer", "1": "yes"}}))
     ['-9']
@@ -70,11 +73,29 @@ def missing_codes(texts: Mapping[str, Counts], book: CodeBook) -> list[str]:
     ['-9']
     """
     doubtful = {code for name, counts in texts.items() for code in _codes(counts, book.values.get(name, {}))}
+    judging = {name: counts for name, counts in texts.items() if not (doubtful and _numbers_rows(counts))}
     return sorted(
         code
         for code in doubtful
-        if all(code in _codes(counts, book.values.get(name, {}), 1) for name, counts in texts.items() if code in counts)
+        if all(
+            code in _codes(counts, book.values.get(name, {}), 1) for name, counts in judging.items() if code in counts
+        )
     )
+
+
+def _numbers_rows(counts: Counts) -> bool:
+    """Whether a column numbers its rows: from 0 or 1 on, each number once, and few are left out.
+
+    >>> _numbers_rows({str(number): 1 for number in range(1, 31)}), _numbers_rows({"1": 1, "2": 1, "9": 1})
+    (True, False)
+    """
+    if len(counts) < _LEAST_NUMBERED or any(rows != 1 for rows in counts.values()):
+        return False
+    try:
+        numbers = [int(text) for text in counts if text is not None]
+    except ValueError:
+        return False
+    return min(numbers) in (0, 1) and max(numbers) <= _LEFT_OUT * len(numbers)
 
 
 def _codes(counts: Counts, labels: Mapping[str, str], least: int = _LEAST_VALUES) -> Iterator[str]:

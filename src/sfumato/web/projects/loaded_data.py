@@ -18,6 +18,7 @@ from sfumato.hierarchies.types import canonical
 from sfumato.microdata.data_plan import DATA, DataPlan
 from sfumato.microdata.models.classes import Counts
 from sfumato.pipelines.suggest import suggest_plan
+from sfumato.pipelines.suggesting.cell_tables import told_of_cells
 from sfumato.pipelines.suggesting.counted_rows import CountedRows
 from sfumato.pipelines.suggesting.first_look import writes_commas
 from sfumato.pipelines.suggesting.looking import Looking, Tell
@@ -54,6 +55,7 @@ class Loaded:
     Attributes:
         suggested: The plan that is suggested; reasons: why each column got its role.
         read: How the file is read.
+        notes: What a reader should know of the file, as that one of its sheets was read.
     """
 
     path: Path
@@ -63,6 +65,7 @@ class Loaded:
     suggested: dict[str, Any]
     reasons: dict[str, str]
     read: DataPlan
+    notes: tuple[str, ...] = ()
     sizes: dict[tuple[str, ...], Counts] = field(default_factory=dict)
 
     def column(self, name: str) -> Column:
@@ -108,9 +111,10 @@ def load(path: Path, said: Mapping[str, Any] | None = None, tell: Tell | None = 
             return load(path, {**reading, "decimal": ","}, tell)
         suggested = suggest_plan(rows, path.name, looking=looking, **reading)
         preview = engine.first_rows(PREVIEW_ROWS)
+        notes = (*suggested.notes, *engine.notes, *filter(None, (told_of_cells(rows),)))
     profiles = suggested.profiles
     columns = tuple(Column(profile.name, dict(profile.counts), profile.missing) for profile in profiles)
-    return Loaded(path, profiles[0].rows, columns, preview, suggested.plan, suggested.reasons, read)
+    return Loaded(path, profiles[0].rows, columns, preview, suggested.plan, suggested.reasons, read, notes)
 
 
 def _has_commas(separator: str, texts: Mapping[str, Mapping[str | None, int]], reading: Mapping[str, Any]) -> bool:
