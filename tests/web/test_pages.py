@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import httpx
+import openpyxl
 import pytest
 import yaml
 from walking import (
@@ -584,6 +585,24 @@ def test_a_file_that_is_not_utf_8_can_be_read(base, open_page, tmp_path, encodin
     assert run(["anonymize", str(plan), "--out", str(tmp_path / "out"), "--quiet"]) == 0
     # Each run draws an order of its own.
     assert sorted(data.read_bytes().split(b"\n")) == sorted((tmp_path / "out" / "data.csv").read_bytes().split(b"\n"))
+
+
+def test_what_there_is_to_know_of_a_file_stands_above_its_rows(base, open_page, tmp_path) -> None:
+    book = openpyxl.Workbook()
+    for row in (("plz", "age"), *((1067 + place % 4, 20 + place) for place in range(60))):
+        book.active.append(row)
+    for cell in book.active["A"]:
+        cell.number_format = "00000"
+    book.create_sheet("others")
+    book.save(tmp_path / "rows.xlsx")
+    page = open_page(f"{base}/app")
+    send(page, tmp_path / "rows.xlsx")
+    page.get_by_text("The workbook has 2 sheets").wait_for()
+    page.get_by_role("cell", name="01067").first.wait_for()
+    book.active["B2"] = "=1+1"
+    book.save(tmp_path / "formulas.xlsx")
+    send(page, tmp_path / "formulas.xlsx")
+    page.get_by_text("have no value yet (B2)").wait_for()
 
 
 def test_a_file_without_a_header_is_asked_about_and_switched(base, open_page, tmp_path) -> None:
