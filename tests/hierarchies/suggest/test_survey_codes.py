@@ -60,6 +60,12 @@ AGES = {str(age): 5 for age in range(18, 91)}
         ({"age": AGES | {"999": 7}, "fee": {"998": 4, "999": 3, "1000": 2}}, []),  # it holds for all columns
         ({"hba1c": {f"{tenths / 10}": 4 for tenths in range(45, 120)} | {"99.9": 6, None: 3}}, ["99.9"]),
         ({"age": AGES | {"999": 7}, "id": {str(number): 1 for number in range(1, 1300)}}, ["999"]),
+        # 997 to 999 for three reasons.
+        ({"age": AGES | {"997": 1, "998": 4, "999": 7}}, ["997", "998", "999"]),
+        ({"age": AGES | {"998": 4, "999": 7}, "weight": {"61": 4, "70": 3, "998": 1}}, ["998", "999"]),
+        ({"age": AGES | {"998": 4, "999": 7}, "fee": {"990": 4, "998": 3, "1000": 2}}, ["999"]),
+        ({"age": AGES | {"998": 4}}, []),  # the nines are what tells
+        ({"age": AGES | {"995": 4, "999": 7}}, []),
         ({"room": {"A1": 9, "B2": 7, "C3": 7, "D4": 2, "999": 9}}, []),
     ],
 )

@@ -34,6 +34,8 @@ _NINES = frozenset(
         *(f"{'9' * length}.{decimals}" for length in range(2, 8) for decimals in ("9", "99", "0", "00")),
     )
 )
+# Numbers beside these that stand for other reasons: 997 and 998 beside 999.
+_BESIDE_NINES = frozenset(f"{'9' * (length - 1)}{digit}" for length in range(3, 10) for digit in "678")
 # Nines are a code where they stand in so many rows, and are so many times as large as every other number.
 _LEAST_ROWS, _FAR_ABOVE = 3, 2
 _LEAST_VALUES = 4
@@ -112,17 +114,21 @@ def _codes(counts: Counts, labels: Mapping[str, str], least: int = _LEAST_VALUES
 
 
 def _nines(counts: Counts, labels: Mapping[str, str], least: int) -> Iterator[str]:
-    """The codes of nines of a column of numbers that are all far smaller.
+    """The codes of nines, and those next to them, of a column of numbers that are all far smaller.
 
-    >>> list(_nines({"31": 9, "47": 7, "58": 2, "62": 4, "999": 3}, {}, 4))
-    ['999']
+    >>> sorted(_nines({"31": 9, "47": 7, "58": 2, "62": 4, "998": 1, "999": 3}, {}, 4))
+    ['998', '999']
     """
-    codes = [code for code in _NINES if code in counts and code not in labels]
+    codes = [code for code in (*_NINES, *_BESIDE_NINES) if code in counts and code not in labels]
     if not codes or len(counts) - len(codes) < least or not _are_numbers(counts):
         return
     largest = max((float(text) for text in counts if text and text not in codes), default=float("inf"))
-    rows = _LEAST_ROWS if least >= _LEAST_VALUES else 1
-    yield from (code for code in codes if counts[code] >= rows and float(code) >= _FAR_ABOVE * largest)
+    above = [code for code in codes if float(code) >= _FAR_ABOVE * largest]
+    if least < _LEAST_VALUES:
+        yield from above
+        return
+    nines = {code for code in above if code in _NINES and counts[code] >= _LEAST_ROWS}
+    yield from (code for code in above if code in nines or f"{code[:-1]}9" in nines)
 
 
 def _below(counts: Counts) -> set[str]:
