@@ -92,6 +92,9 @@ def test_a_survey_is_released_as_it_is_and_goes_back(survey, tmp_path) -> None:
     assert set(rows["name"]) == {"*"}
     assert meta.variable_value_labels["region"] == {1: "Nord", 2: "Süd"}
     assert meta.column_names_to_labels["income"] == "Monthly income"
+    again = tmp_path / f"again{survey.suffix}"
+    export_survey(tmp_path / "out" / "data.csv", again, survey)
+    assert read(str(again))[1].variable_value_labels == meta.variable_value_labels, "the survey has the same labels"
 
 
 def test_generalized_columns_become_texts(tmp_path) -> None:
@@ -115,6 +118,18 @@ def test_withheld_values_are_missing_among_numbers_and_labels_stay(tmp_path) -> 
     rows, meta = pyreadstat.read_dta(str(tmp_path / "data.dta"))
     assert meta.variable_value_labels == {"sex": {1: "male", 2: "female"}}
     assert rows["job"].tolist() == ["1", "[2; 4]", "1"]
+
+
+def test_labels_of_values_that_are_gone_do_not_ride_along(tmp_path) -> None:
+    """A code that a release withholds may have been somebody's own."""
+    (tmp_path / "data.csv").write_text("job,name\n1,*\n*,*\n2,*\n", encoding="utf-8")
+    labels = {"job": {"1": "nurse", "2": "teacher", "7": "mayor of Aalen"}, "name": {"1": "Ada", "2": "Bo"}}
+    (tmp_path / "l.labels.json").write_text(json.dumps({"columns": {}, "values": labels}), encoding="utf-8")
+    for read, ending in ((pyreadstat.read_sav, "sav"), (pyreadstat.read_dta, "dta")):
+        out = tmp_path / f"data.{ending}"
+        export_survey(tmp_path / "data.csv", out, tmp_path / "l.labels.json")
+        assert read(str(out))[1].variable_value_labels == {"job": {1: "nurse", 2: "teacher"}}
+        assert b"Aalen" not in out.read_bytes()
 
 
 def test_a_plan_is_suggested_by_labels(tmp_path) -> None:

@@ -11,7 +11,7 @@ def command(
     rows: Annotated[Path, typer.Argument(help="The published rows: data.csv or data.parquet.")],
     *,
     out: Annotated[Path, typer.Option(help="The file to write: .sav, .zsav or .dta.")],
-    labels: Annotated[Path | None, typer.Option(help="The labels that `sfumato import` wrote.")] = None,
+    labels: Annotated[Path | None, typer.Option(help="The labels that `sfumato import` wrote, or the survey.")] = None,
 ) -> None:
     """Give a survey back as people want it."""
     from sfumato.pipelines.surveys import export_survey

@@ -127,7 +127,7 @@ def write_survey(columns: Mapping[str, Texts], labels: SurveyLabels, path: Path)
     """Write rows to an SPSS or Stata file: numbers as numbers, with the labels of columns and values that they had.
 
     What was withheld is missing among numbers. Other texts, as those of generalized columns, make their column one of
-    texts; SPSS keeps the labels of values that are still there.
+    texts, whose labels SPSS alone keeps. Labels of values that are gone are not written: they may tell of somebody.
 
     Raises:
         PlanError: The ending tells neither.
@@ -143,7 +143,9 @@ def write_survey(columns: Mapping[str, Texts], labels: SurveyLabels, path: Path)
     numbers = {name: _numbers(texts) for name, texts in columns.items()}
     rows = {name: found if (found := numbers[name]) is not None else _present(columns[name]) for name in columns}
     value_labels = {
-        name: _labels_of_numbers(texts) if numbers[name] is not None else _labels_of_texts(texts, columns[name])
+        name: _labels_of_texts(texts, columns[name])
+        if numbers[name] is None
+        else _labels_of_numbers(texts, numbers[name])
         for name, texts in labels.values.items()
         if name in columns and (numbers[name] is not None or path.suffix.lower() in TEXT_LABELS)
     }
@@ -178,8 +180,9 @@ def _check_whole(value_labels: Mapping[str, Mapping[Any, str]]) -> None:
             )
 
 
-def _labels_of_numbers(labels: Mapping[str, str]) -> dict[Any, str]:
-    return {number: label for text, label in labels.items() if (number := _number(text)) is not None}
+def _labels_of_numbers(labels: Mapping[str, str], numbers: Sequence[float | None] | None) -> dict[Any, str]:
+    shown = set(numbers or ()) - {None}
+    return {number: label for text, label in labels.items() if (number := _number(text)) in shown}
 
 
 def _labels_of_texts(labels: Mapping[str, str], texts: Texts) -> dict[Any, str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from sfumato.dataclass import dataclass
 from sfumato.engines.records import read_records
-from sfumato.engines.survey_files import SurveyLabels, read_survey, write_survey
+from sfumato.engines.survey_files import READERS, SurveyLabels, book_of, read_survey, write_survey
 from sfumato.errors import PlanError
 from sfumato.folders import check_free, write_text
 from sfumato.hierarchies.suggest.survey_codes import CodeBook
@@ -82,7 +82,7 @@ def export_survey(rows: Path, out: Path, labels: Path | None = None) -> int:
     """Write the rows of a CSV or Parquet file to an SPSS or Stata file; how many there are.
 
     Args:
-        labels: The labels that an import wrote.
+        labels: The labels that an import wrote, or the survey that was released.
     """
     check_free(out)
     records = read_records(rows)
@@ -97,11 +97,14 @@ def _text(value: Any) -> str | None:
 
 
 def read_labels(path: Path) -> SurveyLabels:
-    """The labels that an import wrote.
+    """The labels that an import wrote, or those of a survey itself.
 
     Raises:
         PlanError: The file holds none.
     """
+    if path.suffix.lower() in READERS:
+        book = book_of(path)
+        return SurveyLabels(book.columns, book.values)
     try:
         plain = json.loads(path.read_text(encoding="utf-8"))
         columns = {str(name): str(label) for name, label in plain["columns"].items()}
