@@ -81,6 +81,7 @@ def test_both_editions_say_what_who_reruns_the_program_may_learn(tmp_path: Path,
         page = told(out / name)
         assert words["report.not_promised"] in page
         assert words["tabled.not.rerun" if not method else "noised.not.secret"] in page
+        assert (words["noised.not.later"] in page) == bool(method)
 
 
 # Tables that publish 30 and 25: of whole numbers, and such whose masked cells are of another kind.

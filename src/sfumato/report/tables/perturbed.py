@@ -146,6 +146,7 @@ def limits(words: Words, promised: bool) -> Iterator[str]:
     if promised:
         yield words["noised.not.safe"]
     yield words["noised.not.secret"]
+    yield words["noised.not.later"]
     yield words["tabled.not.more"]
 
 
