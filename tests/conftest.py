@@ -182,6 +182,12 @@ def postgresql() -> Iterator[Server]:
 
 
 @pytest.fixture(scope="session")
+def spark_settings() -> dict[str, str]:
+    """What keeps Spark small."""
+    return dict(SPARK)
+
+
+@pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
     """A session with two cores: the real engine."""
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:

@@ -47,7 +47,7 @@ builder = SparkSession.builder.master(master).appName("sfumato-cluster")
 for key, value in settings.items():
     builder = builder.config(key, value)
 spark = builder.getOrCreate()
-tracker, limit = spark._jsc.sc(), time.monotonic() + 60
+tracker, limit = spark._jsc.sc(), time.monotonic() + 600
 while tracker.getExecutorMemoryStatus().size() < 3 and time.monotonic() < limit:  # the driver, and one a worker
     time.sleep(0.1)
 release = sf.anonymize(folder / "rows", PLAN, engine="spark")
@@ -98,7 +98,7 @@ def master(tmp_path: Path) -> Iterator[str]:
 
 def wait_for(port: int) -> None:
     """Until the master listens."""
-    limit = time.monotonic() + 60
+    limit = time.monotonic() + 600
     while time.monotonic() < limit:
         with socket.socket() as probe:
             if probe.connect_ex((LOCAL, port)) == 0:
@@ -116,7 +116,7 @@ def test_two_workers_publish_the_same_rows(master: str, tmp_path: Path) -> None:
     command = [sys.executable, "-W", "ignore", "-c", DRIVER, str(tmp_path), master]
     paths = os.pathsep.join([str(Path(__file__).parent), *sys.path])
     surroundings = os.environ | {"PYTHONPATH": paths, "SPARK_LOCAL_IP": LOCAL, "PYSPARK_PYTHON": sys.executable}
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=150, env=surroundings, check=False)
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=600, env=surroundings, check=False)
     assert ran.returncode == 0, ran.stderr[-2000:]
     assert "executors 2" in ran.stdout
     one = sf.anonymize(tmp_path / "rows", PLAN)

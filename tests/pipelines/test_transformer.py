@@ -1,11 +1,14 @@
 """The transformer for scikit-learn."""
 
+from importlib.util import find_spec
+
 import pandas as pd
 import pytest
 
 import sfumato as sf
 
-pytest.importorskip("sklearn")
+# Every worker reads this file, and one runs it: scikit-learn is loaded there alone.
+pytestmark = pytest.mark.skipif(find_spec("sklearn") is None, reason="scikit-learn is not installed")
 PLAN = (
     sf.Plan(sf.KAnonymity(3), other="insensitive", seed=1)
     .identify("name")

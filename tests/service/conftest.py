@@ -187,10 +187,10 @@ def worked_example() -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def until() -> Callable[[Callable[[], bool]], None]:
-    """Waits until something holds."""
+    """Waits until something holds; the limit ends what hangs alone."""
 
     def wait(holds: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 600
         while not holds():
             assert time.monotonic() < deadline
             time.sleep(0.05)

@@ -15,9 +15,11 @@ def ask(client):
     return client.post("/api/jobs", data=fields, files={"data": ("rows.csv", REHEARSED_ROWS)})
 
 
-def test_a_job_on_spark_is_done_by_the_cluster_of_the_settings(serving, until, tmp_path):
+def test_a_job_on_spark_is_done_by_the_cluster_of_the_settings(serving, until, tmp_path, spark_settings, monkeypatch):
     if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         pytest.skip("Spark needs Java, which is not installed")
+    (tmp_path / "spark-defaults.conf").write_text("".join(f"{key} {value}\n" for key, value in spark_settings.items()))
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
     with serving(tmp_path / "jobs", spark="local[2]") as client:
         answer = ask(client)
         assert answer.status_code == 202, answer.text
