@@ -42,6 +42,40 @@ def sayings(page):
     return [one for one in lines if "\t" not in one and one not in code and not one.endswith(" 1.5")]
 
 
+# What has the focus, and how that is seen: an outline of its own or around it, or the frame or line of a field.
+FOCUS = """async () => {
+  await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+  const one = document.activeElement;
+  if (!one || one === document.body) return null;
+  const field = one.closest('.q-field'), frame = field && field.querySelector('.q-field__control');
+  const marks = [one, one.parentElement].map((near) => getComputedStyle(near))
+    .filter((style) => ['solid', 'auto'].includes(style.outlineStyle)).map((style) => style.outlineWidth);
+  if (frame) {
+    const after = getComputedStyle(frame, '::after'), drawn = new DOMMatrix(after.transform).a === 1;
+    marks.push(after.borderTopWidth, drawn && parseFloat(after.height) < 5 ? after.height : '0');
+  }
+  return {name: one.getAttribute('aria-label') || one.innerText, seen: marks.some((width) => parseFloat(width) >= 2)};
+}"""
+
+
+@pytest.mark.parametrize("area", ["app", "app/tables", "app/attributes"])
+def test_who_walks_by_keyboard_sees_where_he_is_and_comes_out_again(base, open_page, area) -> None:
+    page = open_page(f"{base}/{area}")
+    page.locator(".sf-nav").wait_for()
+    if area == "app":
+        page.get_by_role("button", name="patients", exact=True).click()
+        page.locator(".sf-table").wait_for()
+        page.evaluate("document.activeElement.blur()")
+    walked = []
+    for _ in range(100):
+        page.keyboard.press("Tab")
+        if (stop := page.evaluate(FOCUS)) is None:
+            break
+        walked.append(stop)
+    assert 10 < len(walked) < 100, "the way ends"
+    assert not [stop["name"] for stop in walked if not stop["seen"]]
+
+
 @pytest.mark.parametrize(("locale", "scheme", "width"), SCREENS)
 def test_no_screen_has_a_serious_fault(base, open_page, axe, locale, scheme, width) -> None:
     page = open_page(f"{base}/app", locale=locale, color_scheme=scheme, width=width)
