@@ -4,6 +4,7 @@ Values are read as texts, as from any other file: a whole number has no decimals
 the packages know besides (labels of columns and of values) is kept apart, so that it can be given back.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
@@ -30,6 +31,9 @@ READERS = {
 TEXT_LABELS = (".sav", ".zsav")
 WRITERS = {".sav": "write_sav", ".zsav": "write_sav", ".dta": "write_dta"}
 Texts = list[str | None]
+# How the file ends that an import writes beside its rows, and what is said of it.
+ENDING = ".labels.json"
+LABELS_BESIDE = "What columns and codes mean was taken from {name}, which lies beside the file."
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +104,41 @@ def book_of(path: Path) -> CodeBook:
         labels = _labels(getattr(pyreadstat, reader)(str(path), metadataonly=True)[1])
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError, OSError):
         raise damaged(path) from None
+    return CodeBook(labels.columns, labels.values)
+
+
+def labels_file(rows: Path) -> Path:
+    """Where the labels of a CSV file lie."""
+    return rows.with_name(rows.stem + ENDING)
+
+
+def read_labels(path: Path) -> SurveyLabels:
+    """The labels that an import wrote, or those of a survey itself.
+
+    Raises:
+        PlanError: The file holds none.
+    """
+    if path.suffix.lower() in READERS:
+        book = book_of(path)
+        return SurveyLabels(book.columns, book.values)
+    try:
+        plain = json.loads(path.read_text(encoding="utf-8"))
+        columns = {str(name): str(label) for name, label in plain["columns"].items()}
+        values = {str(name): {str(k): str(v) for k, v in texts.items()} for name, texts in plain["values"].items()}
+    except (OSError, ValueError, KeyError, AttributeError, TypeError):
+        raise PlanError(f"{path.name} holds no labels of a survey.", "Give the file of its import.", "labels") from None
+    return SurveyLabels(columns, values)
+
+
+def book_beside(rows: Path) -> CodeBook | None:
+    """The labels that an import wrote beside a CSV file; None where there are none."""
+    beside = labels_file(rows)
+    if rows.suffix.lower() != ".csv" or not beside.is_file():
+        return None
+    try:
+        labels = read_labels(beside)
+    except PlanError:  # a file of somebody else
+        return None
     return CodeBook(labels.columns, labels.values)
 
 

@@ -229,8 +229,7 @@ def suggest_for_file(
 
 def _of_file(path: Path, options: Mapping[str, Any]) -> SuggestedPlan:
     """A plan for the rows of a file, which is read as is said; its decimal mark is found out."""
-    from sfumato.engines.survey_files import book_of
-    from sfumato.pipelines.surveys import LABELS_BESIDE, book_beside, labels_file
+    from sfumato.engines.survey_files import LABELS_BESIDE, book_beside, book_of, labels_file
 
     beside = book_beside(path)
     with _opened(path, options) as (engine, separator, notes):

@@ -9,13 +9,8 @@ from typing import Any
 
 from sfumato.dataclass import dataclass
 from sfumato.engines.records import read_records
-from sfumato.engines.survey_files import READERS, SurveyLabels, book_of, read_survey, write_survey
-from sfumato.errors import PlanError
+from sfumato.engines.survey_files import SurveyLabels, labels_file, read_labels, read_survey, write_survey
 from sfumato.folders import check_free, write_text
-from sfumato.hierarchies.suggest.survey_codes import CodeBook
-
-ENDING = ".labels.json"
-LABELS_BESIDE = "What columns and codes mean was taken from {name}, which lies beside the file."
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,23 +48,6 @@ def import_survey(path: Path, out: Path, *, labels: bool = False, catalog: Path 
     return Import(rows, len(columns), len(survey.labels.values), beside.name)
 
 
-def labels_file(rows: Path) -> Path:
-    """Where the labels of a CSV file lie."""
-    return rows.with_name(rows.stem + ENDING)
-
-
-def book_beside(rows: Path) -> CodeBook | None:
-    """The labels that an import wrote beside a CSV file; None where there are none."""
-    beside = labels_file(rows)
-    if rows.suffix.lower() != ".csv" or not beside.is_file():
-        return None
-    try:
-        labels = read_labels(beside)
-    except PlanError:  # a file of somebody else
-        return None
-    return CodeBook(labels.columns, labels.values)
-
-
 def _csv(columns: Mapping[str, list[str | None]]) -> str:
     stream = StringIO()
     writer = csv.writer(stream, lineterminator="\n")
@@ -94,21 +72,3 @@ def export_survey(rows: Path, out: Path, labels: Path | None = None) -> int:
 
 def _text(value: Any) -> str | None:
     return None if value is None else str(value)
-
-
-def read_labels(path: Path) -> SurveyLabels:
-    """The labels that an import wrote, or those of a survey itself.
-
-    Raises:
-        PlanError: The file holds none.
-    """
-    if path.suffix.lower() in READERS:
-        book = book_of(path)
-        return SurveyLabels(book.columns, book.values)
-    try:
-        plain = json.loads(path.read_text(encoding="utf-8"))
-        columns = {str(name): str(label) for name, label in plain["columns"].items()}
-        values = {str(name): {str(k): str(v) for k, v in texts.items()} for name, texts in plain["values"].items()}
-    except (OSError, ValueError, KeyError, AttributeError, TypeError):
-        raise PlanError(f"{path.name} holds no labels of a survey.", "Give the file of its import.", "labels") from None
-    return SurveyLabels(columns, values)
