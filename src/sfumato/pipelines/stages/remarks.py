@@ -11,10 +11,10 @@ from sfumato.microdata.measures.disclosure import Disclosure
 from sfumato.microdata.measures.release import Measures
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.publishing.perturbation import SwapHouseholds
+from sfumato.pipelines.stages.column_looks import ColumnLooks
 from sfumato.pipelines.stages.handling import changed_texts, missing_spellings
 from sfumato.pipelines.stages.reading import reading_of
 from sfumato.pipelines.stages.shared_counts import other_columns
-from sfumato.pipelines.stages.uncounted_persons import first_profile, readable_names
 
 RISKS_OF_PERSONS = (
     "The risks count persons: that of a row is 1 / persons of its class. Keys of persons are compared without case, "
@@ -37,35 +37,34 @@ ONE_MERGED = (
 )
 
 
-def repeating_identifiers(plan: Plan, source: Engine) -> tuple[str, ...]:
+def repeating_identifiers(looks: ColumnLooks) -> tuple[str, ...]:
     """Warnings on identifiers that repeat as keys do: they may name persons, whom promises then do not count."""
-    names = () if plan.person is not None else plan.named("identifier")
+    names = () if looks.plan.person is not None else looks.plan.named("identifier")
     if not names:
         return ()
     from sfumato.hierarchies.suggest.roles import may_name_persons
 
-    profiles = {name: first_profile(plan, source, name) for name in readable_names(source, names)}
+    profiles = {name: looks.profile(name) for name in looks.readable(names)}
     warnings = tuple(
         f'The identifier "{name}" repeats: if it names a person, promises count rows where they should count '
         "persons. Give it role: person."
         for name, profile in profiles.items()
         if may_name_persons(profile)
     )
-    return warnings or _repeated_names(plan, source, profiles)
+    return warnings or _repeated_names(looks, profiles)
 
 
-def _repeated_names(plan: Plan, source: Engine, profiles: Mapping[str, Profile]) -> tuple[str, ...]:
+def _repeated_names(looks: ColumnLooks, profiles: Mapping[str, Profile]) -> tuple[str, ...]:
     """A warning where names of persons repeat and nothing says which rows are one person's."""
-    from sfumato.hierarchies.suggest.roles import suggest
     from sfumato.pipelines.suggesting.person_columns import repeated_names
 
-    suggestions = {name: suggest(profile) for name, profile in profiles.items()}
+    suggestions = {name: looks.suggestion(name) for name in profiles}
     if not any(suggestion.concept == "name" for suggestion in suggestions.values()):
         return ()
-    known = {name: first_profile(plan, source, name) for name in plan.quasi_identifiers}
-    suggestions |= {name: suggest(profile) for name, profile in known.items()}
-    k = next((int(model.asked) for model in plan.privacy if model.name == "k-anonymity"), 2)
-    note = repeated_names(source, suggestions, {**profiles, **known}, k)
+    known = {name: looks.profile(name) for name in looks.plan.quasi_identifiers}
+    suggestions |= {name: looks.suggestion(name) for name in known}
+    k = next((int(model.asked) for model in looks.plan.privacy if model.name == "k-anonymity"), 2)
+    note = repeated_names(looks.source, suggestions, {**profiles, **known}, k)
     return (note,) if note else ()
 
 

@@ -20,6 +20,7 @@ from sfumato.microdata.verdict import Verdict
 from sfumato.pipelines.pseudonyms.keys import exposed_keys
 from sfumato.pipelines.release_folder import ReleaseReport
 from sfumato.pipelines.stages.coding import coded_columns
+from sfumato.pipelines.stages.column_looks import ColumnLooks
 from sfumato.pipelines.stages.counting import unnamed
 from sfumato.pipelines.stages.order import order_remarks
 from sfumato.pipelines.stages.remarks import (
@@ -59,7 +60,7 @@ def report_of(plan: Plan, source: Engine, outcome: Outcome, seconds: Mapping[str
         source: The raw rows.
         seconds: How long each stage took.
     """
-    table, result = outcome.table, outcome.result
+    table, result, looks = outcome.table, outcome.result, ColumnLooks(plan, source)
     withheld_rows = int(result.recoding.sizes[result.recoding.suppressed].sum())
     return ReleaseReport(
         version=__version__,
@@ -80,12 +81,12 @@ def report_of(plan: Plan, source: Engine, outcome: Outcome, seconds: Mapping[str
         seed=plan.seed,
         input_sha256=source.fingerprint(),
         candidates=result.nodes,
-        remarks=_remarks(plan, source, outcome, withheld_rows),
+        remarks=_remarks(looks, outcome, withheld_rows),
         details={
             "column_count": len(plan.columns),
             "column_fates": _fates(plan, outcome),
             **result.details,
-            **dict(_further_figures(plan, source, outcome)),
+            **dict(_further_figures(looks, outcome)),
             **({} if outcome.perturbation is None else {"perturbation": outcome.perturbation.figures}),
         },
         disclosure=outcome.disclosed,
@@ -112,11 +113,12 @@ def _losses(outcome: Outcome) -> dict[str, Any]:
     return {**measured, own.loss_name: {"value": sum(own.per_column.values()), "per_column": own.per_column}}
 
 
-def _further_figures(plan: Plan, source: Engine, outcome: Outcome) -> Iterator[tuple[str, Any]]:
+def _further_figures(looks: ColumnLooks, outcome: Outcome) -> Iterator[tuple[str, Any]]:
     """What only some releases tell: columns that operations change, limited levels, persons, households."""
+    plan, source = looks.plan, looks.source
     if plan.person is not None:
         yield "counts_persons", True
-    if uncounted := uncounted_persons(plan, source, outcome.table.rows):
+    if uncounted := uncounted_persons(looks, outcome.table.rows):
         yield "persons_uncounted", [*uncounted]
     if allowed := levels_allowed(plan, outcome.table):
         yield "levels_allowed", allowed
@@ -130,11 +132,12 @@ def _further_figures(plan: Plan, source: Engine, outcome: Outcome) -> Iterator[t
         yield "households", {} if figures_of_households is None else figures_of_households.to_dict()
 
 
-def _remarks(plan: Plan, source: Engine, outcome: Outcome, withheld_rows: int) -> tuple[str, ...]:
+def _remarks(looks: ColumnLooks, outcome: Outcome, withheld_rows: int) -> tuple[str, ...]:
     """What the stages have to say beside their figures."""
+    plan, source = looks.plan, looks.source
     table, result = outcome.table, outcome.result
     return (
-        *repeating_identifiers(plan, source),
+        *repeating_identifiers(looks),
         *tied_households(plan, source, table.rows),
         *undone_swaps(plan, source, table.rows),
         *telling_columns(outcome.disclosed, table.rows - withheld_rows),
