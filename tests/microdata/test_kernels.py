@@ -28,6 +28,7 @@ from sfumato.microdata.perturbation import microaggregation
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.attacks.attack import attack
 from sfumato.pipelines.release import anonymize, frequency_table
+from sfumato.tables.suppression import parity_kernels
 from sfumato.tables.suppression.flows import path_kernels
 from sizes import size
 
@@ -277,6 +278,19 @@ def find_path(checks: Checks) -> None:
     assert max(lengths) > 1
 
 
+def sum_cuts(checks: Checks) -> None:
+    """Sums of rows that are odd in some of seventy columns; enough of them are even everywhere."""
+    rng, rows, columns = np.random.default_rng(0), 40, 70
+    odd = np.zeros((rows, 192), bool)
+    odd[:, :columns] = rng.random((rows, columns)) < 0.05
+    odd[:, 128 : 128 + rows] = np.eye(rows, dtype=bool)
+    words = np.packbits(odd, axis=1, bitorder="little").view(np.uint64)
+    search = checks.stand_in(parity_kernels.odd_sums)
+    slack, prices = rng.random(rows) * 0.1, rng.random(columns) * 0.2
+    order, whims, found = rng.permutation(columns), rng.random(rows) * 0.1, np.zeros((rows, 1), np.uint64)
+    assert search(words, 2, rng.random(rows) < 0.5, slack, prices, order, whims, found) > 1
+
+
 def walk_features() -> None:
     """A node of K-Optimize that has a feature, and a set of features that is shaken: few releases need them."""
     method = {"name": "k-optimize", "loss": "discernibility"}
@@ -342,6 +356,7 @@ def test_every_compiled_function_does_what_its_source_says(monkeypatch: pytest.M
     checks.calls.clear()
     move_records()
     find_path(checks)
+    sum_cuts(checks)
     number_texts()
     number_keys(np.arange(200, dtype=np.uint64) % np.uint64(7))
     checks.calls.clear()

@@ -7,10 +7,11 @@ from sfumato.errors import InternalError, UnattainableError
 from sfumato.tables import programs
 from sfumato.tables.cells.cells import Bounds, Reach, Status, make_relations, make_table
 from sfumato.tables.deadline import Deadline, within
-from sfumato.tables.programs import linear_program, solved
+from sfumato.tables.programs import limit, linear_program, solved
 from sfumato.tables.suppression import attack_programs
 from sfumato.tables.suppression.attack_programs import Attackers
 from sfumato.tables.suppression.flows import flow_programs
+from sfumato.tables.suppression.master import Master, relation_cuts
 from sfumato.tables.suppression.parallel_attacks import Guards
 from sfumato.tables.suppression.patterns import PatternSearch
 from sfumato.tables.suppression.problem import make_problem
@@ -81,3 +82,56 @@ def test_a_flow_not_found_in_time_is_not_called_impossible(monkeypatch):
     assert search.protect(problem.forced, end) is None
     with pytest.raises(UnattainableError, match="whatever else is masked"):
         search.protect(problem.forced, Deadline())
+
+
+def hard_integer_program(seconds):
+    """A market split, which takes an integer program far longer than tests have, after a run of some seconds."""
+    import highspy
+    from scipy.sparse import csr_matrix
+
+    size, count = 40, 5
+    weights = np.random.default_rng(3).integers(0, 100, (count, size)).astype(float)
+    half = np.floor(weights.sum(axis=1) / 2)
+    highs = linear_program(
+        csr_matrix(np.hstack([weights, np.eye(count), -np.eye(count)])),
+        np.r_[np.zeros(size), np.ones(2 * count)],
+        Bounds(np.zeros(size + 2 * count), np.r_[np.ones(size), np.full(2 * count, np.inf)]),
+        Bounds(half, half),
+    )
+    highs.changeColsIntegrality(size, np.arange(size, dtype=np.int32), np.full(size, highspy.HighsVarType.kInteger))
+    limit(highs, seconds, whole=True)
+    highs.run()
+    assert highs.getModelStatus() == highspy.HighsModelStatus.kTimeLimit
+    return highs
+
+
+def test_time_of_integer_programs_counts_from_each_run():
+    """Its limit was the time of all runs before and the new time: the longer a search went on, the less it was kept."""
+    highs = hard_integer_program(0.4)
+    before = highs.getRunTime()
+    assert before >= 0.4
+    limit(highs, 0.3, whole=True)
+    assert highs.getOptionValue("time_limit")[1] == 0.3
+    highs.run()
+    # Not over at once either.
+    assert highs.getRunTime() - before >= 0.25
+
+
+def test_time_of_linear_programs_counts_from_the_first_run():
+    highs = linear_program(cube().matrix, np.zeros(343), Bounds(np.zeros(343), np.ones(343)))
+    highs.run()
+    limit(highs, 2.0)
+    assert highs.getOptionValue("time_limit")[1] == 2.0 + highs.getRunTime()
+
+
+def test_integer_programs_of_a_search_keep_their_time():
+    """The master program's integer program: what it may take does not grow from one to the next."""
+    problem = cube(3)
+    master = Master(problem)
+    for cut in relation_cuts(problem):
+        master.add(cut)
+    asked = []
+    for _ in range(3):
+        master.solve(within(7.0), np.ones(problem.size, bool))
+        asked.append(master._whole.getOptionValue("time_limit")[1])
+    assert max(asked) <= 7.0

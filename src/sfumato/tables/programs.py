@@ -47,7 +47,15 @@ def linear_program(matrix: Any, costs: Numbers, bounds: Bounds, sides: Bounds | 
     return highs
 
 
-def solved(highs: Any, seconds: float = math.inf) -> bool:
+def limit(highs: Any, seconds: float, whole: bool = False) -> None:
+    """Let the next run of a program take so many seconds.
+
+    HiGHS counts the time of all runs of a linear program together, but that of an integer program from each run on.
+    """
+    highs.setOptionValue("time_limit", max(seconds, 0.05) + (0.0 if whole else highs.getRunTime()))
+
+
+def solved(highs: Any, seconds: float = math.inf, whole: bool = False) -> bool:
     """Run a linear program from its last answer; whether it was solved within the time.
 
     In tables of many dimensions the simplex method may stand still for minutes: after as many steps as there are rows
@@ -55,7 +63,7 @@ def solved(highs: Any, seconds: float = math.inf) -> bool:
     """
     from highspy import HighsModelStatus
 
-    highs.setOptionValue("time_limit", highs.getRunTime() + max(seconds, 0.05))
+    limit(highs, seconds, whole)
     highs.setOptionValue("simplex_iteration_limit", max(STEPS, highs.getNumRow()))
     highs.run()
     if highs.getModelStatus() == HighsModelStatus.kIterationLimit:
@@ -119,7 +127,7 @@ class Program:
 
         highs = self._highs
         highs.changeColsCost(len(costs), np.arange(len(costs), dtype=np.int32), costs)
-        highs.setOptionValue("time_limit", highs.getRunTime() + max(seconds, 0.05))
+        limit(highs, seconds, self._integer)
         # Only costs change from one to the next, so the last answer is a place to start from: nine times as quick.
         highs.setOptionValue("simplex_strategy", PRIMAL_SIMPLEX)
         highs.run()
@@ -144,7 +152,7 @@ class Program:
         highs = self._highs
         open_ended = (Status.kUnbounded, Status.kUnboundedOrInfeasible)
         highs.changeColCost(place, direction)
-        solved(highs, seconds)
+        solved(highs, seconds, self._integer)
         if highs.getModelStatus() not in (Status.kOptimal, Status.kTimeLimit, *open_ended):
             # A start from the last answer may lead the solver nowhere; from nothing it finds its way.
             highs.clearSolver()

@@ -8,7 +8,7 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Mask, Numbers, Places
 from sfumato.tables.deadline import Deadline
-from sfumato.tables.programs import solver
+from sfumato.tables.programs import limit, solver
 from sfumato.tables.suppression.problem import Problem, Threat
 
 
@@ -80,7 +80,7 @@ class Master:
         """The cheapest point of the linear program, or None when the time is over."""
         import highspy
 
-        self._linear.setOptionValue("time_limit", self._linear.getRunTime() + max(seconds, 0.05))
+        limit(self._linear, seconds)
         self._linear.run()
         if self._linear.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             return None
@@ -100,7 +100,7 @@ class Master:
         solution.col_value = np.where(best, 1.0, 0.0).tolist()
         self._whole.setSolution(solution)
         self._whole.setOptionValue("mip_rel_gap", max(gap, 1e-9))
-        self._whole.setOptionValue("time_limit", self._whole.getRunTime() + max(deadline.left, 0.05))
+        limit(self._whole, deadline.left, whole=True)
         self._asked = deadline.asked
         self._whole.run()
         info = self._whole.getInfo()

@@ -21,8 +21,9 @@ from sfumato.tables.suppression.suppression import Progress, Suppression, witnes
 
 # Tables with at most so many entries in their relations have all cuts against bridges in their integer programs.
 MEDIUM = 30_000
-# A round of cuts that raises the bound by a smaller share is the last one before the integer program.
-TAIL = 1e-3
+# A round of cuts that raises the bound by a smaller share is the last one before the integer program; where they are
+# thoroughly sought, so many rounds together are.
+TAIL, ROUNDS = 1e-3, 12
 # Shares of the time left: for removing superfluous masks at first, for the first cuts, for removing superfluous masks
 # of the pattern that they lead to and of later ones, for one integer program, and for exchanges where it has no end.
 FIRST, ROOT, GUIDED, LATER, SLICE, EXCHANGED = 0.1, 0.45, 0.6, 0.1, 0.25, 0.4
@@ -121,16 +122,17 @@ class _Search:
 
     def _relaxed(self, end: Deadline) -> Numbers | None:
         """Cuts for the linear program until it has hardly more to learn; its last point, None when time is over."""
-        before, shares = -np.inf, None
+        bounds, shares, rounds = [], None, ROUNDS if self._separation.thorough else 1
         while not self._finished() and not end.over:
             shares = self._master.relax(self._end.left)
             if shares is None:
                 return None
             learnt = self._separation.learn(shares, end)
             self._report()
-            if not learnt or (self._separation.guarded and self._master.bound < before + TAIL * abs(before)):
+            if self._separation.guarded:
+                bounds.append(self._master.bound)
+            if not learnt or (len(bounds) > rounds and bounds[-1] < bounds[-1 - rounds] * (1 + TAIL)):
                 break
-            before = self._master.bound if self._separation.guarded else before
         return shares
 
     def _integer_round(self) -> bool:

@@ -13,13 +13,17 @@ from sfumato.tables.suppression.master import Bridges, Cut, Master, capacity_cut
 from sfumato.tables.suppression.parallel_attacks import Guards
 from sfumato.tables.suppression.problem import Problem, Threat
 from sfumato.tables.suppression.strengthening import is_roundable, rounded_cut
-from sfumato.tables.suppression.watch import Watch
+from sfumato.tables.suppression.watch import LEAST, Watch
+from sfumato.tables.suppression.zero_half import ZeroHalf
 
 # Tables with at most so many entries in their relations start with all cuts against bridges.
 SMALL = 2_000
-# In tables as small of so many dimensions attackers at points of the linear program have as little room as their cuts
-# count: gaps at 5×5×5 were 10 to 15 % instead of 12 to 18 %. Elsewhere guards leave more time to patterns.
-MANY_DIMENSIONS = 3
+# In tables of so many dimensions and at most so many entries attackers at points of the linear program have as little
+# room as their cuts count; but for small ones, whose integer programs come to an end, halves of sums of cuts are sought
+# as well. Elsewhere guards leave more time to patterns.
+MANY_DIMENSIONS, CUBE = 3, 6_000
+# With fewer cuts of sums than these, and else in every so many points, attackers are asked as well.
+FEW_HALVES, TURNS = 20, 3
 # Cuts that a point satisfies by more than this are not rounded there.
 NEAR = 0.5
 
@@ -30,13 +34,17 @@ class Separation:
     Attributes:
         guarded: Whether attackers were asked about the last point, not bridges alone.
         doubtful: Whether the last pattern is neither withstood nor cut off.
+        thorough: Whether halves of sums of cuts are sought, too.
     """
 
     def __init__(self, problem: Problem, master: Master) -> None:
         self._problem, self._master = problem, master
         self._bridges, self._guards = Bridges(problem), Guards(problem)
         self._cutters = Attackers(problem)
-        self._watch = Watch(problem) if _is_small_cube(problem) else None
+        self._watch = Watch(problem) if _is_cube(problem) else None
+        self.thorough = self._watch is not None and problem.matrix.nnz > SMALL
+        self._halves = ZeroHalf(problem.size)
+        self._turn = 0
         self._wide: Attackers | None = None
         self._whispers = _whispers(problem.costs)
         self._insiders: list[Threat] = []
@@ -44,6 +52,10 @@ class Separation:
         self.guarded = self.doubtful = False
         for cut in relation_cuts(problem):
             self._add(cut)
+        if self.thorough:
+            # They hold whether the master program has them or not.
+            for cut in self._bridges.all():
+                self._halves.add(cut)
         if problem.matrix.nnz <= SMALL:
             self.add_bridges()
 
@@ -60,7 +72,13 @@ class Separation:
             return learnt
         if self._watch is None:
             return self._round(shares) + self._guard(shares, end, self._whispers[:1])
-        return self._round(shares) + sum(self._take(cut, shares, 1e-4) for cut in self._watch.cuts(shares, end))
+        halves = sum(self._teach_master(cut) for cut in self._halves.cuts(shares)) if self.thorough else 0
+        learnt = halves + self._round(shares)
+        self._turn += 1
+        self.guarded = halves < FEW_HALVES or self._turn % TURNS == 0
+        if self.guarded:
+            learnt += sum(self._take(cut, shares, LEAST) for cut in self._watch.cuts(shares, end))
+        return learnt
 
     def learn_pattern(self, shares: Numbers, end: Deadline) -> int:
         """Add cuts that a pattern violates: several for each attack, where each costs an integer program less."""
@@ -71,7 +89,7 @@ class Separation:
     def _round(self, shares: Numbers) -> int:
         """Add roundings of the cuts near a point."""
         near = [cut for cut in self._roundable if cut.short(shares) > -NEAR]
-        return sum(self._master.add(rounded_cut(cut, shares)) for cut in near)
+        return sum(self._teach_master(rounded_cut(cut, shares)) for cut in near)
 
     def _guard(self, shares: Numbers, end: Deadline, whispers: Sequence[Numbers]) -> int:
         """Ask every attacker, with as much room as there is."""
@@ -123,7 +141,7 @@ class Separation:
         """Add a cut and its rounding, where a point violates them."""
         learnt = cut.short(shares) > least and self._add(cut)
         rounded = rounded_cut(cut, shares) if is_roundable(cut) else None
-        if rounded is None or not self._master.add(rounded):
+        if rounded is None or not self._teach_master(rounded):
             return learnt
         if not learnt:
             self._roundable.append(cut)
@@ -132,15 +150,22 @@ class Separation:
     def _add(self, cut: Cut) -> bool:
         if cut.least > 0 and not len(cut.cells):
             raise unprotectable(self._problem, self._problem.threats[0])
-        new = self._master.add(cut)
+        new = self._teach_master(cut)
         if new and is_roundable(cut):
             self._roundable.append(cut)
         return new
 
+    def _teach_master(self, cut: Cut | None) -> bool:
+        """Add a cut to the master program, unless it knows it."""
+        new = self._master.add(cut)
+        if new and cut is not None and self.thorough:
+            self._halves.add(cut)
+        return new
 
-def _is_small_cube(problem: Problem) -> bool:
+
+def _is_cube(problem: Problem) -> bool:
     dimensions = 0 if problem.coordinates is None else len(problem.coordinates.above)
-    return bool(dimensions >= MANY_DIMENSIONS and problem.matrix.nnz <= SMALL)
+    return bool(dimensions >= MANY_DIMENSIONS and problem.matrix.nnz <= CUBE)
 
 
 def _whispers(costs: Numbers) -> tuple[Numbers, ...]:

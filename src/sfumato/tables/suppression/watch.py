@@ -18,6 +18,8 @@ from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
 
 # Those within who were never heard of are asked where others give at most so many cuts, as a share of the threats.
 FEW = 0.25
+# By how much a point must violate a cut to make it worth a row.
+LEAST = 1e-4
 # How far a flow of an earlier point may exceed the room, in needs: a cut so little violated is not worth a row.
 NEAR = 1e-5
 
@@ -73,8 +75,13 @@ class Watch:
         if directions is None:
             self._flows[threat] = flow_of(values, 1.0)
             return self._flows[threat]
+        cut = capacity_cut(self._problem, threat, directions)
+        if cut is None or cut.short(self._shares) < LEAST:
+            # Where flows need not be networks' a point may withstand a threat that this room is too little for.
+            return None
         sparse = self._cutters.directions(threat)
-        return capacity_cut(self._problem, threat, directions if sparse is None else sparse)
+        other = None if sparse is None else capacity_cut(self._problem, threat, sparse)
+        return cut if other is None or other.short(self._shares) < LEAST else other
 
     def _remembered(self, threat: Threat) -> Flow | None:
         """A flow of an earlier point, of the other side or of the outsider, that fits."""
