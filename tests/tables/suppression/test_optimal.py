@@ -15,6 +15,7 @@ from sfumato.tables.cells.coordinates import Coordinates
 from sfumato.tables.cells.knowledge import Attacker, Kind, Knowledge
 from sfumato.tables.cells.witness import Witness
 from sfumato.tables.deadline import Deadline, within
+from sfumato.tables.suppression import optimal as search
 from sfumato.tables.suppression import parallel_attacks as guards
 from sfumato.tables.suppression import separation
 from sfumato.tables.suppression.fast import fast
@@ -200,6 +201,8 @@ def test_sums_of_cuts_raise_the_bound_and_leave_the_least_cost_as_it_is(seed, mo
     problem = make_problem(table, None, respondents_of(table, np.flatnonzero(table.unsafe)), coordinates_of(3))
     plain, bound = optimal(problem), bound_of_points(problem)
     monkeypatch.setattr(separation, "SMALL", 0)
+    monkeypatch.setattr(search, "FAR", 0.0)
+    monkeypatch.setattr(search, "SETTLED", np.inf)
     summed = optimal(problem)
     assert plain.proved
     assert summed.proved
@@ -211,6 +214,7 @@ def bound_of_points(problem):
     """What the linear program proves once no point gives cuts any more, or fifty of them did."""
     master = Master(problem)
     learning = Separation(problem, master)
+    learning.look_thoroughly()
     for _ in range(50):
         if not learning.learn(master.relax(60.0), Deadline()):
             break

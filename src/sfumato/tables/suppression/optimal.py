@@ -24,9 +24,12 @@ MEDIUM = 30_000
 # A round of cuts that raises the bound by a smaller share is the last one before the integer program; where they are
 # thoroughly sought, so many rounds together are.
 TAIL, ROUNDS = 1e-3, 12
+# They are where a round raises the bound by a smaller share, and still leaves a gap as wide.
+SETTLED, FAR = 1e-2, 0.25
 # Shares of the time left: for removing superfluous masks at first, for the first cuts, for removing superfluous masks
-# of the pattern that they lead to and of later ones, for one integer program, and for exchanges where it has no end.
-FIRST, ROOT, GUIDED, LATER, SLICE, EXCHANGED = 0.1, 0.45, 0.6, 0.1, 0.25, 0.4
+# of the pattern that they lead to and of later ones, for one integer program, where the gap is wide and where it is
+# not, and for exchanges where it has no end.
+FIRST, ROOT, GUIDED, LATER, SLICE, LONG_SLICE, EXCHANGED = 0.1, 0.45, 0.6, 0.1, 0.25, 0.6, 0.4
 # From which share on a cell of the linear program's point is masked in the pattern that it leads to.
 ALMOST = 0.9
 # From this gap on exchanges promise more than further integer programs.
@@ -111,8 +114,9 @@ class _Search:
         self._separation = Separation(self._problem, self._master)
         root = self._end.share(ROOT)
         shares = self._relaxed(root)
-        if shares is not None and not self._finished():
-            self._offer(self._completed(shares > ALMOST, GUIDED, shares))
+        self._offer_near(shares)
+        if self._separation.thorough:
+            self._offer_near(self._relaxed(self._end.share(ROOT)))
         if root.over:
             self._relaxed(self._end)
         if self._problem.matrix.nnz <= MEDIUM:
@@ -120,9 +124,15 @@ class _Search:
         while not self._finished() and self._integer_round():
             self._relaxed(self._end)
 
+    def _offer_near(self, shares: Numbers | None) -> None:
+        """Keep the pattern that a point leads to, when it is the cheapest so far."""
+        if shares is not None and not self._finished():
+            self._offer(self._completed(shares > ALMOST, GUIDED, shares))
+            self._report()
+
     def _relaxed(self, end: Deadline) -> Numbers | None:
         """Cuts for the linear program until it has hardly more to learn; its last point, None when time is over."""
-        bounds, shares, rounds = [], None, ROUNDS if self._separation.thorough else 1
+        bounds, shares = [], None
         while not self._finished() and not end.over:
             shares = self._master.relax(self._end.left)
             if shares is None:
@@ -131,7 +141,9 @@ class _Search:
             self._report()
             if self._separation.guarded:
                 bounds.append(self._master.bound)
-            if not learnt or (len(bounds) > rounds and bounds[-1] < bounds[-1 - rounds] * (1 + TAIL)):
+            if not learnt or _raised(bounds, ROUNDS if self._separation.thorough else 1) < TAIL:
+                break
+            if _raised(bounds, 1) < SETTLED and self._gap > FAR and self._separation.look_thoroughly():
                 break
         return shares
 
@@ -139,7 +151,8 @@ class _Search:
         """The cheapest pattern by what is known, and what the attackers say of it."""
         cost, bound = self._cost, self._master.bound
         loose = min(self._looseness, (cost - bound) / cost / 2)
-        shares, solved = self._master.solve(self._end.share(SLICE), self._best.masked, loose)
+        slice_ = SLICE if self._gap > WIDE else LONG_SLICE
+        shares, solved = self._master.solve(self._end.share(slice_), self._best.masked, loose)
         if shares is not None and not self._finished():
             self._offer(self._completed(shares > 0.5, LATER))
         self._report()
@@ -160,8 +173,8 @@ class _Search:
 
     def _exchange_masks(self) -> None:
         """Cheaper patterns by exchanges, for longer where integer programs are far from an end."""
-        wide = self._cost - self._master.bound > WIDE * self._cost
-        self._offer(self._exchange.improved(self._best, self._end.share(EXCHANGED if wide else LATER)))
+        share = EXCHANGED if self._gap > WIDE else LATER
+        self._offer(self._exchange.improved(self._best, self._end.share(share)))
         self._report()
 
     def _completed(self, start: Mask, share: float, guide: Numbers | None = None) -> Pattern | None:
@@ -181,8 +194,18 @@ class _Search:
     def _cost(self) -> float:
         return self._problem.cost_of(self._best.masked)
 
+    @property
+    def _gap(self) -> float:
+        """The share of the cost that may be too much."""
+        return (self._cost - self._master.bound) / max(self._cost, 1e-9)
+
     def _finished(self) -> bool:
         return self._end.over or self._cost - self._master.bound <= 1e-7 * max(1.0, self._cost)
 
     def _report(self) -> None:
         self._tell(f"cost {self._cost:,.0f}, at least {self._master.bound:,.0f}")
+
+
+def _raised(bounds: list[float], rounds: int) -> float:
+    """By which share the last rounds raised the bound; without end where there were not so many."""
+    return np.inf if len(bounds) <= rounds else bounds[-1] / max(bounds[-1 - rounds], 1e-9) - 1
