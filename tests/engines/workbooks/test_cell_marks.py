@@ -8,6 +8,8 @@ import pytest
 
 import sfumato as sf
 from sfumato.engines.tables.tabulation import columns_of_file
+from sfumato.engines.workbooks.marks import Mark
+from sfumato.engines.workbooks.sheet_marks import _show
 from sfumato.errors import DataError
 
 PLAN = sf.Plan(sf.KAnonymity(2), other="insensitive").quasi("place")
@@ -195,6 +197,19 @@ def test_zeros_that_an_ods_file_shows_are_read(tmp_path):
     style = '<office:automatic-styles><number:number number:min-integer-digits="5"/></office:automatic-styles>'
     path = sheet_of(tmp_path, HEAD, *lines, before=style)
     assert columns_of_file(path)["place"] == ("01067", "70173", "00007")
+
+
+def test_numbers_that_an_ods_file_repeats_are_shown_in_all_their_cells(tmp_path):
+    style = '<office:automatic-styles><number:number number:min-integer-digits="3"/></office:automatic-styles>'
+    path = sheet_of(tmp_path, HEAD, number(7, "007", ' table:number-columns-repeated="2"'), before=style)
+    assert columns_of_file(path) == {"place": ("007",), "income": ("007",)}
+
+
+def test_numbers_repeated_without_end_are_shown_where_there_are_cells():
+    cells = [["a", "b"], ["1", "2"], ["3", "4"]]
+    _show(Mark("shown", (6, 3), "007", (10**9, 10**9)), (5, 2), cells)
+    _show(Mark("shown", (0, 0), "000", (4, 10**9)), (5, 2), cells)
+    assert cells == [["a", "b"], ["1", "007"], ["3", "007"]]
 
 
 def test_merged_cells_of_ods_are_refused(tmp_path):

@@ -13,7 +13,7 @@ class Mark(NamedTuple):
             shown: its format shows a number with leading zeros; merged: it stands for the cells up to another, too.
         place: Where the cell is.
         text: How the number is shown.
-        last: The last of merged cells.
+        last: The last of merged cells, or of those that a number is repeated in.
     """
 
     kind: Literal["uncomputed", "error", "shown", "merged"]

@@ -5,6 +5,7 @@ from xml.parsers.expat import XMLParserType
 
 from sfumato.engines.workbooks.archive import Archive, Attributes
 from sfumato.engines.workbooks.marks import Mark
+from sfumato.engines.workbooks.places import Place
 from sfumato.patterns import regex
 
 CONTENT, STYLES = "content.xml", "styles.xml"
@@ -79,15 +80,13 @@ class _Cells:
         elif cell.get("calcext:value-type") == "error":
             self.marks.append(Mark("error", place))
         elif kind == "float" and self._shows_zeros():
-            self.marks.extend(Mark("shown", place, self._text) for place in self._repeated())
+            self.marks.append(Mark("shown", place, self._text, self._last()))
 
     def _shows_zeros(self) -> bool:
         """Whether the text is the number with zeros before it."""
         return LEADING.fullmatch(self._text) is not None and float(self._text) == float(self._cell["office:value"])
 
-    def _repeated(self) -> Iterator[tuple[int, int]]:
-        """All cells that this one is written for."""
+    def _last(self) -> Place:
+        """The last of all cells that this one is written for."""
         columns = int(self._cell.get("table:number-columns-repeated", 1))
-        for row in range(self._row, self._row + self._rows):
-            for column in range(self._column, self._column + columns):
-                yield row, column
+        return self._row + self._rows - 1, self._column + columns - 1

@@ -65,9 +65,11 @@ def take_marks(path: Path, sheet: str, start: Place, cells: list[list[Any]]) -> 
 
 
 def _show(mark: Mark, start: Place, cells: list[list[Any]]) -> None:
-    row, column = mark.place[0] - start[0], mark.place[1] - start[1]
-    if 0 <= row < len(cells) and 0 <= column < len(cells[row]):
-        cells[row][column] = mark.text
+    """Write a number as it is shown; where it is repeated further than there are cells, no further than these."""
+    (top, left), (bottom, right) = mark.place, max(mark.place, mark.last)
+    for row in cells[max(top - start[0], 0) : max(bottom + 1 - start[0], 0)]:
+        for column in range(max(left - start[1], 0), min(right + 1 - start[1], len(row))):
+            row[column] = mark.text
 
 
 def _marks(path: Path, sheet: str) -> Iterator[Mark]:
