@@ -85,8 +85,8 @@ _THINGS = tuple(
 def words_of(name: str) -> list[str]:
     """The words of a column's name, folded.
 
-    >>> words_of("dateOfBirth"), words_of("patient_ID"), words_of("Straße")
-    (['date', 'of', 'birth'], ['patient', 'id'], ['strasse'])
+    >>> words_of("dateOfBirth"), words_of("patient_ID"), words_of("Straße"), words_of("Ημ. γέννησης")
+    (['date', 'of', 'birth'], ['patient', 'id'], ['strasse'], ['ημ', 'γεννησης'])
 
     A number behind a word is left out, unless it belongs to the word:
 
@@ -100,7 +100,7 @@ def words_of(name: str) -> list[str]:
         " ",
         name,
     )
-    words = re.findall(r"[a-z]+[0-9]*[a-z]+[0-9]*|[a-z]+[0-9]*", fold(apart))
+    words = re.findall(r"[^\W\d_]+[0-9]*[^\W\d_]+[0-9]*|[^\W\d_]+[0-9]*", fold(apart))
     plain = [word if word in _keys_of() else word.rstrip("0123456789") for word in words]
     return [part for word in plain for part in _without_numbering(word)]
 
