@@ -1,9 +1,9 @@
-"""Names of columns: what every engine can tell apart, and whether they are a header, checked before a row is read."""
+"""Names of tables and columns: what every engine tells apart, and whether they are a header, checked before reading."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sfumato.errors import DataError, Fault, PlanError, nearest
+from sfumato.errors import DataError, Fault, PlanError, did_you_mean, nearest
 
 # The engines' own columns begin so, next to those of the data.
 RESERVED = "sfumato_"
@@ -84,3 +84,18 @@ def _places(columns: Sequence[str], some: Sequence[str]) -> str:
     """The places of some columns, from 1 on, in words."""
     places = [str(place) for place, name in enumerate(columns, start=1) if name in some]
     return " and ".join([", ".join(places[:-1]), places[-1]])
+
+
+def table_named(wanted: str | None, tables: Sequence[str]) -> str:
+    """The table of a source that is meant; where there is one alone, nobody has to name it.
+
+    Raises:
+        PlanError: There are several, or none of that name.
+    """
+    if wanted is None and len(tables) == 1:
+        return tables[0]
+    if wanted is None:
+        raise PlanError(f"data.table: the source has {len(tables)} tables.", f"Name one: {', '.join(tables)}.", "table")
+    if wanted not in tables:
+        raise PlanError(f'data.table: there is no "{wanted}".', did_you_mean(wanted, tables), "table")
+    return wanted

@@ -19,9 +19,9 @@ from sfumato.engines import sql
 from sfumato.engines.duckdb.library import register
 from sfumato.engines.duckdb.values import textless_in, with_one_text
 from sfumato.engines.files import files_in, files_of, format_of, head_of, other_columns
-from sfumato.engines.names import check_names
+from sfumato.engines.names import check_names, table_named
 from sfumato.engines.texts import as_text, no_text
-from sfumato.errors import PlanError, did_you_mean, extra_part
+from sfumato.errors import DataError, extra_part
 from sfumato.microdata.data_plan import DataPlan
 
 # The column of a row's number.
@@ -30,8 +30,6 @@ ROW = "sfumato_row"
 PLACE = "file_row_number"
 # Types of JSON values that are no texts; everything else is read as the text that stands in the file.
 JSON_KINDS = ("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE", "BOOLEAN")
-# What is said of a workbook of which nobody named a sheet.
-FIRST_SHEET = 'The workbook has {count} sheets: the first, "{name}", was read. To read another, name it as data.table.'
 # Encodings that DuckDB reads by itself; files in others are rewritten as UTF-8 first.
 NATIVE_ENCODINGS = {"utf-8": "utf-8", "iso8859-1": "latin-1", "utf-16": "utf-16"}
 
@@ -48,6 +46,7 @@ class Source:
         numbered: The table with its rows' numbers (from 1) as a further column `sfumato_row`, where these are known
             without counting rows one by one; else empty.
         notes: What a reader should know of the columns.
+        sheet: Of a workbook, the one that is read; sheets: the names of all of them.
     """
 
     table: str
@@ -56,6 +55,8 @@ class Source:
     numbered: str = ""
     notes: tuple[str, ...] = ()
     textless: tuple[str, ...] = ()
+    sheet: str = ""
+    sheets: tuple[str, ...] = ()
 
     @property
     def with_numbers(self) -> str:
@@ -165,7 +166,7 @@ def _duckdb(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], 
             "SELECT table_name FROM duckdb_tables() WHERE database_name = 'source'"
         ).fetchall()
     ]
-    return _described(connection, f"source.{sql.name(_chosen(data.table, tables))}")
+    return _described(connection, f"source.{sql.name(table_named(data.table, tables))}")
 
 
 def _sqlite(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
@@ -176,7 +177,7 @@ def _sqlite(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], 
             cursor.execute(
                 "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
             )
-            table = _chosen(data.table, [row[0] for row in cursor.fetchall()])
+            table = table_named(data.table, [row[0] for row in cursor.fetchall()])
             values = _sqlite_values(cursor, table)
             texts = {column: value for column, value in values.items() if value}
             bytes_in = [column for column in values if column not in texts]
@@ -201,34 +202,32 @@ def _sqlite_values(cursor: Any, table: str) -> dict[str, str]:
 
 
 def _excel(connection: Any, path: Path, data: DataPlan, names: Sequence[str], _scratch: Path) -> Source:
-    with extra_part("python-calamine", "excel"):
-        import python_calamine
     from sfumato.engines.workbooks.merged_cells import check_merged
     from sfumato.engines.workbooks.sheet_marks import take_marks
+    from sfumato.engines.workbooks.sheets import read_sheet, told_of_others
 
-    try:
-        book = python_calamine.CalamineWorkbook.from_path(str(path))
-        name = _chosen(data.table, book.sheet_names, first=True)
-        sheet = book.get_sheet_by_name(name)
-        cells, start = sheet.to_python(), sheet.start or (0, 0)
-    except (python_calamine.CalamineError, OSError):
-        raise damaged(path) from None
-    marked = take_marks(path, name, start, cells)
+    sheet = read_sheet(path, data.table)
+    cells, start = sheet.cells, sheet.start
     if not cells:
         raise empty(path.name)
-    first = [str(_whole(name)) for name in cells[0]]
-    sample = [[str(_whole(value)) for value in row] for row in cells[1:SAMPLED_RECORDS]]
-    if data.header is not False and is_title_row(first, sample):
-        raise title_line(path.name)
-    merged = (*(getattr(sheet, "merged_cell_ranges", None) or ()), *marked.merged)
-    check_merged(merged, start, cells, data.header is not False)
-    columns, notes = header_of(first, sample, data.dialect, names)
-    check_names(columns)
+    others = (told_of_others(sheet),) if data.table is None and len(sheet.all) > 1 else ()
+    try:
+        marked = take_marks(path, sheet.name, start, cells)
+        first = [str(_whole(name)) for name in cells[0]]
+        sample = [[str(_whole(value)) for value in row] for row in cells[1:SAMPLED_RECORDS]]
+        if data.header is not False and is_title_row(first, sample):
+            raise title_line(path.name)
+        check_merged((*sheet.merged, *marked.merged), start, cells, data.header is not False)
+        columns, notes = header_of(first, sample, data.dialect, names)
+        check_names(columns)
+    except DataError as error:
+        error.do = " ".join((error.do, *others))
+        raise
     rows = cells if data.header is False else cells[1:]
     texts = {name: _cells(name, [row[place] for row in rows]) for place, name in enumerate(columns)}
-    sheets = len(book.sheet_names)
-    first_sheet = (FIRST_SHEET.format(count=sheets, name=name),) if data.table is None and sheets > 1 else ()
-    return replace(_loaded(connection, texts), notes=(*first_sheet, *marked.notes, *notes))
+    return replace(
+        _loaded(connection, texts), notes=(*others, *marked.notes, *notes), sheet=sheet.name, sheets=sheet.all
+    )
 
 
 def _survey(connection: Any, path: Path, _data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
@@ -248,16 +247,6 @@ def _cells(name: str, values: Sequence[Any]) -> Any:
 
 def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _chosen(wanted: str | None, tables: Sequence[str], first: bool = False) -> str:
-    if wanted is None and (len(tables) == 1 or (first and tables)):
-        return tables[0]
-    if wanted is None:
-        raise PlanError(f"data.table: the source has {len(tables)} tables.", f"Name one: {', '.join(tables)}.", "table")
-    if wanted not in tables:
-        raise PlanError(f'data.table: there is no "{wanted}".', did_you_mean(wanted, tables), "table")
-    return wanted
 
 
 def _loaded(connection: Any, rows: Any) -> Source:

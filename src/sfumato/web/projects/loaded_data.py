@@ -32,7 +32,7 @@ KINDS = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".xls", ".ods", ".json", "
 MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 LOOKED_AT_BYTES = 1 << 16
 # What can be said of how a text is read.
-READING = ("separator", "decimal", "encoding", "header")
+READING = ("separator", "decimal", "encoding", "header", "table")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,7 @@ class Loaded:
         suggested: The plan that is suggested; reasons: why each column got its role.
         read: How the file is read.
         notes: What a reader should know of the file, as that one of its sheets was read.
+        sheets: The names of all its sheets, of a workbook.
     """
 
     path: Path
@@ -66,6 +67,7 @@ class Loaded:
     reasons: dict[str, str]
     read: DataPlan
     notes: tuple[str, ...] = ()
+    sheets: tuple[str, ...] = ()
     sizes: dict[tuple[str, ...], Counts] = field(default_factory=dict)
 
     def column(self, name: str) -> Column:
@@ -109,12 +111,15 @@ def load(path: Path, said: Mapping[str, Any] | None = None, tell: Tell | None = 
         rows = CountedRows(engine)
         if "decimal" not in reading and _has_commas(engine.source.separator, rows.texts, reading):
             return load(path, {**reading, "decimal": ","}, tell)
+        sheets = engine.source.sheets
+        if len(sheets) > 1:  # who comes back to the plan reads the same one
+            reading["table"] = engine.source.sheet
         suggested = suggest_plan(rows, path.name, looking=looking, **reading)
         preview = engine.first_rows(PREVIEW_ROWS)
         notes = (*suggested.notes, *engine.notes, *filter(None, (told_of_cells(rows),)))
-    profiles = suggested.profiles
+    profiles, read = suggested.profiles, read_shape(DATA, dict(reading), "data")
     columns = tuple(Column(profile.name, dict(profile.counts), profile.missing) for profile in profiles)
-    return Loaded(path, profiles[0].rows, columns, preview, suggested.plan, suggested.reasons, read, notes)
+    return Loaded(path, profiles[0].rows, columns, preview, suggested.plan, suggested.reasons, read, notes, sheets)
 
 
 def _has_commas(separator: str, texts: Mapping[str, Mapping[str | None, int]], reading: Mapping[str, Any]) -> bool:

@@ -1,12 +1,15 @@
 """The step of data: drop a file or choose an example; then its first rows, types and missing values."""
 
 import asyncio
+from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 from nicegui import events, ui
 
+from sfumato.engines.files import FORMATS
+from sfumato.engines.workbooks.sheets import sheet_names
 from sfumato.errors import SfumatoError
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.workers.frames import CancelledWorkError
@@ -16,7 +19,7 @@ from sfumato.web.projects.loaded_data import KINDS, Loaded, is_text, load
 from sfumato.web.rows import file_reading
 from sfumato.web.rows.area import Area
 from sfumato.web.rows.columns.columns_table import ColumnsTable
-from sfumato.web.rows.file_reading import ENCODINGS, Reading
+from sfumato.web.rows.file_reading import ENCODINGS, Reading, choose_sheet
 from sfumato.web.rows.project_card import ProjectCard
 
 EXAMPLES = {"patients": "patients.csv", "census": "census.csv", "stroke": "stroke.csv", "eight-rows": "eight-rows.csv"}
@@ -97,8 +100,12 @@ class DataStep:
             if error.code == "plan.header":
                 self._ask_for_header(path, reading)
                 return
+            why = components.error_text(error, self.workspace.words)
+            if path.parent == self.workspace.waiting and len(sheets := await self._sheets(path)) > 1:
+                self._refuse(path.name, why, lambda: self._offer(path, reading, sheets))
+                return
             await asyncio.to_thread(self.workspace.drop_waiting)
-            self._refuse(path.name, components.error_text(error, self.workspace.words))
+            self._refuse(path.name, why)
             return
         plan = example_plan(loaded.suggested, example) if example else loaded.suggested
         spoken = in_language(plan, self.workspace.words.language)
@@ -116,13 +123,28 @@ class DataStep:
         await asyncio.to_thread(self.workspace.drop_waiting)
         self.area.refresh()
 
-    def _refuse(self, name: str, why: str) -> None:
-        """Say what is wrong with a file, above the data at hand, which stay."""
+    async def _sheets(self, path: Path) -> tuple[str, ...]:
+        """The sheets of a workbook; none of another file."""
+        if path.suffix.lower() not in FORMATS["excel"]:
+            return ()
+        try:
+            return await self.workspace.aside(sheet_names, path)
+        except (SfumatoError, RefusedError):
+            return ()
+
+    def _offer(self, path: Path, reading: Reading, sheets: tuple[str, ...]) -> None:
+        """The other sheets of a workbook of which one cannot be read; it waits until one is chosen."""
+        choose_sheet(self.workspace.words, sheets, reading.get("table"), lambda chosen: self._load(path, chosen))
+
+    def _refuse(self, name: str, why: str, offer: Callable[[], None] | None = None) -> None:
+        """Say what is wrong with a file, and offer a way out if there is one, above the data at hand, which stay."""
         words, loaded = self.workspace.words, self.workspace.loaded
         self._shown.clear()
         with self._shown, ui.element("div").classes("sf-card").props('role="alert"'):
             ui.label(f"{words['failed']}: {name}").classes("font-bold text-negative")
             ui.label(why)
+            if offer is not None:
+                offer()
             if loaded is not None:
                 ui.label(words["data_stay"].format(name=loaded.path.name))
         if loaded is not None:

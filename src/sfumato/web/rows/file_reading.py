@@ -1,6 +1,6 @@
-"""How a file is read, on the page: separator, decimal mark, encoding, header; each found out unless it is said."""
+"""How a file is read, on the page: sheet, separator, decimal mark, encoding, header; found out unless it is said."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from nicegui import ui
@@ -8,7 +8,7 @@ from nicegui import ui
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.texts.words import Words
 from sfumato.web import components
-from sfumato.web.projects.loaded_data import Loaded
+from sfumato.web.projects.loaded_data import READING, Loaded
 
 # Endings of files whose first line may hold names; of those that are texts.
 HEADED = (".csv", ".tsv", ".txt", ".xlsx", ".xls", ".ods")
@@ -29,6 +29,8 @@ def build(words: Words, loaded: Loaded, take: Callable[[Reading], Any]) -> None:
         return take({name: entry for name, entry in {**said, key: value}.items() if entry not in (None, "")})
 
     with ui.element("div").classes("sf-reading"):
+        if len(loaded.sheets) > 1:
+            choose_sheet(words, loaded.sheets, read.table, take)
         if ending in TEXTS:
             _choice(words, "separator", SEPARATORS, read.separator or "", change, detects=True)
             _choice(words, "decimal_mark", DECIMALS, read.decimal, lambda _, sign: change("decimal", sign))
@@ -43,8 +45,15 @@ def build(words: Words, loaded: Loaded, take: Callable[[Reading], Any]) -> None:
 def said_of(read: DataPlan) -> Reading:
     """What was said of how a file is read, besides what is usual."""
     usual = DataPlan()
-    entries = {key: getattr(read, key) for key in ("separator", "decimal", "encoding", "header")}
+    entries = {key: getattr(read, key) for key in READING}
     return {key: value for key, value in entries.items() if value != getattr(usual, key)}
+
+
+def choose_sheet(words: Words, names: Sequence[str], own: str | None, take: Callable[[Reading], Any]) -> None:
+    """The field for the sheet of a workbook; how another was read says nothing of the one that is chosen."""
+    field = ui.select([*names], label=words["sheet"], value=own)
+    field.on_value_change(lambda event: take({"table": event.value}))
+    components.helped(field.props("dense outlined options-dense"), words["tip.sheet"])
 
 
 def _choice(

@@ -1,0 +1,105 @@
+"""The sheets of a workbook: their names, and the cells of the one that is read."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from sfumato.dataclass import dataclass
+from sfumato.delimited.faults import damaged
+from sfumato.engines.names import table_named
+from sfumato.engines.workbooks.merged_cells import Merged
+from sfumato.engines.workbooks.places import Place
+from sfumato.errors import DataError, extra_part
+
+# What is said of a workbook of which nobody named a sheet.
+OTHER_SHEETS = (
+    'The workbook has {count} sheets: "{name}" was read, not {others}. '
+    "To read another, choose it (data.table, --table)."
+)
+# Names of sheets that are listed; workbooks may have hundreds.
+SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A sheet that is read.
+
+    Attributes:
+        name: Its name.
+        all: The names of all sheets.
+        cells: Its values, row by row.
+        start: The place of the first of them.
+        merged: Cells that are merged, as far as the reader tells.
+    """
+
+    name: str
+    all: tuple[str, ...]
+    cells: list[list[Any]]
+    start: Place
+    merged: tuple[Merged, ...]
+
+
+def sheet_names(path: Path) -> tuple[str, ...]:
+    """The names of the sheets of a workbook that hold cells, not charts.
+
+    Raises:
+        DataError: The file cannot be read.
+    """
+    return tuple(entry.name for entry in _of_cells(_opened(path)))
+
+
+def read_sheet(path: Path, wanted: str | None) -> Sheet:
+    """A sheet by its name; by default the first that people see and that holds anything.
+
+    Raises:
+        DataError: The file cannot be read.
+        PlanError: There is no such sheet.
+    """
+    import python_calamine
+
+    book = _opened(path)
+    entries = _of_cells(book)
+    names = tuple(entry.name for entry in entries)
+    try:
+        if wanted is not None:
+            return _read(book, table_named(wanted, names), names)
+        seen = [entry.name for entry in entries if entry.visible == python_calamine.SheetVisibleEnum.Visible]
+        sheets = (_read(book, name, names) for name in seen or names)
+        return next((sheet for sheet in sheets if sheet.cells), Sheet("", names, [], (0, 0), ()))
+    except (python_calamine.CalamineError, OSError):
+        raise damaged(path) from None
+
+
+def told_of_others(sheet: Sheet) -> str:
+    """What is said where a sheet was read that nobody named, and the workbook has others."""
+    return OTHER_SHEETS.format(count=len(sheet.all), name=sheet.name, others=_listed(sheet.all, sheet.name))
+
+
+def _listed(names: Sequence[str], own: str) -> str:
+    others = [name for name in names if name != own]
+    more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
+    return ", ".join(f'"{name}"' for name in others[:SHOWN]) + more
+
+
+def _opened(path: Path) -> Any:
+    with extra_part("python-calamine", "excel"):
+        import python_calamine
+    try:
+        return python_calamine.CalamineWorkbook.from_path(str(path))
+    except python_calamine.PasswordError:
+        what = f"the file {path.name} is locked with a password."
+        raise DataError(what, "Open it in a spreadsheet and save it without one.", "locked") from None
+    except (python_calamine.CalamineError, OSError):
+        raise damaged(path) from None
+
+
+def _of_cells(book: Any) -> list[Any]:
+    import python_calamine
+
+    return [entry for entry in book.sheets_metadata if entry.typ == python_calamine.SheetTypeEnum.WorkSheet]
+
+
+def _read(book: Any, name: str, names: tuple[str, ...]) -> Sheet:
+    sheet = book.get_sheet_by_name(name)
+    merged = getattr(sheet, "merged_cell_ranges", None) or ()
+    return Sheet(name, names, sheet.to_python(), sheet.start or (0, 0), tuple(merged))
