@@ -17,6 +17,8 @@ sys.path.insert(0, str(Path(__file__).parent))  # how the tests walk lies beside
 
 ARGUMENTS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
 ARGUMENTS += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+# The pages of a visitor share a process, which has read the scripts of the pages before.
+ARGUMENTS += ["--renderer-process-limit=1"]
 # Nothing glides in or fades while tests wait for it.
 STILL = """addEventListener("DOMContentLoaded", () => {
   const still = document.createElement("style");
@@ -158,26 +160,32 @@ def artifacts(tmp_path_factory):
     return place
 
 
+@pytest.fixture(scope="session")
+def visitors(browser):
+    """Visitors for all tests, who come again with empty hands; see `visitors.py`."""
+    from visitors import Visitors
+
+    return Visitors(browser, STILL, WAITING_SECONDS)
+
+
 @pytest.fixture
-def open_page(browser, artifacts, request):
+def open_page(visitors, artifacts, request):
     """Opens pages, each with a visitor of its own; whatever they ask for must come from this server."""
-    contexts, asked = [], []
+    present = []
 
     def opened(address, width=1100, **more):
-        context = browser.new_context(viewport={"width": width, "height": 900}, accept_downloads=True, **more)
-        contexts.append(context)
-        context.add_init_script(STILL)
-        context.set_default_timeout(WAITING_SECONDS * 1000)
-        context.on("request", lambda made: asked.append(made.url))
-        page = context.new_page()
+        visitor = visitors.enters(**more)
+        present.append(visitor)
+        page = visitor.context.new_page()
+        page.set_viewport_size({"width": width, "height": 900})
         page.goto(address)
         return page
 
     yield opened
-    for number, context in enumerate(contexts):
-        for page in context.pages if "SFUMATO_ARTIFACTS" in os.environ else ():
+    for number, visitor in enumerate(present):
+        for page in visitor.pages() if "SFUMATO_ARTIFACTS" in os.environ else ():
             page.screenshot(path=artifacts / f"{request.node.name}-{number}.png", full_page=True)
-        context.close()
+    asked = [url for visitor in present for url in visitors.leaves(visitor)]
     foreign = [url for url in asked if not url.startswith(("http://127.0.0.1:", "data:", "blob:", "file:", "about:"))]
     assert foreign == []
 
