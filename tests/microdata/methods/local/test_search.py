@@ -3,6 +3,7 @@
 import csv
 from collections import Counter
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import polars as pl
@@ -217,8 +218,12 @@ def test_few_nodes_of_a_lattice_suffice():
     assert result.checked <= 300 and result.recoding.sizes.min() >= 5
 
 
-@pytest.mark.parametrize("models", [(), ({"model": "l-diversity", "l": 2, "column": "ill"},)])
-@pytest.mark.parametrize("rows", [12, size(300, 900)])
+DIVERSE = {"model": "l-diversity", "l": 2, "column": "ill"}
+
+
+@pytest.mark.parametrize(
+    ("rows", "models"), size([(12, ()), (300, (DIVERSE,))], list(product([12, 900], [(), (DIVERSE,)])))
+)
 def test_any_number_of_columns(rows, models):
     """30 quasi-identifiers: no node is listed, and no other method that is as quick loses less."""
     random = np.random.default_rng(7)
@@ -285,7 +290,7 @@ def adult(shared):
 @pytest.mark.shared
 @pytest.mark.parametrize(
     ("k", "rounds", "most"),
-    [(5, 1, 0.0472), (10, 1, 0.0774), (50, 1, 0.1454), *size([], [(5, 10, 0.0472), (2, 1, 0.0284)])],
+    [(5, 1, 0.0472), (10, 1, 0.0774), *size([], [(50, 1, 0.1454), (5, 10, 0.0472), (2, 1, 0.0284)])],
 )
 def test_loss_on_adult(shared, adult, k, rounds, most):
     # The figures for other k than 5 are geometric aggregates.
