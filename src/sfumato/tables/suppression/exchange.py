@@ -4,16 +4,19 @@ Ruin and recreate (Schrimpf et al. 2000, doi:10.1006/jcph.1999.6413): the new ma
 by chance, and masks that they make superfluous are removed. A pattern is kept when it is no dearer.
 """
 
+from itertools import cycle
+
 import numpy as np
 
 from sfumato.tables.cells.cells import Mask
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.suppression.patterns import Pattern, PatternSearch
 
-# The share of the secondary masks that is taken away, and by how much at most chance makes a cell cheaper.
-TAKEN, WHIM = 0.2, 0.8
+# How many secondary masks are taken away, in turn, about; no larger share of them than the next; and by how much at
+# most chance makes a cell cheaper.
+TAKEN, MOST, WHIM = (12, 20, 6, 16), 0.5, 0.8
 # So many exchanges without a cheaper pattern are enough.
-PATIENCE = 12
+PATIENCE = 30
 
 
 class Exchange:
@@ -22,6 +25,7 @@ class Exchange:
     def __init__(self, search: PatternSearch) -> None:
         self._search, self._problem = search, search.problem
         self._chance = np.random.default_rng(0)
+        self._taken = cycle(TAKEN)
 
     def improved(self, pattern: Pattern, deadline: Deadline) -> Pattern:
         """A pattern that is no dearer, by exchanges until the time is over or they lead nowhere."""
@@ -37,6 +41,8 @@ class Exchange:
     def _exchanged(self, masked: Mask, deadline: Deadline) -> Pattern | None:
         """A pattern near another one; None when the time is over before it is protected."""
         size = self._problem.size
-        start = masked & (self._chance.random(size) >= TAKEN)
+        secondary = max(int(np.count_nonzero(masked & ~self._problem.forced)), 1)
+        share = min(next(self._taken) / secondary, MOST)
+        start = masked & (self._chance.random(size) >= share)
         rough = self._search.protect(start, deadline, self._chance.random(size) * WHIM)
         return None if rough is None else self._search.pruned(rough, deadline)

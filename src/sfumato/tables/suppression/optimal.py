@@ -22,8 +22,8 @@ from sfumato.tables.suppression.suppression import Progress, Suppression, witnes
 # Tables with at most so many entries in their relations have all cuts against bridges in their integer programs.
 MEDIUM = 30_000
 # A round of cuts that raises the bound by a smaller share is the last one before the integer program; where they are
-# thoroughly sought, so many rounds together are.
-TAIL, ROUNDS = 1e-3, 12
+# thoroughly sought, so many rounds together that raise it by less than the other share.
+TAIL, ROUNDS, LONG_TAIL = 1e-3, 12, 4e-3
 # They are where a round raises the bound by a smaller share, and still leaves a gap as wide.
 SETTLED, FAR = 1e-2, 0.25
 # Shares of the time left: for removing superfluous masks at first, for the first cuts, for removing superfluous masks
@@ -85,6 +85,8 @@ class _Search:
         self._exchange = Exchange(self._patterns)
         self._looseness = LOOSE
         self._best = Pattern(problem.forced, {})
+        # What the rounds of thorough cuts proved, one after the other.
+        self._bounds: list[float] = []
 
     def begin(self, end: Deadline, start: KnownStart | None = None) -> None:
         """Find a first protected pattern, near one that is known.
@@ -116,6 +118,7 @@ class _Search:
         shares = self._relaxed(root)
         self._offer_near(shares)
         if self._separation.thorough:
+            self._exchange_masks()
             self._offer_near(self._relaxed(self._end.share(ROOT)))
         if root.over:
             self._relaxed(self._end)
@@ -132,7 +135,7 @@ class _Search:
 
     def _relaxed(self, end: Deadline) -> Numbers | None:
         """Cuts for the linear program until it has hardly more to learn; its last point, None when time is over."""
-        bounds, shares = [], None
+        bounds, shares = self._bounds if self._separation.thorough else [], None
         while not self._finished() and not end.over:
             shares = self._master.relax(self._end.left)
             if shares is None:
@@ -141,14 +144,18 @@ class _Search:
             self._report()
             if self._separation.guarded:
                 bounds.append(self._master.bound)
-            if not learnt or _raised(bounds, ROUNDS if self._separation.thorough else 1) < TAIL:
+            settled = not learnt or _raised(bounds, 1) < SETTLED
+            if settled and self._gap > FAR and self._separation.look_thoroughly():
                 break
-            if _raised(bounds, 1) < SETTLED and self._gap > FAR and self._separation.look_thoroughly():
+            rounds, least = (ROUNDS, LONG_TAIL) if self._separation.thorough else (1, TAIL)
+            if not learnt or _raised(bounds, rounds) < least:
                 break
         return shares
 
     def _integer_round(self) -> bool:
         """The cheapest pattern by what is known, and what the attackers say of it."""
+        if self._separation.thorough and self._gap > FAR and self._exchange_masks():
+            return True
         cost, bound = self._cost, self._master.bound
         loose = min(self._looseness, (cost - bound) / cost / 2)
         slice_ = SLICE if self._gap > WIDE else LONG_SLICE
@@ -171,11 +178,12 @@ class _Search:
             return True
         return learnt > 0
 
-    def _exchange_masks(self) -> None:
-        """Cheaper patterns by exchanges, for longer where integer programs are far from an end."""
-        share = EXCHANGED if self._gap > WIDE else LATER
+    def _exchange_masks(self) -> bool:
+        """Cheaper patterns by exchanges, for longer where integer programs are far from an end; whether there are."""
+        share, before = EXCHANGED if self._gap > WIDE else LATER, self._cost
         self._offer(self._exchange.improved(self._best, self._end.share(share)))
         self._report()
+        return self._cost < before and not self._finished()
 
     def _completed(self, start: Mask, share: float, guide: Numbers | None = None) -> Pattern | None:
         """A protected pattern near a point, without superfluous masks as far as a share of the time allows."""
