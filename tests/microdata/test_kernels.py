@@ -29,7 +29,7 @@ from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.attacks.attack import attack
 from sfumato.pipelines.release import anonymize, frequency_table
 from sfumato.tables.suppression import parity_kernels
-from sfumato.tables.suppression.flows import path_kernels
+from sfumato.tables.suppression.flows import path_kernels, tableau_kernels
 from sizes import size
 
 # The first calls of a kernel in a release are done twice, and then one where their number has doubled: a loop in Python
@@ -291,6 +291,20 @@ def sum_cuts(checks: Checks) -> None:
     assert search(words, 2, rng.random(rows) < 0.5, slack, prices, order, whims, found) > 1
 
 
+def push_cells(checks: Checks) -> None:
+    """Bound cells that move with free ones, which are few and have little room: a cell is pushed both ways."""
+    rng, bound, free = np.random.default_rng(0), np.arange(40), np.arange(40, 60)
+    rates, room = rng.integers(-1, 2, (40, 20)).astype(float), rng.random(60)
+    closed, wanted = rng.random(60) < 0.1, np.arange(60) % 7 == 0
+    push, release = checks.stand_in(tableau_kernels.push), checks.stand_in(tableau_kernels.release)
+    for cell, amount in ((3, 0.4), (50, -0.2), (3, -9.0)):
+        flow = np.zeros(60)
+        reached = push(rates, bound, free, np.where(closed, 0.0, room), room[::-1].copy(), room, cell, amount, flow)
+        assert reached == abs(flow[cell]) <= abs(amount)
+    release(rates, bound, free, closed, int(bound[0]))
+    assert not checks.stand_in(tableau_kernels.any_stuck)(rates, bound, free, closed, wanted)
+
+
 def walk_features() -> None:
     """A node of K-Optimize that has a feature, and a set of features that is shaken: few releases need them."""
     method = {"name": "k-optimize", "loss": "discernibility"}
@@ -357,6 +371,7 @@ def test_every_compiled_function_does_what_its_source_says(monkeypatch: pytest.M
     move_records()
     find_path(checks)
     sum_cuts(checks)
+    push_cells(checks)
     number_texts()
     number_keys(np.arange(200, dtype=np.uint64) % np.uint64(7))
     checks.calls.clear()

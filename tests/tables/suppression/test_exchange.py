@@ -9,7 +9,7 @@ from sfumato.tables.cells.cells import Bounds, Reach, Status, make_relations, ma
 from sfumato.tables.cells.knowledge import Attacker, Kind, Knowledge
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.suppression.exchange import Exchange
-from sfumato.tables.suppression.flows.flow_programs import FlowPrograms
+from sfumato.tables.suppression.flows.tableau import Tableau
 from sfumato.tables.suppression.patterns import PatternSearch
 from sfumato.tables.suppression.problem import make_problem
 from sfumato.tables.suppression.pruning import Pruning, Reasons
@@ -91,9 +91,9 @@ def test_proofs_remembered_between_patterns_do_not_multiply():
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_what_masks_were_needed_for_saves_programs_and_changes_nothing(seed, monkeypatch):
-    asked, find = [], FlowPrograms.find
-    monkeypatch.setattr(FlowPrograms, "find", lambda *own: asked.append(own[1]) or find(*own))
+def test_what_masks_were_needed_for_saves_flows_and_changes_nothing(seed, monkeypatch):
+    asked, find = [], Tableau.find
+    monkeypatch.setattr(Tableau, "find", lambda *own: asked.append(own[1]) or find(*own))
     problem = make_problem(cube(seed, size=6, unsafe=20, share=0.3))
     rough = PatternSearch(problem).protect(problem.forced, Deadline())
     reasons: Reasons = {}

@@ -37,8 +37,9 @@ def proof_of(problem: Problem, threat: Threat, flow: Flow) -> Proof:
     """A flow with those who know that it cannot be, as far as it must reach for them."""
     reach = flow.reach(threat.cell)
     disbelievers: set[int] = set()
-    for cell, amount in zip(flow.cells.tolist(), flow.amounts.tolist(), strict=True):
-        for place, up, down in problem.insiders.get(cell, ()) if cell != threat.cell else ():
+    known = problem.known[flow.cells] & (flow.cells != threat.cell)
+    for cell, amount in zip(flow.cells[known].tolist(), flow.amounts[known].tolist(), strict=True):
+        for place, up, down in problem.insiders[cell]:
             need = problem.need_of(threat, place) if place not in disbelievers else 0.0
             moved = amount * need / reach
             if moved > up * (1 + SLACK) + 1e-9 or -moved > down * (1 + SLACK) + 1e-9:
@@ -56,8 +57,8 @@ def open_attackers(problem: Problem, threat: Threat, proofs: Sequence[Proof]) ->
 
 
 def _convinced(problem: Problem, threat: Threat, place: int, proofs: Iterable[Proof]) -> bool:
-    need = threat.need if place == OUTSIDER else problem.need_of(threat, place)
-    return any(need <= proof.reach * (1 + SLACK) and place not in proof.disbelievers for proof in proofs)
+    reach = max((proof.reach for proof in proofs if place not in proof.disbelievers), default=0.0)
+    return reach > 0 and (threat.need if place == OUTSIDER else problem.need_of(threat, place)) <= reach * (1 + SLACK)
 
 
 def with_turned(problem: Problem, threat: Threat, proofs: Sequence[Proof], opposite: Iterable[Proof]) -> list[Proof]:

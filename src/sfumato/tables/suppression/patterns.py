@@ -6,17 +6,20 @@ order of cost then publishes again what no threat needs.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import Mask, Numbers
+from sfumato.tables.cells.cells import Mask, Numbers, Places
 from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.suppression.defense import Proof, open_attackers, proof_of, unprotectable, with_turned
 from sfumato.tables.suppression.flows.finders import finder_for
+from sfumato.tables.suppression.flows.flow import Flow
+from sfumato.tables.suppression.flows.tableau import Tableau
 from sfumato.tables.suppression.known_start import KnownStart
 from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
-from sfumato.tables.suppression.pruning import Pruning, Reasons
+from sfumato.tables.suppression.pruning import FEW_MASKED, Pruning, Reasons
 
 # What a masked cell costs a flow, as a share of its own cost: enough to prefer short flows.
 REUSE = 1e-4
@@ -60,6 +63,7 @@ class PatternSearch:
         self._known[list(problem.insiders)] = KNOWN
         self._finder = finder_for(problem, self._costs)
         self.withstood = 0
+        self._tableau: tuple[Mask, Places, Tableau] | None = None
 
     def remember(self, start: KnownStart) -> Mask:
         """Where to start from by a pattern that is known, whose flows need not be sought again."""
@@ -106,6 +110,18 @@ class PatternSearch:
         """A pattern without its superfluous masks, as far as the time allows."""
         return Pattern(*Pruning(self.problem, rough.masked, rough.proofs, self._reasons).run(deadline))
 
+    def _within(self, masked: Mask, attack: Threat) -> Flow | None:
+        """A flow through cells that are masked anyway, where these are few: sought before any that costs something."""
+        if np.count_nonzero(masked) > FEW_MASKED:
+            return None
+        if self._tableau is None or not (self._tableau[0] == masked).all():
+            cells = np.flatnonzero(masked)
+            part = self.problem.part(cells, ())
+            self._tableau = masked.copy(), cells, Tableau(part, np.ones(len(cells)))
+        _, cells, tableau = self._tableau
+        flow = tableau.quickly(replace(attack, cell=int(np.searchsorted(cells, attack.cell))))
+        return None if flow is None else Flow(cells[flow.cells], flow.amounts)
+
     def _secure(self, threat: Threat, masked: Mask, deadline: Deadline, patience: Deadline) -> bool:
         """Mask, in place, what one threat needs; whether there was time for it."""
         proofs = [proof for proof in self._proofs.get(threat, ()) if proof.within(masked)]
@@ -115,7 +131,7 @@ class PatternSearch:
         while left := open_attackers(self.problem, threat, proofs):
             attack = threat if left[0] == OUTSIDER else self.problem.from_within(threat, left[0])
             assert attack is not None
-            flow = self._finder.find(attack, deadline, patience)
+            flow = self._within(masked, attack) or self._finder.find(attack, deadline, patience)
             if deadline.over:
                 return False
             if flow is None:

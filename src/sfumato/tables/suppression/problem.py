@@ -122,6 +122,13 @@ class Problem:
                     knowing.setdefault(cell, []).append((place, float(up), float(down)))
         return knowing
 
+    @cached_property
+    def known(self) -> Mask:
+        """The cells that somebody has a part in."""
+        known = np.zeros(self.size, bool)
+        known[list(self.insiders)] = True
+        return known
+
     def room(self, threat: Threat) -> tuple[Numbers, Numbers]:
         """How far above and below its value the attacker of a threat holds each cell possible."""
         if threat.attacker == OUTSIDER:

@@ -10,7 +10,8 @@ from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.suppression.defense import Proof, needed, open_attackers, proof_of, with_turned
 from sfumato.tables.suppression.exposure import Exposure
 from sfumato.tables.suppression.flows.finders import local_finder_for
-from sfumato.tables.suppression.flows.flow import Flow
+from sfumato.tables.suppression.flows.flow import Finder, Flow
+from sfumato.tables.suppression.flows.tableau import Tableau
 from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
 
 # Up to so many masked cells one program over all of them decides what is superfluous; more go by boxes or paths.
@@ -42,10 +43,13 @@ class Pruning:
         prices = self._part.costs / max(float(problem.costs.max(initial=0.0)), 1e-9) * 1e3 + 1e-3
         if self._part.size <= FEW_MASKED:
             prices[list(self._part.insiders)] += KNOWN
-        self._finder = local_finder_for(self._part, prices, FEW_MASKED)
+        few = self._part.size <= FEW_MASKED
+        self._finder: Finder = Tableau(self._part, prices) if few else local_finder_for(self._part, prices, FEW_MASKED)
         self._exposure = Exposure(self._part)
         self._proofs: dict[Threat, list[Proof]] = {}
-        self._users: dict[int, set[Threat]] = {}
+        self._numbers = {threat: number for number, threat in enumerate(self._part.threats)}
+        # Cells by threats: whether a proof of the threat has, or had, the cell on its way.
+        self._uses = np.zeros((self._part.size, len(self._part.threats)), bool)
         self._failures: dict[Threat, int] = {}
         self._end = FOREVER
         for threat, own in zip(proofs, self._part.threats, strict=True):
@@ -57,9 +61,9 @@ class Pruning:
 
     def _keep(self, threat: Threat, proofs: list[Proof]) -> None:
         self._proofs[threat] = proofs
+        number = self._numbers[threat]
         for proof in proofs:
-            for cell in proof.flow.cells.tolist():
-                self._users.setdefault(cell, set()).add(threat)
+            self._uses[proof.flow.cells, number] = True
 
     def run(
         self, deadline: Deadline, tell: Callable[[int], None] | None = None
@@ -91,7 +95,8 @@ class Pruning:
         if self._exposure.exposes(cell):
             return False
         self._finder.reopen(cell, 0.0)
-        changes = self._rerouted(cell)
+        stuck = isinstance(self._finder, Tableau) and self._finder.stuck
+        changes = None if stuck else self._rerouted(cell)
         if changes is None:
             self._finder.reopen(cell, 1.0)
             return False
@@ -123,7 +128,7 @@ class Pruning:
             known = ranks.get((int(self._cells[threat.cell]), threat.sign), REMEMBERED)
             return known, -self._failures.get(threat, 0), threat.cell, threat.sign
 
-        return sorted(self._users.get(cell, set()), key=rank)
+        return sorted((self._part.threats[number] for number in np.flatnonzero(self._uses[cell])), key=rank)
 
     def _remember(self, cell: int, threat: Threat) -> None:
         """A mask is needed for a threat."""

@@ -1,0 +1,139 @@
+"""Flows among few masked cells, by compiled steps of the simplex method over the cells that are free to move.
+
+Few cells of a pattern without superfluous masks can move by themselves: a program over these alone is a hundred times
+quicker than one over all cells and relations. Whatever it finds is looked at; what it leaves open, programs decide.
+"""
+
+import numpy as np
+
+from sfumato.tables.cells.cells import Numbers, Places
+from sfumato.tables.deadline import FOREVER, Deadline
+from sfumato.tables.suppression.flows.flow import GENEROUS, Flow, flow_of
+from sfumato.tables.suppression.flows.flow_programs import FlowPrograms
+from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
+
+# By how much of a need relations may be off in what is found.
+OFF = 1e-9
+# A cell that falls short of a need by less than the one share has moved as far; by less than the other, programs tell.
+ALL, NEARLY = 1e-9, 1e-6
+
+
+class Tableau:
+    """Finds flows of a problem of few cells; how cells move with each other stays from one flow to the next."""
+
+    def __init__(self, problem: Problem, prices: Numbers) -> None:
+        limit = problem.largest_need * GENEROUS
+        self.problem, self._prices = problem, prices.copy()
+        self._up, self._down = np.minimum(problem.up, limit), np.minimum(problem.down, limit)
+        self._shares = np.ones(problem.size)
+        self._wanted = np.zeros(problem.size, bool)
+        self._wanted[[threat.cell for threat in problem.threats]] = True
+        self._programs: FlowPrograms | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        self._rates, self._bound, self._free = _rates_of(self.problem.matrix.toarray())
+
+    @property
+    def stuck(self) -> bool:
+        """Whether a threatened cell cannot move at all; what is not stuck may still move too little."""
+        from sfumato.tables.suppression.flows.tableau_kernels import any_stuck
+
+        return bool(any_stuck(self._rates, self._bound, self._free, self._shares == 0.0, self._wanted))
+
+    def open(self, shares: Numbers) -> None:
+        """Open each cell by a share of its capacity."""
+        self._shares = shares.astype(np.float64)
+        if self._programs is not None:
+            self._programs.open(shares)
+
+    def reopen(self, cell: int, share: float) -> None:
+        """Open one cell by another share."""
+        from sfumato.tables.suppression.flows.tableau_kernels import release
+
+        self._shares[cell] = share
+        if share == 0.0:
+            release(self._rates, self._bound, self._free, self._shares == 0.0, cell)
+        if self._programs is not None:
+            self._programs.reopen(cell, share)
+
+    def reprice(self, cells: Places, prices: Numbers) -> None:
+        """Change what deviations of some cells cost."""
+        self._prices[cells] = prices
+        if self._programs is not None:
+            self._programs.reprice(cells, prices)
+
+    def find(self, threat: Threat, end: Deadline = FOREVER) -> Flow | None:
+        """A flow that withstands a threat, or None when there is none, or none by the end."""
+        flow, short = self._tried(threat)
+        if flow is None and not short:
+            self._begin()
+            flow, short = self._tried(threat)
+        return flow if flow is not None or short else self._by_program(threat, end)
+
+    def quickly(self, threat: Threat) -> Flow | None:
+        """A flow that is found at once; None where there is none, or none that holds."""
+        return self._tried(threat)[0]
+
+    def _tried(self, threat: Threat) -> tuple[Flow | None, bool]:
+        """A flow, or none, and whether there is none for sure.
+
+        One that nobody within has a part in convinces them all: it is sought first.
+        """
+        if threat.attacker == OUTSIDER and self.problem.insiders:
+            _, net = self._push(threat, np.where(self.problem.known, 0.0, self._shares))
+            if self._withstands(net, threat):
+                return flow_of(net, threat.need), False
+        reached, net = self._push(threat, self._shares)
+        if self._withstands(net, threat):
+            return flow_of(net, threat.need), False
+        return None, 0.0 <= reached < threat.need * (1 - NEARLY)
+
+    def _push(self, threat: Threat, shares: Numbers) -> tuple[float, Numbers]:
+        """How far the cell of a threat can move, as far as it must, and all movements."""
+        from sfumato.tables.suppression.flows.tableau_kernels import push
+
+        up, down = self._up * shares, self._down * shares
+        if threat.attacker != OUTSIDER:
+            own = self.problem.parts[threat.attacker]
+            up[own.cells], down[own.cells] = np.minimum(up[own.cells], own.up), np.minimum(down[own.cells], own.down)
+        net, amount = np.zeros(self.problem.size), threat.sign * threat.need
+        args = (self._rates, self._bound, self._free, down, up, self._prices, threat.cell, amount, net)
+        return float(push(*args)), net
+
+    def _withstands(self, net: Numbers, threat: Threat) -> bool:
+        """Whether movements go far enough and keep every relation."""
+        if net[threat.cell] * threat.sign < threat.need * (1 - ALL):
+            return False
+        return float(np.abs(self.problem.matrix @ net).max(initial=0.0)) <= OFF * threat.need
+
+    def _by_program(self, threat: Threat, end: Deadline) -> Flow | None:
+        if self._programs is None:
+            self._programs = FlowPrograms(self.problem, self._prices, GENEROUS)
+            self._programs.open(self._shares)
+        return self._programs.find(threat, end)
+
+
+def _rates_of(matrix: Numbers) -> tuple[Numbers, Places, Places]:
+    """How bound cells move with free ones such that matrix · y = 0: the rates, the bound cells, and the free ones.
+
+    >>> rates, bound, free = _rates_of(np.array([[1.0, -1.0, -1.0]]))
+    >>> rates.tolist(), bound.tolist(), free.tolist()
+    ([[1.0, 1.0]], [0], [1, 2])
+    """
+    left, bound = matrix.copy(), []
+    for row in range(len(left)):
+        column = int(np.abs(left[row]).argmax())
+        if abs(left[row, column]) < NEARLY:
+            left[row] = 0.0
+            continue
+        left[row] /= left[row, column]
+        factors = left[:, column].copy()
+        factors[row] = 0.0
+        touched = np.flatnonzero(factors)
+        left[touched] -= np.outer(factors[touched], left[row])
+        bound.append((row, column))
+    rows, columns = [row for row, _ in bound], [column for _, column in bound]
+    free = np.setdiff1d(np.arange(left.shape[1]), columns)
+    rates = -left[rows][:, free]
+    return np.ascontiguousarray(np.where(np.abs(rates) > 1e-12, rates, 0.0)), np.array(columns, np.int64), free
