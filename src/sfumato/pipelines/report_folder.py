@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sfumato.errors import DataError, EngineError
-from sfumato.microdata.measures.disclosure import AttributeFigures, Disclosure, UniqueRows
+from sfumato.microdata.measures.disclosure import AttributeFigures, Disclosure, SeveralKnown, UniqueRows
 from sfumato.microdata.measures.joint_telling import JointTell
 from sfumato.microdata.measures.telling import Tell
 from sfumato.microdata.outcome import ClassFigures, LossFigure, Report, Seconds, figures
@@ -142,8 +142,9 @@ def _disclosure(content: Mapping[str, Any]) -> Disclosure:
         JointTell(entry["column"], (entry["quasi_identifiers"][0], entry["quasi_identifiers"][1]), entry["share"])
         for entry in content.get("joint_tells", ())
     )
-    share = content.get("largest_share")
-    return Disclosure(sensitive, unique, unmeasured, content.get("unique_in_classes", {}), tells, joint, share)
+    share, several = content.get("largest_share"), content.get("several")
+    known = None if several is None else SeveralKnown(**several)
+    return Disclosure(sensitive, unique, unmeasured, content.get("unique_in_classes", {}), tells, joint, share, known)
 
 
 def _promise(entry: Mapping[str, Any]) -> Promise:

@@ -35,7 +35,7 @@ from sfumato.pipelines.suggesting.first_look import (
     likely_encoding,
     writes_commas,
 )
-from sfumato.pipelines.suggesting.joint_answers import without_fingerprints
+from sfumato.pipelines.suggesting.joint_answers import note_on_answers, without_fingerprints
 from sfumato.pipelines.suggesting.looking import Looking
 from sfumato.pipelines.suggesting.person_columns import FEW_ROWS, one_person, repeated_names
 from sfumato.pipelines.suggesting.survey_weights import one_of_each, with_survey_weights
@@ -85,7 +85,7 @@ def suggest_plan(
     persons = one_person(engine, repeated, profiles)
     are_twins = twins_among(engine, persons) if rows <= FEW_ROWS else no_twins
     selection = select(persons, profiles, min(K, rows), are_twins)
-    answered = without_fingerprints(engine, one_of_each(selection.suggestions), rows)
+    answered = without_fingerprints(engine, one_of_each(selection.suggestions), profiles, rows)
     looking.at("compare-columns", 0.2)
     suggestions = {name: publishable(one, profiles[name]) for name, one in answered.items()}
     reading = ({} if source is None else {"source": source}) | data | ({"missing": missing} if missing else {})
@@ -95,10 +95,10 @@ def suggest_plan(
         draft = _without_twins(engine, _without_tells(engine, draft), are_twins)
         looking.at("compare-columns", 0.9)
         draft = _filled(engine, draft, selection.waiting)
-    note = repeated_names(engine, persons, profiles, K)
+    notes = (repeated_names(engine, persons, profiles, K), note_on_answers(draft.suggestions))
     proposal = draft.plan()
     reasons = proposal.reasons | {name: proposal.reasons[name] + NA_IS_A_CODE for name in columns_of_code(texts)}
-    return with_textless(engine, replace(proposal, reasons=reasons, notes=(note,) if note else ()))
+    return with_textless(engine, replace(proposal, reasons=reasons, notes=tuple(filter(None, notes))))
 
 
 def _without(texts: Mapping[str, Counts], missing: Sequence[str]) -> Mapping[str, Counts]:

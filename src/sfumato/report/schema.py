@@ -188,6 +188,10 @@ MORE: dict[str, Schema] = {
                 "columns that are nearly computed from two quasi-identifiers, or from one and another published column",
             ),
             "largest_share": NUMBER | {"description": "the largest share of a class's rows that are one person's"},
+            "several": _object(
+                {"columns": COUNT, "known": COUNT, "rows": NUMBER, "all_rows": COUNT},
+                about="rows unique by some columns besides the quasi-identifiers and these, and by all such columns",
+            ),
         },
         about="what the rows tell besides what was promised",
     ),

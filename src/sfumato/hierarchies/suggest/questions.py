@@ -43,6 +43,8 @@ _NEITHER = _words(
     "u unk unknown unbekannt k.a. ka na n/a ? 9 -9 -8 99 dk refused former formerly ex ehem. ehem fruher ehemals"
     " teilweise partly maybe vielleicht"
 )
+# All of these: words that answer something, and name nothing.
+ANSWERS = _YES | _NO | _NEITHER
 # When a form was opened and sent, and how far somebody came.
 _FORM_WORDS = _words(
     "start started begin beginn startzeit startdatum startdate end ended ende endzeit endezeit enddatum enddate"
@@ -120,6 +122,18 @@ def _tells_of_form(name: str, suggestion: Suggestion) -> bool:
 
 def _of_form(suggestion: Suggestion) -> Suggestion:
     return replace(suggestion.withheld(reasons.FORM), concept="processing")
+
+
+def steps_of(profile: Profile) -> tuple[str, ...]:
+    """The steps of the scale that a column's answers are, rare ones too; none where they are no such numbers.
+
+    >>> steps_of(Profile("q7", {"1": 9, "2": 300, "3": 410, "4": 120, "-9": 3, "99": 2}, rows=844))
+    ('1', '2', '3', '4')
+    """
+    numbers = sorted({int(value) for value in profile.counts if value.isdecimal()})
+    if not _are_steps(answers_of(profile)) or numbers[0] not in (0, 1):
+        return ()
+    return tuple(str(number) for place, number in enumerate(numbers) if number - place == numbers[0])
 
 
 def _are_steps(answers: frozenset[str], least: int = _STEPS[0]) -> bool:

@@ -59,6 +59,16 @@ SAME_ANSWERS = "It has the same answers as {names}, so it asks after something o
 SAYS_LESS = 'Each value of "{column}", which is private, has one of its values: it says the same, or less.'
 LIKE_MEASURES = "Its numbers measure or count something, as those of {names} do, which are private; they are no codes."
 BATTERY = "It has the same answers as {count} other columns, so it is one of several questions; an answer is private."
+GOES_TOGETHER = (
+    "{known} It goes up and down with {count} others of the same scale, as answers about one matter do: what somebody "
+    "thinks, which others do not know."
+)
+MANY_ANSWERS = (
+    "{count} columns are answers that nobody outside is taken to know, so they are published as they are, each with a "
+    "promise that no class tells it. Together they are a fingerprint: who knows several answers of somebody finds the "
+    "row, and reads the others. Where others may know some of them (what somebody owns, or does before others), make "
+    "these quasi-identifiers or withhold them."
+)
 QUESTION = "It is one of the numbered questions of a form, and has few answers; what somebody answers is private."
 FORM = (
     "It tells when the form was filled in, or how far, not what was asked: who has the raw answers finds a row by it."

@@ -73,6 +73,23 @@ class UniqueRows:
 
 
 @dataclass(frozen=True, slots=True)
+class SeveralKnown:
+    """How many published rows several columns single out that are no quasi-identifiers.
+
+    Attributes:
+        columns: How many such columns there are.
+        known: How many of them an attacker knows of somebody, besides the quasi-identifiers.
+        rows: The rows that these single out, on average over some choices of columns.
+        all_rows: The rows that all these columns single out, without the quasi-identifiers.
+    """
+
+    columns: int
+    known: int
+    rows: float
+    all_rows: int
+
+
+@dataclass(frozen=True, slots=True)
 class Disclosure:
     """What a release tells besides what its promises are about.
 
@@ -84,6 +101,7 @@ class Disclosure:
         joint_tells: Columns that are nearly computed from two quasi-identifiers, or from one and another column.
         largest_share: Where persons are counted, the largest share of a class's rows that are one person's.
         unmeasured: What was left out because there are too many rows, in sentences.
+        several: What several columns single out together, where there are many.
     """
 
     sensitive: Mapping[str, AttributeFigures] = field(default_factory=dict)
@@ -93,6 +111,7 @@ class Disclosure:
     tells: tuple[Tell, ...] = ()
     joint_tells: tuple[JointTell, ...] = ()
     largest_share: float | None = None
+    several: SeveralKnown | None = None
 
     @property
     def most_telling(self) -> UniqueRows | None:
@@ -109,6 +128,7 @@ class Disclosure:
             "joint_tells": [asdict(tell) for tell in self.joint_tells],
             "unmeasured": list(self.unmeasured),
             **({} if self.largest_share is None else {"largest_share": self.largest_share}),
+            **({} if self.several is None else {"several": asdict(self.several)}),
         }
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field
 from itertools import combinations
+from random import Random
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from sfumato.microdata.counts.persons import by_plain_keys
 from sfumato.microdata.measures.disclosure import (
     AttributeFigures,
     Disclosure,
+    SeveralKnown,
     UniqueRows,
     attribute_figures,
     largest_share,
@@ -42,6 +44,8 @@ PAIRS_SHOWN = 10
 MOST_OWN = 100_000
 # Of more rows it is not told how large a share of a class is one person's: hardly a combination with persons repeats.
 MOST_OF_PERSONS = 1_000_000
+# Where there are more columns than an attacker is taken to know, some choices of those he knows are tried.
+KNOWN_OF_SEVERAL, CHOICES = 3, 10
 
 
 class _Budget:
@@ -75,6 +79,17 @@ class _Uniques:
             return unique_rows(text_counts, columns, missing, besides)
         return unique_rows(of_persons, columns, missing, besides, of_persons.columns[-1])
 
+    def by_several(self, text_counts: TextCounts) -> SeveralKnown:
+        """What several columns single out that were counted together.
+
+        Who knows that somebody gave no answer knows something, too: missing values count as values.
+        """
+        names, draw = other_columns(self.plan), Random(0)
+        choices = [draw.sample(names, KNOWN_OF_SEVERAL) for _ in range(CHOICES)]
+        rows = [self.by(text_counts, (), (*self.plan.quasi_identifiers, *choice)).rows for choice in choices]
+        alone = self.by(text_counts, (), names).rows
+        return SeveralKnown(len(names), KNOWN_OF_SEVERAL, sum(rows) / CHOICES, alone)
+
 
 @dataclass(slots=True)
 class _Unmeasured:
@@ -83,6 +98,7 @@ class _Unmeasured:
     classes: list[str] = field(default_factory=list)
     tells: list[str] = field(default_factory=list)
     pairs: bool = False
+    several: bool = False
     persons: bool = False
 
     def sentences(self) -> Iterator[str]:
@@ -92,6 +108,8 @@ class _Unmeasured:
             yield f"Too many rows: what classes tell of {_quoted(self.classes)} was not measured."
         if self.pairs:
             yield "Too many rows: not every column and pair that is no quasi-identifier was tried."
+        if self.several:
+            yield "Too many rows: how many of them several columns single out together was not measured."
         if self.tells:
             yield f"Too many rows: whether {_quoted(self.tells)} give a quasi-identifier away was not measured."
 
@@ -142,7 +160,9 @@ def disclosure(
     joint = tuple(_joint_tells(budget, plan, source, table, holdings))
     joint += tuple(_private_tells(budget, plan, source, by_column, {tell.column for tell in joint}))
     share = _largest_share(budget, published, plan, uniques.rows_of_persons)
-    return Disclosure(figures, unique, tuple(unmeasured.sentences()), in_classes, telling, joint, share)
+    several = _several(budget, published, recounted, uniques)
+    unmeasured.several = several is None and len(other_columns(plan)) > KNOWN_OF_SEVERAL
+    return Disclosure(figures, unique, tuple(unmeasured.sentences()), in_classes, telling, joint, share, several)
 
 
 def _rows_of_persons(published: Engine, plan: Plan, rows: int) -> TextCounts | None:
@@ -276,6 +296,18 @@ def _unique_rows(
                 return (*by_width[1], *_worst(by_width[2])), False
             entries.append(uniques.by(text_counts, chosen))
     return (*by_width[1], *_worst(by_width[2])), True
+
+
+def _several(budget: _Budget, published: Engine, recounted: TextCounts, uniques: _Uniques) -> SeveralKnown | None:
+    """What several columns single out together; None where an attacker may know all of them, or rows are too many."""
+    columns = (*uniques.plan.quasi_identifiers, *(others := other_columns(uniques.plan)))
+    if len(others) <= KNOWN_OF_SEVERAL:
+        return None
+    at_hand = recounted if {*columns} <= {*recounted.columns} else uniques.rows_of_persons
+    text_counts = at_hand or budget.count(published, columns, Reading())
+    if text_counts is None or (CHOICES + 1) * len(text_counts.counts) > MOST_WORK:
+        return None
+    return uniques.by_several(text_counts)
 
 
 def _worst(pairs: list[UniqueRows]) -> list[UniqueRows]:

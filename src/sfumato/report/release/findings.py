@@ -148,6 +148,7 @@ def disclosure(words: Words, report: Report) -> list[str]:
     worst = report.disclosure.most_telling
     if worst is not None:
         lines.append(unique_rows(words, worst.columns, worst.rows, report.published_rows))
+    lines += _several_known(words, report)
     return [*lines, *(words.sentence(left_out) for left_out in report.disclosure.unmeasured)]
 
 
@@ -187,6 +188,19 @@ def unique_rows(words: Words, columns: Sequence[str], rows: int, published: int)
     """Rows that some columns besides the quasi-identifiers single out, in a sentence."""
     share = words.percent(rows / max(published, 1))
     return words["disclosure.unique"].format(columns=" + ".join(columns), rows=words.count(rows), share=share)
+
+
+def _several_known(words: Words, report: Report) -> list[str]:
+    """What an attacker finds who knows several columns of somebody besides the quasi-identifiers."""
+    several = report.disclosure.several
+    if several is None or not max(several.rows, several.all_rows):
+        return []
+    shares = {
+        "share": words.percent(several.rows / max(report.published_rows, 1)),
+        "all_share": words.percent(several.all_rows / max(report.published_rows, 1)),
+    }
+    counts = {"columns": words.count(several.columns), "known": words.count(several.known)}
+    return [words["disclosure.several"].format(**shares, **counts)]
 
 
 def _in_classes(words: Words, report: Report) -> list[str]:
