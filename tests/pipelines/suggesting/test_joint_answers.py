@@ -25,6 +25,7 @@ def test_answers_that_go_together_are_published_and_a_note_says_what_they_tell()
     items = {f"q3_{number}": steps(MOODS, 0.8) for number in range(1, 31)}
     items["q3_7"] = [99 if row % 50 == 7 else step for row, step in enumerate(items["q3_7"])]
     items["q3_8"] = [6 - step for step in items["q3_8"]]  # asked the other way round
+    items["q3_9"] = [2 if step == 1 and row % 20 else step for row, step in enumerate(items["q3_9"])]  # few say 1
     suggestion = suggest_for_frame(survey(**items))
     assert {name for name in items if suggestion.plan["columns"][name]["role"] == "sensitive"} == {*items}
     assert {*items} <= {promise.get("column") for promise in suggestion.plan["privacy"]}

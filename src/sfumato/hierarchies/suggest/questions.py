@@ -130,10 +130,10 @@ def steps_of(profile: Profile) -> tuple[str, ...]:
     >>> steps_of(Profile("q7", {"1": 9, "2": 300, "3": 410, "4": 120, "-9": 3, "99": 2}, rows=844))
     ('1', '2', '3', '4')
     """
-    numbers = sorted({int(value) for value in profile.counts if value.isdecimal()})
-    if not _are_steps(answers_of(profile)) or numbers[0] not in (0, 1):
-        return ()
-    return tuple(str(number) for place, number in enumerate(numbers) if number - place == numbers[0])
+    answers = answers_of(profile)
+    numbers = sorted({int(value) for value in profile.counts if value.isdecimal()}) if answers else []
+    steps = tuple(str(number) for place, number in enumerate(numbers) if number - place == numbers[0])
+    return steps if _are_steps(answers.union(steps)) else ()
 
 
 def _are_steps(answers: frozenset[str], least: int = _STEPS[0]) -> bool:
