@@ -29,6 +29,8 @@ _THOUSANDS = regex(r"\D*\d{1,3}([.]\d{3})+\D*")
 _COMMA_THOUSANDS = regex(r"\D*\d{1,3}(,\d{3})+([.]\d+)?\D*")
 # Who writes pounds, dollars and yen divides thousands by commas, and no number has two decimal marks.
 _SURELY_THOUSANDS = regex(r".*[$£¥].*|\D*\d{1,3}(,\d{3}){2,}\D*")
+# A comma between thousands before a point: the decimal mark of this file is the point.
+_BOTH_MARKS = regex(r"[€$£]? ?[+-]?\d{1,3}(,\d{3})+[.]\d+( ?[^0-9.,\s]{1,8})?")
 # So many words above columns of numbers make a header, whatever stands above the others.
 _CERTAIN, _WORD = 2, regex(r"[^\W\d_]{3}")
 # A word or two, and perhaps a number: what columns are called.
@@ -67,6 +69,9 @@ def _present(texts: Mapping[str | None, int]) -> dict[str, int]:
 
 def _mark(profile: Profile) -> str | None:
     """The decimal mark that a column shows, if it is one of numbers."""
+    numbers = sum(map(profile.share_of, (_BOTH_MARKS, _POINT_NUMBER, _WHOLE_NUMBER)))
+    if profile.share_of(_BOTH_MARKS) and numbers >= _SHARE_OF_NUMBERS:
+        return "."
     for mark, number, fraction in ((",", _COMMA_NUMBER, _COMMA_FRACTION), (".", _POINT_NUMBER, _POINT_NUMBER)):
         fractions, numbers = profile.share_of(fraction), profile.share_of(number) + profile.share_of(_WHOLE_NUMBER)
         if fractions >= _SHARE_OF_FRACTIONS and numbers >= _SHARE_OF_NUMBERS:
