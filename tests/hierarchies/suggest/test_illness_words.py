@@ -1,4 +1,4 @@
-"""Words for illness and stays in hospital of many languages: they are known, and no other language means else by them."""
+"""Words for illness and stays in hospital in many languages: they are known, and none means else in another."""
 
 import pytest
 

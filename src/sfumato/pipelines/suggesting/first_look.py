@@ -47,8 +47,16 @@ def writes_commas(columns: Mapping[str, Mapping[str | None, int]], thousands: bo
     if not any("," in "\n".join(filter(None, texts)) for texts in columns.values()):
         return False
     profiles = [Profile(name, _present(texts), sum(texts.values())) for name, texts in columns.items()]
+    if any(map(_has_both_marks, profiles)):
+        return False
     marks = {_mark(profile) for profile in profiles if not _has_thousands(profile, certain=not thousands)}
     return "," in marks and "." not in marks
+
+
+def _has_both_marks(profile: Profile) -> bool:
+    """Whether a column of numbers has some with a comma before a point."""
+    numbers = sum(map(profile.share_of, (_BOTH_MARKS, _POINT_NUMBER, _WHOLE_NUMBER)))
+    return profile.share_of(_BOTH_MARKS) > 0 and numbers >= _SHARE_OF_NUMBERS
 
 
 def _has_thousands(profile: Profile, certain: bool) -> bool:
@@ -69,9 +77,6 @@ def _present(texts: Mapping[str | None, int]) -> dict[str, int]:
 
 def _mark(profile: Profile) -> str | None:
     """The decimal mark that a column shows, if it is one of numbers."""
-    numbers = sum(map(profile.share_of, (_BOTH_MARKS, _POINT_NUMBER, _WHOLE_NUMBER)))
-    if profile.share_of(_BOTH_MARKS) and numbers >= _SHARE_OF_NUMBERS:
-        return "."
     for mark, number, fraction in ((",", _COMMA_NUMBER, _COMMA_FRACTION), (".", _POINT_NUMBER, _POINT_NUMBER)):
         fractions, numbers = profile.share_of(fraction), profile.share_of(number) + profile.share_of(_WHOLE_NUMBER)
         if fractions >= _SHARE_OF_FRACTIONS and numbers >= _SHARE_OF_NUMBERS:
