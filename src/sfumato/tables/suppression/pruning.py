@@ -48,8 +48,8 @@ class Pruning:
         self._exposure = Exposure(self._part)
         self._proofs: dict[Threat, list[Proof]] = {}
         self._numbers = {threat: number for number, threat in enumerate(self._part.threats)}
-        # Cells by threats: whether a proof of the threat has, or had, the cell on its way.
-        self._uses = np.zeros((self._part.size, len(self._part.threats)), bool)
+        # For each cell, the numbers of the threats whose proofs have, or had, it on their way.
+        self._users: list[set[int]] = [set() for _ in range(self._part.size)]
         self._failures: dict[Threat, int] = {}
         self._end = FOREVER
         for threat, own in zip(proofs, self._part.threats, strict=True):
@@ -63,7 +63,8 @@ class Pruning:
         self._proofs[threat] = proofs
         number = self._numbers[threat]
         for proof in proofs:
-            self._uses[proof.flow.cells, number] = True
+            for cell in proof.flow.cells.tolist():
+                self._users[cell].add(number)
 
     def run(
         self, deadline: Deadline, tell: Callable[[int], None] | None = None
@@ -128,7 +129,7 @@ class Pruning:
             known = ranks.get((int(self._cells[threat.cell]), threat.sign), REMEMBERED)
             return known, -self._failures.get(threat, 0), threat.cell, threat.sign
 
-        return sorted((self._part.threats[number] for number in np.flatnonzero(self._uses[cell])), key=rank)
+        return sorted((self._part.threats[number] for number in self._users[cell]), key=rank)
 
     def _remember(self, cell: int, threat: Threat) -> None:
         """A mask is needed for a threat."""
