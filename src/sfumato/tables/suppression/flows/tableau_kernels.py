@@ -69,10 +69,11 @@ def _step(rates, bound, free, down, up, flow, column, way, longest, mine, still)
         cell = bound[other]
         room = up[cell] - flow[cell] if rate > 0.0 else flow[cell] + down[cell]
         far = max(room, 0.0) / abs(rate)
-        nearer = far < farthest - 1e-12
-        alike = far <= farthest + 1e-12 and row >= 0
-        better = cell < bound[row] if still else abs(rate) > size
-        if nearer or (alike and better):
+        if row >= 0 and abs(far - farthest) <= 1e-12:
+            better = cell < bound[row] if still else abs(rate) > size
+        else:
+            better = far < farthest
+        if better:
             row, farthest, size = other, min(far, farthest), abs(rate)
     for other in range(len(bound)):
         flow[bound[other]] += rates[other, column] * way * farthest
