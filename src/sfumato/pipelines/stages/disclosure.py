@@ -45,7 +45,7 @@ MOST_OWN = 100_000
 # Of more rows it is not told how large a share of a class is one person's: hardly a combination with persons repeats.
 MOST_OF_PERSONS = 1_000_000
 # Where there are more columns than an attacker is taken to know, some choices of those he knows are tried.
-KNOWN_OF_SEVERAL, CHOICES = 3, 10
+KNOWN_OF_SEVERAL, CHOICES = 3, 5
 
 
 class _Budget:
