@@ -77,6 +77,14 @@ def test_when_a_form_was_filled_in_is_withheld():
     assert roles_of(column("StartDate", *times, each=4))["StartDate"] == "quasi-identifier"
 
 
+@pytest.mark.parametrize(
+    "name", ["Timestamp", "Zeitstempel", "Horodateur", "submitdate", "datestamp", "RecordedDate", "LASTDATA"]
+)
+def test_when_a_form_was_sent_is_withheld_by_the_names_that_programs_for_forms_give(name):
+    times = [f"{day:02d}.05.2024 10:{day:02d}" for day in range(1, 28)]
+    assert roles_of(*FORM, column(name, *times, each=4))[name] == "identifier"
+
+
 def test_three_scales_beside_something_private_are_answers():
     scales = [column(name, *"12345") for name in ("c8", "c9", "c10")]
     assert {*roles_of(*scales).values()} == {"quasi-identifier"}

@@ -49,6 +49,8 @@ ANSWERS = _YES | _NO | _NEITHER
 _FORM_WORDS = _words(
     "start started begin beginn startzeit startdatum startdate end ended ende endzeit endezeit enddatum enddate"
     " submitted submit abgeschickt finished beendet complete completed vollstandig fortschritt progress duration dauer"
+    " timestamp datestamp zeitstempel datumstempel horodateur horodatage tijdstempel tidsstempel tidsstampel"
+    " submitdate submission recorded lastdata"
 )
 
 
