@@ -35,9 +35,10 @@ def told(path):
 
 
 def test_empty_and_hidden_sheets_are_passed_over(tmp_path):
-    path = book(tmp_path, ("empty", ()), ("lists", [("a",), (1,)]), ("cases", ROWS), ("notes", COVER), hidden=["lists"])
+    sheets = (("empty", ()), ("title", [("Export",)]), ("lists", [("a",), (1,)]), ("cases", ROWS), ("notes", COVER))
+    path = book(tmp_path, *sheets, hidden=["lists"])
     assert list(sf.suggest(path).columns) == ["age", "town", "illness"]
-    assert '4 sheets: "cases" was read, not "empty", "lists", "notes".' in told(path)
+    assert '5 sheets: "cases" was read, not "empty", "title", "lists", "notes".' in told(path)
 
 
 def test_a_hidden_sheet_is_read_where_it_is_named_or_there_is_no_other(tmp_path):

@@ -1,6 +1,6 @@
 """The sheets of a workbook: their names, and the cells of the one that is read."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,7 @@ def sheet_names(path: Path) -> tuple[str, ...]:
 
 
 def read_sheet(path: Path, wanted: str | None) -> Sheet:
-    """A sheet by its name; by default the first that people see and that holds anything.
+    """A sheet by its name; by default the first that people see and that has rows below a header.
 
     Raises:
         DataError: The file cannot be read.
@@ -64,10 +64,19 @@ def read_sheet(path: Path, wanted: str | None) -> Sheet:
         if wanted is not None:
             return _read(book, table_named(wanted, names), names)
         seen = [entry.name for entry in entries if entry.visible == python_calamine.SheetVisibleEnum.Visible]
-        sheets = (_read(book, name, names) for name in seen or names)
-        return next((sheet for sheet in sheets if sheet.cells), Sheet("", names, [], (0, 0), ()))
+        return _first_with_rows(_read(book, name, names) for name in seen or names)
     except (python_calamine.CalamineError, OSError):
         raise damaged(path) from None
+
+
+def _first_with_rows(sheets: Iterable[Sheet]) -> Sheet:
+    """The first sheet with more than one row; where there is none, the fullest."""
+    fullest = Sheet("", (), [], (0, 0), ())
+    for sheet in sheets:
+        if len(sheet.cells) > 1:
+            return sheet
+        fullest = max(fullest, sheet, key=lambda one: len(one.cells))
+    return fullest
 
 
 def told_of_others(sheet: Sheet) -> str:

@@ -8,8 +8,8 @@ import numpy as np
 
 from sfumato.tables.cells.cells import Numbers, Places
 from sfumato.tables.deadline import FOREVER, Deadline
+from sfumato.tables.suppression.flows.finders import Lazy
 from sfumato.tables.suppression.flows.flow import GENEROUS, Flow, flow_of
-from sfumato.tables.suppression.flows.flow_programs import FlowPrograms
 from sfumato.tables.suppression.problem import OUTSIDER, Problem, Threat
 
 # By how much of a need relations may be off in what is found.
@@ -28,7 +28,7 @@ class Tableau:
         self._shares = np.ones(problem.size)
         self._wanted = np.zeros(problem.size, bool)
         self._wanted[[threat.cell for threat in problem.threats]] = True
-        self._programs: FlowPrograms | None = None
+        self._programs = Lazy(problem, prices)
         self._begin()
 
     def _begin(self) -> None:
@@ -44,8 +44,7 @@ class Tableau:
     def open(self, shares: Numbers) -> None:
         """Open each cell by a share of its capacity."""
         self._shares = shares.astype(np.float64)
-        if self._programs is not None:
-            self._programs.open(shares)
+        self._programs.open(shares)
 
     def reopen(self, cell: int, share: float) -> None:
         """Open one cell by another share."""
@@ -54,14 +53,12 @@ class Tableau:
         self._shares[cell] = share
         if share == 0.0:
             release(self._rates, self._bound, self._free, self._shares == 0.0, cell)
-        if self._programs is not None:
-            self._programs.reopen(cell, share)
+        self._programs.reopen(cell, share)
 
     def reprice(self, cells: Places, prices: Numbers) -> None:
         """Change what deviations of some cells cost."""
         self._prices[cells] = prices
-        if self._programs is not None:
-            self._programs.reprice(cells, prices)
+        self._programs.reprice(cells, prices)
 
     def find(self, threat: Threat, end: Deadline = FOREVER) -> Flow | None:
         """A flow that withstands a threat, or None when there is none, or none by the end."""
@@ -69,7 +66,7 @@ class Tableau:
         if flow is None and not short:
             self._begin()
             flow, short = self._tried(threat)
-        return flow if flow is not None or short else self._by_program(threat, end)
+        return flow if flow is not None or short else self._programs.find(threat, end)
 
     def quickly(self, threat: Threat) -> Flow | None:
         """A flow that is found at once; None where there is none, or none that holds."""
@@ -106,12 +103,6 @@ class Tableau:
         if net[threat.cell] * threat.sign < threat.need * (1 - ALL):
             return False
         return float(np.abs(self.problem.matrix @ net).max(initial=0.0)) <= OFF * threat.need
-
-    def _by_program(self, threat: Threat, end: Deadline) -> Flow | None:
-        if self._programs is None:
-            self._programs = FlowPrograms(self.problem, self._prices, GENEROUS)
-            self._programs.open(self._shares)
-        return self._programs.find(threat, end)
 
 
 def _rates_of(matrix: Numbers) -> tuple[Numbers, Places, Places]:
