@@ -76,6 +76,7 @@ def test_a_name_of_a_codebook_is_known_among_others_of_it(case):
     "names",
     [
         ["q1", "q2", "q46", "q47", "q49", "q57", "q260", "q262"],  # any survey
+        ["id", *(f"v{number:03}" for number in range(1, 61))],  # questions that somebody numbered himself
         ["d1", "d7", "d8", "w1", "p1"],
         ["id", "name", "age", "sex", "city", "income", "status", "category", "date"],
         ["ST", "MAR", "NP", "note"],
@@ -85,6 +86,11 @@ def test_a_name_of_a_codebook_is_known_among_others_of_it(case):
 )
 def test_names_that_any_file_may_have_tell_of_no_codebook(names):
     assert labels_of(names) == {}
+
+
+def test_a_whole_file_of_a_codebook_is_known_though_its_numbers_have_no_gaps():
+    names = ["caseid", *(f"v{number:03}" for number in range(40)), "b4_01", "b4_02", "bord_01", "hiv03"]
+    assert labels_of(names)["v012"].text == "age"
 
 
 def test_signs_between_words_do_not_matter():

@@ -5,7 +5,7 @@ A name of two or three letters may mean anything; several names of one codebook 
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
 from sfumato.dataclass import dataclass
@@ -21,6 +21,10 @@ _CODES = "*"
 _WAVE = regex("([a-z]{1,2}_)")
 _EXPLAINED = regex(r"^([a-z]{1,2}\d{1,4}[a-z]?)_[a-z].*$")
 _NUMBERED = regex(r"[a-z](\d{1,3})[a-z]?")
+_SERIES = regex(r"([a-z])0*(\d{1,3})")
+# Questions that somebody numbered himself: so many of one letter, and hardly a number left out. They tell of no
+# codebook, of which files have what they need.
+_LONG, _FILLED = 10, 0.8
 _NUMBER_BEHIND, _NUMBERS, _BETWEEN = regex(r"\d+$"), regex(r"\d+"), regex(r"[^a-z0-9#]+")
 
 
@@ -48,10 +52,11 @@ def labels_of(names: Collection[str]) -> dict[str, CodebookLabel]:
     {}
     """
     spellings = dict(zip(names, _spellings([fold(name) for name in names]), strict=True))
+    counted = _numbered_through([ways[0] for ways in spellings.values()])
     told: dict[str, CodebookLabel] = {}
-    for book, labels in sorted(_found(spellings), key=lambda entry: -_strangeness(entry[1])):
+    for book, labels in sorted(_found(spellings), key=lambda entry: -_strangeness(entry[1], counted)):
         further = {name: label for name, label in labels.items() if name not in told}
-        if _strangeness(further) >= _LEAST_NAMES:
+        if _strangeness(further, counted) >= _LEAST_NAMES:
             told |= {
                 name: CodebookLabel(book, label.removesuffix(_CODES), label.endswith(_CODES))
                 for name, (_, label) in further.items()
@@ -85,9 +90,30 @@ def _ways(name: str) -> list[str]:
     return list(dict.fromkeys(_BETWEEN.sub("", way) for way in ways))
 
 
-def _strangeness(labels: Mapping[str, tuple[str, str]]) -> float:
+def _numbered_through(names: Iterable[str]) -> set[str]:
+    """The names that are numbers of a series without gaps.
+
+    >>> _numbered_through([*(f"v{number:03}" for number in range(1, 30)), "v101", "b1", "b2", "caseid"]) == {
+    ...     f"v{number:03}" for number in range(1, 30)
+    ... }
+    True
+    """
+    series: dict[str, dict[int, str]] = {}
+    for name in names:
+        if match := _SERIES.fullmatch(name):
+            series.setdefault(match[1], {})[int(match[2])] = name
+    found: set[str] = set()
+    for numbers in series.values():
+        inner = sorted(numbers)
+        while len(inner) >= _LONG and len(inner) < _FILLED * (inner[-1] - inner[0] + 1):
+            inner.pop()
+        found |= {numbers[number] for number in inner} if len(inner) >= _LONG else set()
+    return found
+
+
+def _strangeness(labels: Mapping[str, tuple[str, str]], counted: Collection[str]) -> float:
     """How many names of columns are those of a codebook and not what they mean; what is elsewhere counts less."""
-    return sum(_weight(way) for way, label in labels.values() if way not in label)
+    return sum(_weight(way) for way, label in labels.values() if way not in label and way not in counted)
 
 
 def _weight(way: str) -> float:
