@@ -139,3 +139,34 @@ def test_sums_are_found_with_negative_numbers_and_noise():
     assert parts_of(lines, 4) is None
     assert is_no_accident(np.array([50.0, 60.0]), 2, 3)
     assert not is_no_accident(np.array([5.0, 6.0]), 10, 20)
+
+
+PERSONS = {"Total": 1249, "a": 3, "b": 120, "c": 430, "d": 696}
+UNITS = {
+    "thousands": lambda value: value / 1000,
+    "shares": lambda value: round(100 * value / 1249, 2),
+    "another currency": lambda value: round(1.95583 * value, 2),
+}
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_the_same_numbers_in_another_unit_are_refused(name):
+    other = {code: UNITS[name](value) for code, value in PERSONS.items() if code != "Total"}
+    with pytest.raises(DataError, match="Leave one") as caught:
+        call([("NR", PERSONS), ("unit", {"Total": sum(other.values()), **other})])
+    assert caught.value.code == "data.group-in-other-unit"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"Total": 1254, "a": 4, "b": 120, "c": 431, "d": 699},
+        {"Total": 60, "a": 4, "b": 16, "c": 40},
+        {"Total": 0, "a": 0, "b": 0},
+        {"Total": 1300, "a": 5, "b": 131, "c": 441, "d": 723},
+    ],
+    ids=["hardly changed", "small ones by accident", "empty", "grown"],
+)
+def test_years_that_look_alike_are_tables_of_their_own(other):
+    first = {"Total": 30, "a": 2, "b": 8, "c": 20} if other["Total"] == 60 else PERSONS
+    assert call([("2021", first), ("2022", other)]).report["groups"] == 2

@@ -1,4 +1,4 @@
-"""Groups of a table: one that is the total of others is no table of its own."""
+"""Groups of a table: one that is the total of others, or another in a different unit, is no table of its own."""
 
 import math
 import time
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from sfumato.errors import DataError
 from sfumato.tables.build.details import shared_lines
+from sfumato.tables.build.group_units import has_units
 from sfumato.tables.build.sums import SECONDS, is_no_accident, most_parts, parts_of
 from sfumato.tables.cells.cells import Mask
 from sfumato.tables.cells.parts import Part
@@ -21,7 +22,9 @@ Lines = npt.NDArray[np.float64]
 
 
 def check_groups(plan: TablePlan, parts: Sequence[Part]) -> None:
-    """Refuse groups of which one is the total of others: as independent tables they give one another away.
+    """Refuse groups of which one is the total of others, or the same as another in a different unit.
+
+    As independent tables they give one another away.
 
     Groups are compared on the cells that they share, those that differ in one column first, then all of them.
 
@@ -36,6 +39,8 @@ def check_groups(plan: TablePlan, parts: Sequence[Part]) -> None:
             siblings.setdefault((*part.group[:place], *part.group[place + 1 :]), []).append(part)
         if any(_has_total(found, plan.table.tolerance, end) for found in siblings.values()):
             raise _refusal([column])
+        if any(map(has_units, siblings.values())):
+            raise _unit_refusal(column)
     # Of all groups, far more selections are tried: they must agree in more bits to be no accident.
     if len(columns) > 1 and _has_total(parts, plan.table.tolerance, end, 4.0 + math.log2(len(parts))):
         raise _refusal(columns)
@@ -50,6 +55,15 @@ def _refusal(columns: Sequence[str]) -> DataError:
         "as independent tables the groups give one another away.",
         "group-is-total",
         column=columns[0],
+    )
+
+
+def _unit_refusal(column: str) -> DataError:
+    return DataError(
+        f'two groups of column "{column}" hold the same numbers in different units.',
+        "Leave one of them out: what is masked in one could be computed from the other.",
+        "group-in-other-unit",
+        column=column,
     )
 
 
