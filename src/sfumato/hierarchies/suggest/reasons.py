@@ -83,7 +83,10 @@ SENTENCES = "Its values are whole sentences. They are few so far, but each new o
 WRITTEN = "Many of its texts stand once: somebody wrote them freely, and each can name anyone."
 SAME = "It is the same for everybody, so it tells nobody apart."
 EMPTY = "It is empty."
-NO_TEXT = "Its values have no text: they are lists, records, bytes or the like. They can be withheld, nothing else."
+NO_TEXT = (
+    "Its values have no text: they are durations, lists, records, bytes or the like. "
+    "They can be withheld, nothing else."
+)
 ROW_NUMBERS = "It numbers the rows: who knows the raw file finds a row by it."
 OWN_TEXT = "Nearly every row has a text of its own, by which it would be found."
 OWN_NUMBER = "Nearly every row has a number of its own, and nothing tells what it is."
@@ -149,8 +152,8 @@ COMMAS_IN_TEXTS = (
     "texts. Make them numbers, in a file or a frame, and look again."
 )
 TEXTLESS = (
-    "Lists, records, bytes and the like have no text, so {columns} can be withheld, nothing else. To publish something "
-    "of them, turn it into columns of texts or numbers, and look again."
+    "Durations, lists, records, bytes and the like have no text, so {columns} can be withheld, nothing else. To "
+    "publish something of them, turn it into columns of texts or numbers (durations into hours or days), and look again."
 )
 MISSPELLINGS = (
     " {count} of its values {count:looks like a misspelling of another: mend it, or it counts as a value of its own"
