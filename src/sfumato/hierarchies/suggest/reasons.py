@@ -153,7 +153,8 @@ COMMAS_IN_TEXTS = (
 )
 TEXTLESS = (
     "Durations, lists, records, bytes and the like have no text, so {columns} can be withheld, nothing else. To "
-    "publish something of them, turn it into columns of texts or numbers (durations into hours or days), and look again."
+    "publish something of them, turn it into columns of texts or numbers (durations into hours or days), "
+    "and look again."
 )
 MISSPELLINGS = (
     " {count} of its values {count:looks like a misspelling of another: mend it, or it counts as a value of its own"
