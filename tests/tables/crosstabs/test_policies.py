@@ -223,3 +223,50 @@ def test_percentages_of_masked_counts_are_masked_whatever_the_mask():
     counts = pandas.DataFrame({"n": [3, 50], "of": [40, 80], "percent": [7.5, 62.5]}, index=["x", "y"])
     done = suppress(counts, "cdc-wonder", derived={"percent": ("n", "of")}, subtotals={})
     assert done["percent"].tolist() == ["*", 62.5]
+
+
+@pytest.mark.parametrize("name", ["rate per 100,000", "Mean age", "Anteil in %", "Median", "Geburtenrate"])
+def test_whole_rates_and_means_beside_counts_are_refused_unless_they_are_said_to_be_counts(name):
+    frame = pandas.DataFrame({"cases": [3, 25, 40], name: [12, 50, 61]}, index=["A", "B", "C"])
+    for policy in ("cms-11", "nhs"):
+        with pytest.raises(DataError, match="is called a share, a rate or a mean") as caught:
+            suppress(frame, policy)
+        assert caught.value.code == "data.not-a-count"
+    assert suppress(frame, "cms-11", derived={name: None})[name].tolist() == [12, 50, 61]
+
+
+def test_rows_of_percentages_are_refused():
+    rows = {"A": [3, 17, 20], "A in %": [15, 85, 100], "B": [47, 53, 100], "Total": [50, 70, 120]}
+    frame = pandas.DataFrame(rows, index=["m", "f", "Total"]).T
+    with pytest.raises(DataError, match='the row "A in %"'):
+        suppress(frame, "cms-11")
+    assert suppress(frame.drop("A in %"), "cms-11").loc["A"].tolist() == ["*", "*", 20]
+
+
+def test_categories_with_such_words_in_them_are_counts():
+    frame = pandas.DataFrame({"Corporate": [3, 25], "VAT 20 %": [72, 51], "illiterate": [44, 60]}, index=["50 %", "B"])
+    assert suppress(frame, "cms-11").loc["50 %"].tolist() == ["*", 72, 44]
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"H": [3, 25, 40, 68], "F": [14, 29, 41, 84], "everyone": [17, 54, 82, 152]},
+        {"H": [3, 25, 40, 68], "F": [14, 29, 41, 84], "other": [30, 31, 32, 94]},
+    ],
+    ids=["a column that is off in one cell", "a row that is off in one cell"],
+)
+def test_what_is_nearly_a_sum_is_refused(columns):
+    frame = pandas.DataFrame(columns, index=["A", "B", "C", "everywhere"])
+    with pytest.raises(DataError, match="nearly the sum") as caught:
+        suppress(frame, "cms-11")
+    assert caught.value.code == "data.near-total"
+    suppress(frame, "cms-11", subtotals={})
+
+
+def test_counts_that_grow_alike_are_no_sums():
+    rng = np.random.default_rng(2)
+    for _ in range(60):
+        base = rng.lognormal(4, 1, 8)
+        grid = np.array([np.round(base * rng.lognormal(0, 0.1, 8) * 1.05**year) for year in range(5)]).T
+        suppress(pandas.DataFrame(grid, columns=[str(year) for year in range(5)]), "cms-11", margins=None)

@@ -79,3 +79,14 @@ def test_counts_that_are_not_rounded_are_counted_but_for_what_small_ones_become(
 def test_a_table_without_numbers_is_refused() -> None:
     with pytest.raises(DataError, match="holds no counts"):
         read_crosstab(["ward", "name"], [["a", "north"], ["b", "south"]])
+
+
+@pytest.mark.parametrize("name", ["Ensemble", "Totale", "everyone"])
+def test_totals_under_any_name_give_masked_counts_away(name):
+    rows = [["A", "*", "14", "17"], ["B", "25", "29", "54"], ["C", "40", "41", "81"], [name, "68", "84", "152"]]
+    assert derivable(read_crosstab(["region", "H", "F", name], rows), 1, 10) == ("A, H",)
+
+
+def test_counts_that_add_up_nowhere_are_not_attacked():
+    rows = [["A", "*", "14", "17"], ["B", "25", "29", "51"], ["C", "40", "41", "80"]]
+    assert derivable(read_crosstab(["region", "H", "F", "D"], rows), 1, 10) == ()

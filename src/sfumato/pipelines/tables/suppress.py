@@ -21,7 +21,7 @@ def suppress(
         policy: The policy's id: cms-11, nhs-hes, eurostat-ifs-2023, tre-10, omop-5 and others that are about tables.
         margins: The label of the margins, where it is an unusual one; sums are found by their numbers in any case.
         derived: Columns that are percentages: their name, and the columns divided, or None for one that is counts and
-            only looks like a percentage. Others are found by themselves.
+            only looks like a percentage (or is called one; rows, too). Others are found by themselves.
         subtotals: Rows or columns that are sums, each with its parts, where the numbers alone do not tell; with it no
             sums of scattered lines are sought, and `{}` says that there are none. Subtotals that stand directly before
             or after their parts are found in any case.

@@ -9,15 +9,10 @@ import numpy.typing as npt
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
 from sfumato.tables.cells.cells import Mask, Relations, make_relations
+from sfumato.tables.crosstabs.labels import is_margin, label_text, names_a_figure, names_a_share
+from sfumato.tables.crosstabs.near_totals import near_total
 from sfumato.tables.crosstabs.subtotals import Doubt, Sum, adds_up, find_sums
 
-MARGINS = frozenset(
-    [
-        *("all", "total", "totals", "sum", "sums", "overall", "grand total", "grand totals", "row total"),
-        *("column total", "alle", "gesamt", "insgesamt", "summe", "gesamtsumme", "zusammen", "σ", "∑"),
-    ]
-)
-SHARES = ("%", "pct", "percent", "prozent", "share", "anteil", "rate", "ratio", "quote", "per 1", "je 1")
 FACTORS = (100.0, 1.0, 1e3, 1e4, 1e5)
 DECIMALS = (0, 1, 2, 3, 4, 12)
 Grid = npt.NDArray[np.float64]
@@ -47,16 +42,6 @@ Derived = Mapping[Any, tuple[Any, Any] | None]
 Subtotals = Mapping[Any, Sequence[Any]]
 
 
-def is_margin(label: Any, margins: str | None = None) -> bool:
-    """Whether a label is that of a total.
-
-    >>> is_margin("Grand total"), is_margin(("All", "")), is_margin("ward")
-    (True, True, False)
-    """
-    first = label[0] if isinstance(label, tuple) else label
-    return first == margins if margins is not None else str(first).strip().casefold() in MARGINS
-
-
 def relations_of(
     grid: Grid,
     rows: Sequence[Any],
@@ -78,6 +63,8 @@ def relations_of(
     for lines, cells, labels in ((grid, places, rows), (grid.T, places.T, columns)):
         sums = [*_declared(lines, labels, subtotals or {}), *_shown(lines, labels, margins, subtotals)]
         _check_margins(lines, labels, margins, sums)
+        if subtotals is None:
+            _check_near(lines, labels, sums)
         relations += [pair for one in dict.fromkeys(sums) for pair in _across(one, cells)]
     return make_relations(relations)
 
@@ -119,6 +106,17 @@ def _check_margins(lines: Grid, labels: Sequence[Any], margins: str | None, sums
             )
 
 
+def _check_near(lines: Grid, labels: Sequence[Any], sums: Sequence[Sum]) -> None:
+    """Refuse a line that is off the sum of others in a cell or two: all other cells would still tell it."""
+    place = near_total(lines, sums)
+    if place is not None:
+        raise DataError(
+            f'"{label_text(labels[place])}" is nearly the sum of other rows or columns, but not in every cell.',
+            "Correct it; where it is none, name the sums that there are in subtotals=, which may be empty.",
+            "near-total",
+        )
+
+
 def _check_subtotals(rows: Sequence[Any], columns: Sequence[Any], subtotals: Subtotals) -> None:
     for total, parts in subtotals.items():
         named = [total, *parts]
@@ -152,9 +150,12 @@ def ratios_in(crosstab: Crosstab, derived: Derived) -> dict[int, Ratio]:
 
     Raises:
         PlanError: A named column is not there.
-        DataError: A column is no count and follows from no others, or may be either.
+        DataError: A column is no count and follows from no others, or may be either; a row is called a share.
     """
     _check_names(crosstab, derived)
+    for label in crosstab.rows:
+        if names_a_figure(label) and label not in derived:
+            raise _figure_refusal("row", label)
     whole = [place for place, column in enumerate(crosstab.values.T) if _is_whole(column)]
     sure = {place for place, label in enumerate(crosstab.columns) if _is_share(label, place not in whole, derived)}
     counts = [place for place in whole if place not in sure]
@@ -167,12 +168,23 @@ def ratios_in(crosstab: Crosstab, derived: Derived) -> dict[int, Ratio]:
             raise DataError(
                 "a column of the crosstab is neither counts nor a ratio of two others.", "Leave it out.", "not-a-count"
             )
+        if ratio is None and place in whole and label not in derived and names_a_figure(label):
+            raise _figure_refusal("column", label)
         if ratio is not None and place in sure:
             ratios[place] = ratio
         elif ratio is not None:
             doubtful.add(place)
     _refuse_doubtful(doubtful, crosstab.values, counts)
     return ratios
+
+
+def _figure_refusal(kind: str, label: Any) -> DataError:
+    """A line that is called a share, a rate or a mean, and follows from no counts: it tells of what is masked."""
+    return DataError(
+        f'the {kind} "{label_text(label)}" of the crosstab is called a share, a rate or a mean.',
+        "Leave it out: it would tell of counts that are masked. Where it holds counts, say None of it in derived=.",
+        "not-a-count",
+    )
 
 
 def _refuse_doubtful(doubtful: set[int], values: Grid, counts: Sequence[int]) -> None:
@@ -188,12 +200,13 @@ def _is_share(label: Any, broken: bool, derived: Derived) -> bool:
     """Whether a column is a share for certain: by the caller's word, by numbers that are no counts, or by its name."""
     if label in derived:
         return derived[label] is not None
-    return broken or _named_share(label)
+    return broken or names_a_share(label)
 
 
 def _check_names(crosstab: Crosstab, derived: Derived) -> None:
     named = [name for label, parts in derived.items() for name in (label, *(parts or ()))]
-    missing = [name for name in named if name not in crosstab.columns]
+    counted = {label for label, parts in derived.items() if parts is None} & {*crosstab.rows}
+    missing = [name for name in named if name not in crosstab.columns and name not in counted]
     if missing:
         raise PlanError(f'the crosstab has no column "{missing[0]}".', "Check derived=.", "no-column")
 
@@ -206,11 +219,6 @@ def _added(values: Grid, whole: Sequence[int]) -> set[int]:
     """The columns that are sums of others or parts of one: counts, for percentages of them would not add up so."""
     sums = find_sums(values.T[list(whole)], np.zeros(len(whole), bool)).sums
     return {whole[place] for one in sums for place in (one.total, *one.parts)}
-
-
-def _named_share(label: Any) -> bool:
-    text = " ".join(str(part) for part in label) if isinstance(label, tuple) else str(label)
-    return any(word in text.casefold() for word in SHARES)
 
 
 def _ratio_of(crosstab: Crosstab, place: int, derived: Derived, whole: Sequence[int]) -> Ratio | None:

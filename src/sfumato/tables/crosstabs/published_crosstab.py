@@ -11,7 +11,9 @@ from sfumato.errors import DataError
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.publication import Publication
 from sfumato.tables.cells.cells import Bounds, Mask, Places, Relations, make_relations, no_bounds
-from sfumato.tables.crosstabs.crosstabs import SHARES, Grid, is_margin
+from sfumato.tables.crosstabs.crosstabs import Grid
+from sfumato.tables.crosstabs.labels import SHARES, is_margin
+from sfumato.tables.crosstabs.near_totals import told_sums
 from sfumato.tables.crosstabs.published_cells import Cell, Text, cell_of, column_cells, is_number
 
 # Columns of numbers that label rows, and of figures that are no counts.
@@ -231,12 +233,12 @@ def _is_told(lower: float, upper: float) -> bool:
 
 
 def _relations(table: PublishedCrosstab) -> Relations:
-    """What adds up by the labels: rows and columns that are called totals are the sums of all others."""
+    """What adds up: rows and columns that are called totals are the sums of all others, or else those that show it."""
     places: Places = np.arange(table.counts.size).reshape(table.counts.shape)
-    sums = [(places[order], at) for order in _row_sums(table) for at in range(len(table.columns))]
-    sums += [
-        (places.T[order], at) for order in _sums(table.columns, range(len(table.columns))) for at in range(len(places))
-    ]
+    rows = [*_row_sums(table)] or [*told_sums(table.counts)]
+    columns = [*_sums(table.columns, range(len(table.columns)))] or [*told_sums(table.counts.T)]
+    sums = [(places[order], at) for order in rows for at in range(len(table.columns))]
+    sums += [(places.T[order], at) for order in columns for at in range(len(places))]
     return make_relations(
         [([int(cell) for cell in cells[:, at]], [-1.0] + [1.0] * (len(cells) - 1)) for cells, at in sums]
     )

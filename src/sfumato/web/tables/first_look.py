@@ -1,12 +1,13 @@
 """A first look at a table that was pasted or sent: its lines, and what its columns and codes probably are."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from sfumato.dataclass import dataclass
 from sfumato.delimited.decimal_marks import thousands_mark
 from sfumato.delimited.lines import parse_lines
 from sfumato.errors import DataError
+from sfumato.tables.crosstabs.labels import is_margin
 from sfumato.texts.words import Words
 from sfumato.web.forms import is_number
 from sfumato.web.projects.loaded_data import MARKS
@@ -121,17 +122,23 @@ def own_total(codes: set[str], said: str) -> str:
     >>> own_total({"Gesamt", "m", "f"}, "Insgesamt"), own_total({"m", "f"}, "Insgesamt")
     ('Gesamt', 'Insgesamt')
     """
-    return said if said in codes or not said else next((code for code in TOTALS[:-1] if code in codes), said)
+    return said if said in codes or not said else next(_totals(codes), said)
 
 
 def total_of(lines: Sequence[Sequence[str]]) -> str:
     """The code that probably stands for the total.
 
-    >>> total_of([["0", "0", "9"], ["1", "2", "9"]]), total_of([["Gesamt", "9"], ["a", "9"]])
-    ('0', 'Gesamt')
+    >>> total_of([["0", "0", "9"], ["1", "2", "9"]]), total_of([["Ensemble", "9"], ["a", "9"]])
+    ('0', 'Ensemble')
     """
     codes = {cell for line in lines for cell in line}
-    return next((code for code in TOTALS if code in codes), TOTALS[0])
+    return next(_totals(codes), TOTALS[-1] if TOTALS[-1] in codes else TOTALS[0])
+
+
+def _totals(codes: set[str]) -> Iterator[str]:
+    """The codes that are words for totals, the likeliest first."""
+    yield from (code for code in TOTALS[:-1] if code in codes)
+    yield from sorted(code for code in codes if is_margin(code))
 
 
 def looks_like_rows(names: Sequence[str], lines: Sequence[Sequence[str]]) -> bool:

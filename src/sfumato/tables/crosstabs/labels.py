@@ -1,0 +1,58 @@
+"""What labels of crosstabs say: that a line is a total, a share, a rate or a mean."""
+
+import re
+from typing import Any
+
+from sfumato.patterns import regex
+
+MARGINS = frozenset(
+    [
+        *("all", "total", "totals", "sum", "sums", "overall", "grand total", "grand totals", "row total"),
+        *("column total", "alle", "gesamt", "insgesamt", "summe", "gesamtsumme", "zusammen", "σ", "∑"),
+        *("gesamtergebnis", "ensemble", "total général", "totaux", "somme", "tous", "totale", "totale generale"),
+        *("somma", "tutti", "total general", "total geral", "suma", "soma", "todos", "totaal", "eindtotaal", "som"),
+        *("i alt", "totalt", "summa", "yhteensä", "kaikki", "razem", "ogółem", "celkem", "spolu", "összesen", "skupaj"),
+        *("ukupno", "всего"),
+    ]
+)
+SHARES = ("%", "pct", "percent", "prozent", "share", "anteil", "rate", "ratio", "quote", "per 1", "je 1")
+# Words that say for certain, in a name, that a column holds no counts; "literate" and "20 %" are categories.
+FIGURES = regex(
+    r"(?<![\d.,])(?<![\d.,]\s)[%‰]"
+    r"|\b(?:pct|per ?cent|percentages?|prozent\w*|pourcentages?|shares?|rates?|ratios?|taux|tasso|tasa)\b"
+    r"|\b(?:means?|averages?|avg|medians?|mittelwert|durchschnitt\w*|moyennes?|médianes?|mediana|promedio)\b"
+    r"|(?:anteil|[ns]rate|sterberate|quote)\b|\b(?:per|je|pro|pour|par) 1(?:0+|[ .,'\u00a0\u202f]000)*\b",
+    re.IGNORECASE,
+)
+
+
+def is_margin(label: Any, margins: str | None = None) -> bool:
+    """Whether a label is that of a total.
+
+    >>> is_margin("Grand total"), is_margin(("All", "")), is_margin("ward")
+    (True, True, False)
+    """
+    first = label[0] if isinstance(label, tuple) else label
+    return first == margins if margins is not None else str(first).strip().casefold() in MARGINS
+
+
+def label_text(label: Any) -> str:
+    """A label in words, those of several levels in one."""
+    return " ".join(str(part) for part in label) if isinstance(label, tuple) else str(label)
+
+
+def names_a_share(label: Any) -> bool:
+    """Whether a label has a word of shares in it, which may be a part of another word."""
+    text = label_text(label).casefold()
+    return any(word in text for word in SHARES)
+
+
+def names_a_figure(label: Any) -> bool:
+    """Whether a label says that a line holds shares, rates or means.
+
+    >>> [names_a_figure(name) for name in ("m in %", "rate per 1000", "mean_age", "Frauenanteil", "Geburtenrate")]
+    [True, True, True, True, True]
+    >>> [names_a_figure(name) for name in ("Corporate", "illiterate", "VAT 20 %", "moderate", "Mittelschule")]
+    [False, False, False, False, False]
+    """
+    return FIGURES.search(label_text(label).replace("_", " ")) is not None

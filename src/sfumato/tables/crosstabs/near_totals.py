@@ -1,0 +1,71 @@
+"""Lines of a crosstab that are sums of others as far as can be seen: but for a cell or two, or for masked ones."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.tables.crosstabs.subtotals import Sum
+
+Lines = npt.NDArray[np.float64]
+# Bits by which a line must agree with a sum beyond chance: one accident in thirty is asked about.
+PROOF = 5.0
+# Lines of which neighbors are tried as parts; of more, only all others together.
+MOST_LINES = 400
+
+
+def near_total(lines: Lines, sums: Sequence[Sum]) -> int | None:
+    """A line that is nearly the sum of all others, or of two neighbors and more on one side of it; None for none.
+
+    Args:
+        lines: The counts, one line each.
+        sums: The sums that are known: a total of all others leaves no room for further ones.
+
+    >>> near_total(np.array([[17.0, 540.0, 811.0], [3.0, 250.0, 400.0], [14.0, 290.0, 410.0]]), ())
+    0
+    """
+    used = np.flatnonzero(lines.any(axis=1))
+    known = {one.total for one in sums}
+    if len(used) < 3 or any(len(one.parts) >= len(used) - 1 for one in sums):
+        return None
+    own = lines[used]
+    needed = PROOF + np.log2(len(used))
+    near = (place for place in range(len(used)) if used[place] not in known and _best(own, place) > needed)
+    return next((int(used[place]) for place in near), None)
+
+
+def _best(lines: Lines, total: int) -> float:
+    """By how many bits a line agrees with the best selection that is tried, less those by which it was chosen."""
+    tried = np.concatenate([*_tried(lines, total)])
+    same = tried == lines[total]
+    bits = (same * _bits(lines[total])).sum(axis=1)
+    most = (same & (lines[total] > 0)).sum(axis=1) * 2 >= (lines[total] > 0).sum()
+    return float((bits * most).max() - np.log2(len(tried)))
+
+
+def _tried(lines: Lines, total: int) -> Iterator[Lines]:
+    """Sums of others: of all, and of neighbors on either side."""
+    yield lines.sum(axis=0)[None] - lines[total]
+    if len(lines) <= MOST_LINES:
+        last = len(lines) - 1
+        yield lines[:total][::-1].cumsum(axis=0)[1 : -1 if total == last else None]
+        yield lines[total + 1 :].cumsum(axis=0)[1 : -1 if total == 0 else None]
+
+
+def _bits(line: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """What each number tells: counts of lines that are alike but for chance differ by their square roots."""
+    return np.log2(np.maximum(1.0, 2.0 * np.sqrt(line)))
+
+
+def told_sums(lines: Lines) -> Iterator[list[int]]:
+    """The lines that are the sum of all others wherever none is masked, and hardly by chance; the total first.
+
+    >>> list(told_sums(np.array([[np.nan, 14.0, 40.0], [25.0, 29.0, 38.0], [28.0, 43.0, 78.0]])))
+    [[2, 0, 1]]
+    """
+    shown = lines[:, ~np.isnan(lines).any(axis=0)]
+    if len(lines) < 3 or not shown.size or (shown < 0).any():
+        return
+    for total in np.flatnonzero((shown.sum(axis=0) == 2 * shown).all(axis=1)):
+        if _bits(shown[total]).sum() > PROOF + np.log2(len(lines)):
+            yield [int(total), *(line for line in range(len(lines)) if line != total)]
