@@ -143,3 +143,33 @@ def test_cases_that_are_handed_out_are_used(make_plan):
         ("Quartier 1", 1, 1),
         ("Quartier 2", 4, 4),
     ]
+
+
+MASKED = [(0, 0, "74"), (1, 0, "23"), (1, 1, "*"), (1, 2, "*"), (2, 0, "51"), (2, 1, "51")]
+BESIDE = {
+    "share in %": ["100", "31.1", "4.1", "27.0", "68.9", "68.9"],
+    "mean age": ["40", "41", "35", "42", "39", "39"],
+    "thousands": ["0.074", "0.023", "0.003", "0.02", "0.051", "0.051"],
+    "persons": ["74", "23", "3", "20", "51", "51"],
+}
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_columns_that_tell_masked_cells_are_not_passed_over(name, make_plan):
+    frame = table(MASKED)
+    assert audit(frame, make_plan()).passed
+    review = audit(frame.assign(**{name: BESIDE[name]}), make_plan())
+    assert not review.passed
+    assert [name in what for what in review.unattacked] == [True]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"share in %": ["100", "31.1", "*", "", "68.9", "68.9"]},
+        {"population": ["9120", "3000", "1000", "2000", "6120", "6120"], "note": ["", "a", "b", "", "", ""]},
+        {"year": ["2021"] * 6},
+    ],
+)
+def test_columns_that_tell_nothing_of_masked_cells_are(more, make_plan):
+    assert audit(table(MASKED).assign(**more), make_plan()).passed

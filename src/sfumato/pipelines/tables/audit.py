@@ -22,6 +22,7 @@ from sfumato.tables.plan.attackers import Attackers
 from sfumato.tables.plan.crossing import Crossing
 from sfumato.tables.plan.group_disclosure import GroupDisclosure
 from sfumato.tables.plan.plan import TablePlan, read_table_plan
+from sfumato.tables.published.figures_beside import figures_beside
 from sfumato.tables.published.reading import Reading, read_published
 from sfumato.tables.published.review import review
 from sfumato.tables.published.review_responses import ReleasedTable, review_responses
@@ -69,7 +70,9 @@ def audit(
         reading = read_published(columns, attacked)
         if attacked.perturbation is not None:
             return review_perturbed(columns, attacked, reading)
-        return replace(review(columns, attacked, reading), all_unsafe=_all_unsafe(table, columns, reading))
+        answer = review(columns, attacked, reading)
+        unattacked = (*answer.unattacked, *figures_beside(columns, attacked, reading, attacked.dimensions))
+        return replace(answer, all_unsafe=_all_unsafe(table, columns, reading), unattacked=unattacked)
 
 
 def _plan_for(table: Any, plan: TablePlan) -> TablePlan:
@@ -114,7 +117,13 @@ def _several(
     responses: dict[tuple[str, str | None], list[ReleasedTable]] = {}
     for one in released:
         responses.setdefault((one.plan.table.value, one.plan.output.prefix), []).append(one)
-    return review_responses([*responses.values()])
+    answer = review_responses([*responses.values()])
+    beside = [
+        what
+        for one in released
+        for what in figures_beside(one.sheet.columns, one.plan, one.reading, one.sheet.dimensions)
+    ]
+    return replace(answer, unattacked=tuple(dict.fromkeys((*answer.unattacked, *beside))))
 
 
 def _crossings(plans: Sequence[TablePlan], tables: Sequence[Any]) -> list[tuple[TablePlan, Crossing]]:

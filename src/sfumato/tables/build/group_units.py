@@ -26,6 +26,17 @@ def has_units(parts: Sequence[Part]) -> bool:
     return len(parts) > 1 and any(_any_multiple(lines) for _, lines in shared_lines(parts))
 
 
+def is_multiple(line: Numbers, other: Numbers) -> bool:
+    """Whether one line of numbers is another, to the last digit, or a multiple of it but for rounding.
+
+    >>> persons = np.array([23.0, 51.0])
+    >>> is_multiple(persons, persons), is_multiple(persons, persons / 1000), is_multiple(persons, persons + 8)
+    (True, True, False)
+    """
+    same = np.count_nonzero(line) > 1 and np.array_equal(line, other)
+    return bool(same or _tells(line, step_of(line), other, step_of(other), 2))
+
+
 def _any_multiple(lines: Lines) -> bool:
     lines = lines[:, np.argsort(-np.abs(lines).sum(axis=0), kind="stable")]
     steps = np.array([step_of(line) for line in lines])
