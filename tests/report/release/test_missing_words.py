@@ -1,12 +1,15 @@
 """Words for a missing value: the report to hand out explains those that the file may hold."""
 
 import json
+import re
 
 import polars as pl
 import pytest
 from dossiers import files
 
 from sfumato.pipelines.release import anonymize
+from sfumato.pipelines.suggest import suggest_for_file
+from sfumato.pipelines.verify import verify
 
 ROWS = pl.DataFrame({"q": ["a", "a", "k.A.", "k.A."], "s": ["1", "k.A.", "3", "4"], "id": ["1", "2", "3", "k.A."]})
 
@@ -36,3 +39,27 @@ def test_a_published_word_for_a_missing_value_is_explained(role: str) -> None:
 @pytest.mark.parametrize(("missing", "role"), [([], "sensitive"), (["k.A."], "identifier")])
 def test_words_that_the_file_cannot_hold_are_not(missing: list[str], role: str) -> None:
     assert "of these words" not in files(release(missing, role))["report-external.html"]
+
+
+def test_a_remark_of_one_row_among_numbers_is_nowhere_handed_out(tmp_path) -> None:
+    """What means missing counts in no promise, and stood in the file as it was written, and in the report beside it."""
+    path = tmp_path / "pay.csv"
+    rows = [f"{'mf'[place % 2]},{20 + place % 50},{1800 + 37 * place}.50,{place % 90}" for place in range(200)]
+    rows += ["f,ask his wife Ann Miller,2100.50,3", "m,33,see Mr. Kowalczyk,3"]
+    path.write_text("sex,age,salary,bonus\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    release = anonymize(path, suggest_for_file(path).plan | {"seed": 1})
+    folder = release.save(tmp_path / "out")
+    for name in ("data.csv", "report-external.html", "report-external.json"):
+        assert not {"Kowalczyk", "Miller"} & {*re.findall(r"\w+", (folder / name).read_text(encoding="utf-8"))}
+    assert any("a word of few rows" in remark for remark in release.report.remarks)
+    assert verify(folder).holds
+
+
+def test_a_word_of_many_rows_stays_and_is_explained() -> None:
+    rows = pl.DataFrame({"q": ["a"] * 12, "s": ["refused"] * 6 + [*"123456"]})
+    columns = {"q": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}, "s": {"role": "sensitive"}}
+    promises = [{"model": "k-anonymity", "k": 5}, {"model": "l-diversity", "variant": "distinct", "l": 2, "column": "s"}]
+    plan = {"version": 1, "data": {"missing": ["refused"]}, "columns": columns, "privacy": promises}
+    made = anonymize(rows, plan)
+    assert "refused" in made.data["s"].to_list()
+    assert "the value is missing: <code>refused</code>" in files(made)["report-external.html"]

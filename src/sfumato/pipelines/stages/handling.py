@@ -4,26 +4,20 @@ from collections.abc import Iterator
 
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.missing_texts import are_blanked
 from sfumato.microdata.recoding.prediction import veils
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 
 
 def _labels(plan: Plan, table: FrequencyTable, name: str) -> dict[str | None, str | None]:
-    """What each text of a column is published as; where several mean missing, all of them as an empty field."""
+    """What each text of a column is published as; one that means missing perhaps as an empty field."""
     values = table.sensitive_values[name]
     rewritten = plan.columns[name].operations is not None or name in plan.spelled_columns
-    several = missing_spellings(plan, table, name) > 1
+    blanked = are_blanked(plan, table, name)
     return {
-        text: (None if several else text) if values[code] is None else values[code] if rewritten else text
+        text: (None if blanked else text) if values[code] is None else values[code] if rewritten else text
         for text, code in table.spellings[name].items()
     }
-
-
-def missing_spellings(plan: Plan, table: FrequencyTable, name: str) -> int:
-    """In how many ways a missing value is written in a column, an empty field being one; none where spellings stay."""
-    values = table.sensitive_values[name]
-    absent = {text or None for text, code in table.spellings[name].items() if values[code] is None}
-    return 0 if plan.data.spellings == "keep" else len(absent)
 
 
 def _changed(plan: Plan, table: FrequencyTable) -> Iterator[tuple[str, dict[str | None, str | None]]]:
@@ -31,7 +25,7 @@ def _changed(plan: Plan, table: FrequencyTable) -> Iterator[tuple[str, dict[str 
     for name, column in plan.columns.items():
         if name not in table.sensitive_values or column.role == "quasi-identifier":  # a target is measured alone
             continue
-        respelled = missing_spellings(plan, table, name) > 1 or (
+        respelled = are_blanked(plan, table, name) or (
             name in plan.spelled_columns and changed_texts(plan, table, name)
         )
         if column.operations is not None or (column.perturbation is None and respelled):

@@ -1,6 +1,6 @@
 """Remarks on a release: what a reader should know besides its promises."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -11,8 +11,9 @@ from sfumato.microdata.measures.disclosure import Disclosure
 from sfumato.microdata.measures.release import Measures
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.publishing.perturbation import SwapHouseholds
+from sfumato.microdata.recoding.missing_texts import is_rare_word, missing_spellings
 from sfumato.pipelines.stages.column_looks import ColumnLooks
-from sfumato.pipelines.stages.handling import changed_texts, missing_spellings
+from sfumato.pipelines.stages.handling import changed_texts
 from sfumato.pipelines.stages.reading import reading_of
 from sfumato.pipelines.stages.shared_counts import other_columns
 
@@ -27,6 +28,14 @@ _MOST_TIED = 0.1
 _MOST_ROWS = 1_000_000
 # Values of fewer rows on average stand in one region by chance.
 _FEWEST_NESTED = 4
+SEVERAL_WAYS = (
+    "Missing values of {names} are written in several ways: all are published as empty fields. To leave them, say "
+    "spellings: keep under data."
+)
+RARE_WORD = (
+    "What means missing in {names} is a word of few rows: it is published as an empty field, since it may be a remark "
+    "on somebody. To leave it, say spellings: keep under data."
+)
 MERGED = (
     '{count} texts of "{name}" are likely other spellings of one value (case, spaces, signs, zeros): they count, and '
     "are published, as one. To leave them, say spellings: keep under data."
@@ -71,13 +80,16 @@ def _repeated_names(looks: ColumnLooks, profiles: Mapping[str, Profile]) -> tupl
 def merged_spellings(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:
     """That spellings of one value were made one, in which columns; no value is told."""
     absent = [name for name in plan.promise_columns if name in table.sensitive_values]
-    names = " and ".join(f'"{name}"' for name in absent if missing_spellings(plan, table, name) > 1)
-    empty = (
-        f"Missing values of {names} are written in several ways: all are published as empty fields. To leave them, say "
-        "spellings: keep under data.",
-    )
+    several = _quoted(name for name in absent if missing_spellings(plan, table, name) > 1)
+    rare = _quoted(name for name in absent if is_rare_word(plan, table, name))
+    told = ((SEVERAL_WAYS, several), (RARE_WORD, rare))
+    empty = tuple(text.format(names=names) for text, names in told if names)
     merged = {name: changed_texts(plan, table, name) for name in plan.spelled_columns if name in table.sensitive_values}
-    return (*(empty if names else ()), *merged_remarks(merged))
+    return (*empty, *merged_remarks(merged))
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return " and ".join(f'"{name}"' for name in names)
 
 
 def decimal_points(plan: Plan) -> tuple[str, ...]:

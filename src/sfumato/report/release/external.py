@@ -13,6 +13,7 @@ from html import escape
 from typing import Any
 
 from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.missing_texts import is_plain
 from sfumato.microdata.verdict import Promise
 from sfumato.report import attack
 from sfumato.report.page import signing
@@ -207,7 +208,10 @@ def _missing_words(dossier: Dossier, name: str) -> list[Meaning]:
     plan = _plan(dossier)
     if plan.columns[name].role not in KEEP_MISSING_WORDS or name in plan.withheld_columns:
         return []
-    return [Meaning(word, dossier.words["external.missing"]) for word in plan.data.missing if word]
+    # Others that a plan names may be remarks of single rows, which the file does not have.
+    published = dossier.evidence.missing.get(name, ()) if dossier.evidence else ()
+    words = (word for word in plan.data.missing if word and (word in published or is_plain(word)))
+    return [Meaning(word, dossier.words["external.missing"]) for word in words]
 
 
 def _read(words: Words, entries: Sequence[Meaning]) -> str:

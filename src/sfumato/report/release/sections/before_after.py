@@ -11,6 +11,7 @@ from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.models.classes import Counts, Floats, Mask
 from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.missing_texts import published_words
 from sfumato.microdata.recoding.recoding import LevelRecoding, Recoding, tells_something
 from sfumato.report.page.plots import Pair
 from sfumato.report.release.labels import Meaning, meanings
@@ -52,6 +53,7 @@ class Evidence:
             sees them: coded.
         meanings: What published labels stand for, by quasi-identifier.
         distributions: Shares of values before and after as a reader would guess them, by quasi-identifier.
+        missing: The texts for "missing" that the published file holds, by columns under a promise.
     """
 
     sizes: tuple[Pair, ...]
@@ -59,6 +61,7 @@ class Evidence:
     sensitive: Mapping[str, tuple[Pair, ...]]
     meanings: Mapping[str, tuple[Meaning, ...]]
     distributions: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)
+    missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """In plain values, as in report.json."""
@@ -91,6 +94,7 @@ def gather(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Evidence:
         },
         meanings(words, plan, recoding),
         distributions(words, plan, table, recoding),
+        published_words(plan, table),
     )
 
 
