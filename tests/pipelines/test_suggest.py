@@ -559,6 +559,20 @@ def test_thousands_of_pounds_are_no_fractions_where_fields_are_divided_otherwise
     assert (plan["columns"]["Salary"]["publish"]["round"] >= 500) == (decimal is None)
 
 
+@pytest.mark.parametrize("gap", [" ", "\u00a0", "\u202f"])
+def test_decimal_commas_with_gaps_between_thousands_are_numbers(tmp_path, gap):
+    """As French, Polish and Czech files have them: exact sums were published where most rows have no thousands."""
+    sums = [17 * place % 90 + (2000 if place % 40 == 0 else 5) for place in range(300)]
+    written = [f"{number:,}{place % 100 / 100:.2f}" for place, number in enumerate(sums)]
+    texts = [f"{number.replace(',', gap)[:-4]},{number[-2:]}{gap}€" for number in written]
+    lines = [f"{20 + place % 9};{text}" for place, text in enumerate(texts)]
+    (tmp_path / "dons.csv").write_text("\n".join(["age;dernier_don", *lines]), encoding="utf-8")
+    plan = suggest_for_file(tmp_path / "dons.csv").plan
+    assert plan["data"]["decimal"] == ","
+    assert {"role": "sensitive"}.items() < plan["columns"]["dernier_don"].items()
+    assert "round" in plan["columns"]["dernier_don"]["publish"]
+
+
 def test_what_the_shell_writes_elsewhere_finds_its_rows(tmp_path):
     (tmp_path / "plans").mkdir()
     (tmp_path / "rows.csv").write_text(messy_files.SURVEY.text(60), encoding="utf-8")

@@ -4,11 +4,17 @@ from collections.abc import Iterable
 
 from sfumato.patterns import regex
 
-# A number whose decimal mark is a comma, points between its thousands, perhaps with a currency before or a unit behind
-# it; the same for databases, which match whole texts.
+# Blanks, and what may stand between thousands besides points and commas: never a decimal mark.
+_BLANKS = " \u00a0\u202f"
+_GAPS = f"{_BLANKS}\u2009'\u2019"
+
+# A number whose decimal mark is a comma, points or gaps between its thousands, perhaps with a currency before or a unit
+# behind it; the same for databases, which match whole texts.
+_BEFORE_COMMA = f"[0-9]+|[0-9]{{1,3}}([{_GAPS}][0-9]{{3}})+"
 COMMA_NUMBER = (
-    r"([€$£] ?|[A-Z]{3} )?[+-]?([0-9]{1,3}([.][0-9]{3})+(,[0-9]+)?|[0-9]+,[0-9]+([eE][+-]?[0-9]+)?)"
-    r"( ?[%‰€$£°]| [^0-9.,\s]{1,8}|m²|km/h)?"
+    f"([€$£][{_BLANKS}]?|[A-Z]{{3}}[{_BLANKS}])?[+-]?"
+    f"([0-9]{{1,3}}([.][0-9]{{3}})+(,[0-9]+)?|({_BEFORE_COMMA}),[0-9]+([eE][+-]?[0-9]+)?)"
+    rf"([{_BLANKS}]?[%‰€$£°]|[{_BLANKS}][^0-9.,\s]{{1,8}}|m²|km/h)?"
 )
 
 _COMMA_NUMBER = regex(COMMA_NUMBER)
@@ -19,8 +25,8 @@ _WHOLE = regex(r"[+-]?[0-9]+")
 _BELOW = regex(r"[+-]?[0-9]{1,3}")
 _NUMBER = regex(r"[+-]?[0-9][0-9.,]*")
 
-# Numbers with a blank or an apostrophe between thousands, which is never a decimal mark.
-_GROUPED = regex(r"([+-]?[0-9]{1,3}([ '\u2019\u00a0\u2009\u202f])[0-9]{3}(?:\2[0-9]{3})*)(?:([.,])([0-9]+))?")
+# Whole thousands with gaps, and a fraction.
+_GROUPED = regex(rf"([+-]?[0-9]{{1,3}}([{_GAPS}])[0-9]{{3}}(?:\2[0-9]{{3}})*)([.][0-9]+)?")
 
 _POINTS = str.maketrans({",": ".", ".": None})
 
@@ -35,6 +41,11 @@ def with_points(fields: Iterable[str]) -> list[str]:
 
     >>> with_points(["4,5h", "4,5 h"])
     ['4,5h', '4.5 h']
+
+    Gaps between thousands stay, since whoever reads amounts knows them:
+
+    >>> with_points(["1 234,50 €", "12 34,5"])
+    ['1 234.50 €', '12 34,5']
     """
     return [field.translate(_POINTS) if _COMMA_NUMBER.fullmatch(field.strip()) else field for field in fields]
 
@@ -59,13 +70,11 @@ def thousands_mark(texts: Iterable[str], throughout: bool = True) -> str | None:
     return marks.pop() if len(marks) == 1 else None
 
 
-def without_gaps(text: str, decimal: str = ".") -> str:
+def without_gaps(text: str) -> str:
     """A number without the blanks or apostrophes between its thousands; any other text as it is.
 
-    >>> without_gaps("1'204"), without_gaps("1 204 310,5", ","), without_gaps("12 40"), without_gaps("1 204,5")
+    >>> without_gaps("1'204"), without_gaps("1 204 310.5"), without_gaps("12 40"), without_gaps("1 204,5")
     ('1204', '1204310.5', '12 40', '1 204,5')
     """
     match = _GROUPED.fullmatch(text.strip())
-    if match is None or match[3] not in (None, decimal):
-        return text
-    return match[1].replace(match[2], "") + (f".{match[4]}" if match[4] else "")
+    return text if match is None else match[1].replace(match[2], "") + (match[3] or "")

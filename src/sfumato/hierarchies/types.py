@@ -19,8 +19,8 @@ COLUMN_TYPES: tuple[ColumnType, ...] = get_args(ColumnType)
 _NUMERAL = regex(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
 # A number with a currency before it, marks between its thousands, and a unit, a currency or a percent sign behind it.
 _AMOUNT = regex(
-    r"(?:[€$£¥]|[A-Z]{3}(?= )|Fr\.)?\s*([+-]?)\s*(\d{1,3}(?:[,'\u2019 \u00a0\u202f]\d{3})+|\d+)(\.\d+)?"
-    r"\s*([^\d\s.,]\S{0,9})?",
+    r"(?:[€$£¥]|[A-Z]{3}(?=[ \u00a0])|Fr\.)?[\s\u00a0\u202f]*([+-]?)\s*"
+    r"(\d{1,3}(?:[,'\u2019 \u00a0\u2009\u202f]\d{3})+|\d+)(\.\d+)?[\s\u00a0\u202f]*([^\d\s.,]\S{0,9})?",
     re.ASCII,
 )
 # Digits behind a number are of another one (`12-14`, `12:30`, `0x10`), but for those of areas and volumes.

@@ -36,8 +36,8 @@ _PREFIXED = regex(r"([A-Za-zÄÖÜäöü]+)[-_ /.]?[0-9]+")
 # What stands before a number and behind it: signs, words after a space, or a common unit; other letters close to
 # it are those of a code.
 _UNIT = regex(
-    r"([€$£¥]|[A-Z]{3} |Fr\. ?)? ?[+-]?[0-9][0-9.,' \u00a0\u202f]*?"
-    r"((?: ?[%‰€$£°]| [^\W\d_]\S{0,9}|m²|km/h|h|hrs?|min|kg|cm|km|mg|lbs?|std\.?|yrs?)?)"
+    r"([€$£¥]|[A-Z]{3}[ \u00a0]|Fr\. ?)?[ \u00a0]?[+-]?[0-9][0-9.,' \u00a0\u202f]*?"
+    r"((?:[ \u00a0\u202f]?[%‰€$£°]|[ \u00a0\u202f][^\W\d_]\S{0,9}|m²|km/h|h|hrs?|min|kg|cm|km|mg|lbs?|std\.?|yrs?)?)"
 )
 _PADDED = regex(r"0[0-9]+")
 _TIME_OF_DAY, _WITH_SECONDS = regex(r"(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?", re.ASCII), 8

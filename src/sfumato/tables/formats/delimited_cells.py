@@ -41,11 +41,8 @@ def _refuse_doubt(columns: Columns, table: TableSource) -> None:
 
 
 def _without_gaps(columns: Columns, table: TableSource) -> Columns:
-    """The columns, numbers without the blanks and apostrophes between their thousands."""
-    decimal = table.decimal or "."
-    plain = {
-        name: tuple(without_gaps(text, decimal) for text in columns.texts[name]) for name in _numbers(columns, table)
-    }
+    """The columns, numbers without the blanks and apostrophes between their thousands; what was read has points."""
+    plain = {name: tuple(map(without_gaps, columns.texts[name])) for name in _numbers(columns, table)}
     return Columns({**columns.texts, **plain})
 
 

@@ -32,8 +32,8 @@ _SHARE_OF_ICD = 0.9
 # Groups of ages: 35-39, 40 bis 49, <30, 80+.
 _AGE_GROUP = regex(r"(?:[1-9]?\d)\s?(?:-|–|to|bis|à|a)\s?(?:[1-9]\d|10\d)|[<>≥]=?\s?[1-9]\d|[1-9]\d\s?\+")
 # Sums of money, which have a currency.
-_CURRENCY = r"(?:[€$£]|EUR|Euro|USD|CHF|GBP|SEK|NOK|DKK|PLN|zł|Kč)"
-_SUM = regex(rf"{_CURRENCY} ?[+-]?\d[\d.,' ]*|[+-]?\d[\d.,' ]*?(?:,-)? ?{_CURRENCY}")
+_CURRENCY = r"(?:[€$£]|EUR|Euro|USD|CHF|GBP|SEK|NOK|DKK|PLN|CZK|HUF|zł|Kč|kr)"
+_SUM = regex(rf"{_CURRENCY}\s?[+-]?\d[\d.,'\s]*|[+-]?\d[\d.,'\s]*?(?:,-)?\s?{_CURRENCY}")
 _LEAST_GROUPS, _MOST_GROUPS = 3, 25
 # Parts of texts must be long to be no accident; of so few rows that say something, nothing is told.
 _LONG, _LEAST_TOLD = 5, 0.02
