@@ -58,7 +58,10 @@ def test_a_remark_of_one_row_among_numbers_is_nowhere_handed_out(tmp_path) -> No
 def test_a_word_of_many_rows_stays_and_is_explained() -> None:
     rows = pl.DataFrame({"q": ["a"] * 12, "s": ["refused"] * 6 + [*"123456"]})
     columns = {"q": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}, "s": {"role": "sensitive"}}
-    promises = [{"model": "k-anonymity", "k": 5}, {"model": "l-diversity", "variant": "distinct", "l": 2, "column": "s"}]
+    promises = [
+        {"model": "k-anonymity", "k": 5},
+        {"model": "l-diversity", "variant": "distinct", "l": 2, "column": "s"},
+    ]
     plan = {"version": 1, "data": {"missing": ["refused"]}, "columns": columns, "privacy": promises}
     made = anonymize(rows, plan)
     assert "refused" in made.data["s"].to_list()
