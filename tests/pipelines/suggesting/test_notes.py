@@ -68,3 +68,19 @@ def test_cells_of_a_table_are_told_from_persons(tmp_path, cells_left):
     assert any("sfumato protect" in note and '"cases"' in note for note in notes) == (cells_left > 30)
     persons = [(20 + place % 40, "fm"[place % 2], "ABC"[place % 3]) for place in range(120)]
     assert not suggest_for_file(written(tmp_path / "p.csv", "age,sex,area", persons)).notes
+
+
+@pytest.mark.parametrize(
+    ("footer", "said"),
+    [
+        ([("Total", "", "", "", "", 4100)], "1 row holds next to nothing"),
+        ([("", "", "", "", "", 4100), ("Export 03/02/2025", *[""] * 5)], "2 rows hold next to nothing"),
+        ([("P99", 44, "m", "Ulm", "", "")], ""),
+        ([(f"P{place}", *[""] * 5) for place in range(90, 99)], ""),
+    ],
+)
+def test_totals_below_the_rows_are_told_as_such(tmp_path, footer, said):
+    """They were counted and published as persons without a word; that much is unknown of many is no footer."""
+    rows = [(f"P{place}", 20 + place % 40, "mf"[place % 2], "Ulm", "flu", place) for place in range(300)]
+    notes = suggest_for_file(written(tmp_path / "rows.csv", "code,age,sex,town,illness,costs", rows + footer)).notes
+    assert said in " ".join(notes) if said else not notes

@@ -147,6 +147,10 @@ CELLS = (
     "This plan is for rows about persons, and protects no cell: for a table of counts or sums write a table plan, and "
     "use `sfumato protect`."
 )
+NEARLY_EMPTY = (
+    "{count} {count:row holds|rows hold} next to nothing, as totals and remarks below the rows do: each is counted and "
+    "published like a person's. Delete {count:it|them} in the file, and look again."
+)
 COMMAS_IN_TEXTS = (
     "Numbers are written as texts with decimal commas, which are read in CSV files alone: their columns are taken for "
     "texts. Make them numbers, in a file or a frame, and look again."

@@ -66,9 +66,9 @@ class CountedRows:
 
     def count(self, columns: Sequence[str], reading: Reading) -> TextCounts:
         """The distinct combinations of some columns, as the engine would count them."""
-        if self._whole is None or reading.required:
+        if self.whole is None or reading.required:
             return self._engine.count(columns, reading)
-        return counted_by(self._whole, columns)
+        return counted_by(self.whole, columns)
 
     @cached_property
     def texts(self) -> dict[str, dict[str | None, int]]:
@@ -76,7 +76,7 @@ class CountedRows:
         return dict(self._texts())
 
     def _texts(self) -> Iterator[tuple[str, dict[str | None, int]]]:
-        for text_counts in self._parts() if self._whole is None else [self._whole]:
+        for text_counts in self._parts() if self.whole is None else [self.whole]:
             for place, name in enumerate(text_counts.columns):
                 texts = text_counts.values[place]
                 sizes = np.bincount(text_counts.codes[:, place], weights=text_counts.counts, minlength=len(texts))
@@ -92,7 +92,7 @@ class CountedRows:
         return self._engine.count(self.columns[:1], Reading())
 
     @cached_property
-    def _whole(self) -> TextCounts | None:
+    def whole(self) -> TextCounts | None:
         """All columns together, where rows are few, or one pass counts all columns anyway."""
         few = self._surely_few or self._first.rows * len(self.columns) <= _MOST_CELLS
         few = few or (self._first.rows <= _FEW_ROWS and len(self.columns) <= _COLUMNS_A_PASS)
