@@ -511,6 +511,28 @@ def test_a_file_that_is_no_utf8_is_read_and_said(tmp_path, encoding, sfumato):
     assert sfumato("anonymize", str(tmp_path / "plan.yaml"), "--out", str(tmp_path / "out")).code == 0
 
 
+@pytest.mark.parametrize(
+    ("encoding", "header", "sexes"),
+    [
+        ("cp1250", "wiek;płeć;źródło", ("mężczyzna", "kobieta (żona)")),
+        ("iso8859-2", "wiek;płeć;źródło", ("mężczyzna", "kobieta (żona)")),
+        ("cp1250", "věk;pohlaví;město", ("muž", "žena")),
+        ("cp1251", "возраст;пол;город", ("мужской", "женский")),
+        ("cp1253", "ηλικία;φύλο;πόλη", ("άνδρας", "γυναίκα")),
+        ("cp1252", "edad;sexo;año", ("varón nº1", "mujer ¿señora?")),
+    ],
+)
+def test_a_file_of_another_code_page_is_told_by_its_letters(tmp_path, encoding, header, sexes):
+    """Polish was read as Western European: the release had P³eæ above its column, and words for sex were no words."""
+    rows = [f"{20 + place % 50};{sexes[place % 2]};{header.split(';')[2]}" for place in range(120)]
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join([header, *rows]), encoding=encoding)
+    suggestion = suggest_for_file(path)
+    assert suggestion.plan["data"]["encoding"] == encoding
+    assert [*suggestion.plan["columns"]] == header.split(";")
+    assert sfumato.anonymize(path, suggestion.plan).report.rows == len(rows)
+
+
 def test_a_damaged_utf8_file_is_not_read_as_something_else(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_bytes(b"Alter,Ort\n" + "30,Köln\n".encode() * 20 + b"31,K\xf6ln\n")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from sfumato.delimited.code_pages import WESTERN, likely_page
 from sfumato.delimited.decimal_marks import COMMA_NUMBER
 from sfumato.errors import DataError, PlanError
 from sfumato.hierarchies.suggest.formats import format_of
@@ -163,7 +164,7 @@ def _is_divided_by_blanks(only: Profile) -> bool:
 def likely_encoding(path: Path) -> str | None:
     """What a text that is no UTF-8 is likely written in; None where most of it is UTF-8, and so damaged, or no text.
 
-    Western European letters of Windows are by far the most common; what else it may be, nobody can tell from bytes.
+    Where letters do not tell, Western European ones of Windows are by far the most common.
     """
     unpacking = gzip.open if path.suffix.lower() == ".gz" else open
     with unpacking(path, "rb") as stream:
@@ -174,8 +175,9 @@ def likely_encoding(path: Path) -> str | None:
     wrong, right = decoded.count("\ufffd"), sum(sign > "\x7f" for sign in decoded)
     if b"\0" in content or right - wrong > wrong:
         return None
+    page = likely_page(content)
     try:
-        content.decode("cp1252")
+        content.decode(page)
     except UnicodeError:
-        return "latin-1"
-    return "cp1252"
+        return "latin-1" if page == WESTERN else page
+    return page
