@@ -14,6 +14,7 @@ from sfumato.shapes.shapes import read
 from sfumato.texts.words import words_in
 
 DAYS = [date(1950, 1, 1) + timedelta(days=7 * place) for place in range(800)]
+LATER = [day + timedelta(days=9200) for day in DAYS]
 
 
 def content(name, values, *concepts):
@@ -25,12 +26,26 @@ def ladder(entry, values):
 
 
 @pytest.mark.parametrize(
+    "values",
+    [
+        [f"{year}{month:02}" for year in range(2001, 2013) for month in range(1, 13)],
+        [str(240101 + place) for place in range(300)],
+        [f"{day:%y%m%d}" for day in DAYS[:6]],
+    ],
+)
+def test_months_after_years_and_numbers_in_a_row_are_no_dates_of_six_digits(values):
+    assert content("x", values).kind != "dates"
+
+
+@pytest.mark.parametrize(
     ("name", "values", "hierarchy"),
     [
         ("dob", [f"{day:%Y%m%d}" for day in DAYS], {"type": "date", "format": "%Y%m%d"}),
         ("x", [f"{day:%d.%m.%Y}" for day in DAYS], {"type": "date", "format": "%d.%m.%Y"}),
         ("x", [f"{day:%m/%d/%Y}" for day in DAYS], {"type": "date", "format": "%m/%d/%Y"}),
         ("x", [f"{day:%d %b %Y}" for day in DAYS], {"type": "date", "format": "%d %b %Y"}),
+        ("x", [f"{day:%y%m%d}" for day in LATER], {"type": "date", "format": "%y%m%d"}),
+        ("x", [f"{day:%d%m%y}" for day in LATER], {"type": "date", "format": "%d%m%y"}),
     ],
 )
 def test_dates(name, values, hierarchy):

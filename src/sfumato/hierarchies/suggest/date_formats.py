@@ -35,6 +35,8 @@ DATE_FORMATS = (
     ("%d-%m-%y", "dates such as 31-01-17"),
     ("%m-%d-%Y", "dates such as 01-31-2017"),
     ("%Y.%m.%d", "dates such as 2017.01.31"),
+    ("%y%m%d", "dates such as 170131"),
+    ("%d%m%y", "dates such as 310117"),
     ("%Y-%m", "months such as 2017-01"),
     ("%b %Y", "months such as Jan 2017"),
     ("%b-%Y", "months such as Jan-2017"),
@@ -59,6 +61,9 @@ DATE_FORMATS = (
     ("%d/%m/%Y %H:%M:%S", "dates with time"),
     ("%d.%m.%Y, %H:%M", "dates with time"),
     ("%d.%m.%y %H:%M", "dates with time"),
+    ("%d %b %Y %H:%M", "dates with time"),
+    ("%d-%b-%Y %H:%M", "dates with time"),
+    ("%d-%b-%Y %H:%M:%S", "dates with time"),
     ("%d/%m/%y %H:%M", "dates with time"),
     ("%m/%d/%y %H:%M", "dates with time"),
     ("%d-%m-%Y %H:%M", "dates with time"),
@@ -83,6 +88,8 @@ _LEVELS = ("month", "quarter", "year", "decade")
 _YEARS_AHEAD = 20
 _DIGITS = 4
 _FEW = 40
+# Six digits are dates where many are, on nearly all days of a month: 200903 is March of 2009, and years are few.
+_SIX_DIGITS, _MANY_DATES, _MOST_DAYS, _SHARE_OF_DAYS = ("%y%m%d", "%d%m%y"), 10, 20, 0.4
 
 
 def date_hierarchy(profile: Profile, named: bool, birth: bool = False) -> tuple[str, dict[str, Any]] | None:
@@ -164,7 +171,15 @@ def _rarer(
 
 def _fits(values: list[str], format_: str) -> Mask:
     moments = read_moments(values, format_)
-    return moments.valid & (moments.years >= _YEARS[0]) & (moments.years <= _YEARS[1])
+    fits = moments.valid & (moments.years >= _YEARS[0]) & (moments.years <= _YEARS[1])
+    return fits if format_ not in _SIX_DIGITS or _are_days(values, format_, fits) else np.zeros(len(values), bool)
+
+
+def _are_days(values: list[str], format_: str, fits: Mask) -> bool:
+    """Whether six digits that may be dates are such, and neither months after their years nor numbers."""
+    start = 4 if format_.endswith("%d") else 0
+    days = [value[start : start + 2] for value, fit in zip(values, fits.tolist(), strict=True) if fit]
+    return len(days) >= _MANY_DATES and len({*days}) >= min(_MOST_DAYS, _SHARE_OF_DAYS * len(days))
 
 
 def _signs(value: str) -> str:

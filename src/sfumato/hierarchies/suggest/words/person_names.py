@@ -1,9 +1,11 @@
 """Names of persons, told by a list of common given names and surnames."""
 
+import re
 from functools import cache
 
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.words.concepts import fold, read_sections
+from sfumato.patterns import regex
 
 # No list has all names: so large a share of rows with a name of the list is enough where a column has many values. Of a
 # few values nearly all must be names, since towns, trades and months are names, too.
@@ -28,7 +30,12 @@ _CALLED |= {
     "pani",
 }
 _TITLES = _CALLED | {"master", "ra", "von", "van", "de", "der"}
-_MAX_WORDS = 6
+_MAX_WORDS, _DIVIDING = 6, str.maketrans(",-.", "   ")
+# Initials before or behind a surname: J. de Vries, Berg, K.
+_PARTICLES = r"(?:(?:van|von|de|der|den|da|di|la|le|du) )*"
+_SURNAME = rf"{_PARTICLES}[A-ZÀ-ÖØ-ÞĀ-Ž][^\W\d_]{{2,}}(?:[- '][A-ZÀ-ÖØ-ÞĀ-Ž][^\W\d_]+)*"
+_INITIAL = r"(?:[A-ZÀ-ÖØ-ÞĀ-Ž]\. ?)"
+_WITH_INITIALS = regex(rf"{_INITIAL}+{_SURNAME}|{_SURNAME},? {_INITIAL}+")
 
 
 def share_of_names(profile: Profile) -> float:
@@ -36,8 +43,14 @@ def share_of_names(profile: Profile) -> float:
 
     >>> share_of_names(Profile("x", {"Anna Becker": 1, "Jürgen Meyer": 1, "Petra Ilmenau": 1}, rows=3))
     1.0
+    >>> share_of_names(Profile("x", {"J. de Vries": 1, "K. Østby": 1, "dr. Ilmenau": 1, "Dr.ssa Ilmenau": 1}, rows=4))
+    1.0
     """
-    share = profile.share(_is_name)
+    initialed = {*filter(_WITH_INITIALS.fullmatch, profile.sample)}
+    # A. Class, B. Class and C. Class are no names: these differ in more than their initials.
+    if 2 * len({re.sub(_INITIAL, "", value) for value in initialed}) <= len(initialed):
+        initialed = set()
+    share = profile.share(lambda value: value in initialed or _is_name(value))
     return share if share >= (_SHARE_OF_MANY if len(profile.counts) >= _MANY_VALUES else _SHARE_OF_FEW) else 0.0
 
 
@@ -52,13 +65,16 @@ def share_of_full_names(profile: Profile) -> float:
 
 def _is_name(value: str) -> bool:
     """Whether a text is made of words alone, one of which is a common name: in a longer text, a given name."""
-    words = [fold(word).strip(".()\"'") for word in value.replace(",", " ").replace("-", " ").split()]
-    if not 1 <= len(words) <= _MAX_WORDS or not all(word.isalpha() for word in words if word) or not value[0].isupper():
+    parts = value.translate(_DIVIDING).split()
+    words = [fold(word).strip("()\"'") for word in parts]
+    if not 1 <= len(words) <= _MAX_WORDS or not all(word.isalpha() for word in words if word):
         return False
     given, surnames = _listed()
     names = [word for word in words if word not in _TITLES]
-    if names and words[0] in _CALLED:
+    if names and words[0] in _CALLED and parts[-1][0].isupper():
         return True
+    if not value[0].isupper():
+        return False
     if len(names) == 1:
         return names[0] in given or names[0] in surnames
     return any(name in given for name in names)
