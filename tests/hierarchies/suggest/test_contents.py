@@ -25,6 +25,13 @@ def ladder(entry, values):
     return read(HIERARCHY, entry.hierarchy).bind(list(dict.fromkeys(map(str, values)))).ladder
 
 
+@pytest.mark.parametrize(("name", "code"), [("CP", "{}"), ("CAP", "{}"), ("PC", "{} AB")])
+def test_postcodes_under_a_short_word_have_steps_of_characters(name, code):
+    """They were groups of numbers such as 30000-49999, which are no places, or numbers in the units AB and CD."""
+    values = [code.format(1000 + place % 70 * 11) for place in range(600)]
+    assert content(name, values).hierarchy["type"] == "digits"
+
+
 @pytest.mark.parametrize(
     "values",
     [

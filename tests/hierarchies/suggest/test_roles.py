@@ -80,6 +80,8 @@ SURNAMES = ("Müller", "Schmidt", "Becker", "Yilmaz", "Krause", "Hofmann", "Zwir
         ("Voorschrijver", drawn("dr. Brouwer", "dr. van den Berg", "drs. Kok", "dr. Schouten"), "identifier"),
         ("Veterinario", drawn("Dr.ssa Vet. Fabbri", "Dr. Vet. Neri", "Dott. Vet. Bo"), "identifier"),
         ("Handl.", drawn("A. Lind", "K. Berg", "M. Ahmadi", "S. Eklund"), "identifier"),
+        ("PC", drawn("3512 AB", "3512 CD", "3513 EA"), "quasi-identifier"),
+        ("Risk PC", drawn("LS12 3AB", "LS1 4DN", "BD3 9PQ"), "quasi-identifier"),
         ("Gruppe", drawn("A. Klasse", "B. Klasse", "C. Klasse"), "quasi-identifier"),
         ("Krankheit", drawn("Asthma", "Grippe"), "sensitive"),
         ("Hauptdiagnose", drawn("Asthma", "Grippe"), "sensitive"),

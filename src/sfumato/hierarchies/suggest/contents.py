@@ -29,6 +29,10 @@ from sfumato.shapes.shapes import read
 _SHARE = 0.95
 _CODE = regex(r"[A-Za-z0-9]*[0-9][A-Za-z0-9]*", re.ASCII)
 _POSTCODE = regex(r"(?=.*[0-9])[A-Za-z0-9][A-Za-z0-9 -]{1,9}", re.ASCII)
+# Postcodes as they are written, which tell what a short word such as CP or PC means; those that have letters.
+_LETTERED_POSTCODE = r"\d{4} ?[A-Z]{2}|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}"
+_SHORT_POSTCODE = regex(rf"\d{{4,5}}|\d{{2}}-\d{{3}}|\d{{3}} \d{{2}}|{_LETTERED_POSTCODE}", re.ASCII)
+_LETTERED = regex(_LETTERED_POSTCODE, re.ASCII)
 _DIGITS_FIRST = regex(r"[0-9]+", re.ASCII)
 # What may stand behind the digits of a place: more digits after a hyphen, or letters.
 _ADDED = regex(r"|[- ][0-9]{1,6}|[- ]?[A-Za-z]{1,3}", re.ASCII)
@@ -44,7 +48,7 @@ _TIME_OF_DAY, _WITH_SECONDS = regex(r"(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0
 _PLAIN_TIME, _SOME_HOURS = regex(r"(?:[01][0-9]|2[0-3])[0-5][0-9]", re.ASCII), 6
 _MAX_TREE = 300
 _SOME_HEIGHTS = 3
-_POSTAL_LENGTH = 5
+_POSTAL_LENGTH, _REPEATED_PLACES, _MOST_POSTCODES = 5, 0.5, 0.8
 _FIVE_DIGITS, _ROUND = regex(r"\d{5}", re.ASCII), regex(r"\d+0")
 _SOME_PLACES, _REPEATING, _MOST_ROUND = 8, 0.3, 0.4
 # A few postcodes are those of one town: they begin alike.
@@ -168,13 +172,27 @@ def _codes(profile: Profile, concepts: Collection[str]) -> Content | None:
     words = {*words_of(profile.name)}
     if not profile.counts or max(map(len, profile.values)) > MAX_LENGTH:
         return None
-    postal = bool(words & WORDS["postal"])
-    if postal and profile.share_of(_POSTCODE) >= _SHARE:
+    if short_postcodes(profile) or (words & WORDS["postal"] and profile.share_of(_POSTCODE) >= _SHARE):
         return _by_characters(profile)
     if profile.share_of(_CODE) < _SHARE:
         return None
     meaning = bool(words & WORDS["prefix_codes"]) or ("place" in concepts and _no_numbers(profile.values))
     return _by_characters(profile) if meaning or _like_postcodes(profile) else None
+
+
+def short_postcodes(profile: Profile, lettered: bool = False) -> set[str]:
+    """The short words of a column's name that mean postcodes, where its values are such, and no keys.
+
+    Args:
+        lettered: Whether these must have letters, as nothing but postcodes has them.
+
+    >>> short_postcodes(Profile("PC", {"3551 BC": 5, "3552 AA": 4}, rows=9), lettered=True)
+    {'pc'}
+    """
+    words = {*words_of(profile.name)} & WORDS["short_postal"]
+    written = _LETTERED if lettered else _SHORT_POSTCODE
+    fits = words and profile.distinct_share < _REPEATED_PLACES and profile.share_of(written) >= _MOST_POSTCODES
+    return words if fits else set()
 
 
 def _by_characters(profile: Profile) -> Content:

@@ -138,7 +138,7 @@ def _formats(profile: Profile, needed: float) -> list[str]:
     few = profile.sample[:: max(len(profile.sample) // _FEW, 1)]
     signs = {_signs(value) for value in few}
     likely = [format_ for format_, _ in DATE_FORMATS if any(map(_SIGNS[format_].match, signs))]
-    fits = {format_: _fits(profile.sample, format_) for format_ in likely if _fits(few, format_).any()}
+    fits = {format_: _fits(profile.sample, format_) for format_ in likely if _are_dates(few, format_).any()}
     chosen: list[str] = []
     left = np.ones(len(rows), bool)
     while fits and rows[left].sum() > (1 - needed + 1e-9) * rows.sum():
@@ -170,9 +170,13 @@ def _rarer(
 
 
 def _fits(values: list[str], format_: str) -> Mask:
-    moments = read_moments(values, format_)
-    fits = moments.valid & (moments.years >= _YEARS[0]) & (moments.years <= _YEARS[1])
+    fits = _are_dates(values, format_)
     return fits if format_ not in _SIX_DIGITS or _are_days(values, format_, fits) else np.zeros(len(values), bool)
+
+
+def _are_dates(values: list[str], format_: str) -> Mask:
+    moments = read_moments(values, format_)
+    return moments.valid & (moments.years >= _YEARS[0]) & (moments.years <= _YEARS[1])
 
 
 def _are_days(values: list[str], format_: str, fits: Mask) -> bool:

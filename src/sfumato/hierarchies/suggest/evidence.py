@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.suggest.coded_numbers import without_no_answers
-from sfumato.hierarchies.suggest.contents import Content, content_of, spread_of
+from sfumato.hierarchies.suggest.contents import Content, content_of, short_postcodes, spread_of
 from sfumato.hierarchies.suggest.demands import MEETS, NUMERIC
 from sfumato.hierarchies.suggest.key_columns import UNIQUE_SHARE, spread_as_weights
 from sfumato.hierarchies.suggest.pointing import are_bell_shaped
@@ -16,7 +16,6 @@ from sfumato.hierarchies.suggest.words.value_words import concept_of_values
 from sfumato.hierarchies.suggest.words.vocabulary import concepts_of, words_of
 from sfumato.patterns import regex
 
-_MANY_NUMBERS = 0.5
 _SHORT_WORD = 4
 _LETTERS = 2
 _HEAVIEST = 400
@@ -24,7 +23,6 @@ _HEAVIEST = 400
 _WITH_CENTS, _MANY_SUMS = regex(r"-?\d+[.,]\d{2}"), 50
 # Texts of a list: so many at the most, nearly all rows with one that stands in many.
 _MOST_LISTED, _MANY_ROWS, _COMMON = 100, 20, 0.95
-_SHORT_POSTCODE = regex(r"\d{4,5}|\d{2}-\d{3}|\d{3} \d{2}|\d{4} ?[A-Z]{2}")
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,8 @@ def evidence_of(profile: Profile) -> Evidence:
         and not (concept.key == "free_text" and is_listed(profile, word))
     )
     sums = _sums_for_charges(believed, content)
-    postcodes = () if any(concept.role == "sensitive" for concept, _ in sums) else _postcode(profile)
+    sensitive = any(concept.role == "sensitive" for concept, _ in sums)
+    postcodes = ((BY_KEY["place"], word) for word in sorted(short_postcodes(profile, lettered=sensitive))[:1])
     weights = [_body_weight(profile, *pair) for pair in sums]
     told = _without_weak(profile, (*postcodes, *_survey_weight(profile, weights), *weights))
     return Evidence(profile, content, told)
@@ -114,13 +113,6 @@ def _survey_weight(profile: Profile, concepts: Sequence[tuple[Concept, str]]) ->
         return
     if word is not None and not keys and spread_as_weights(profile):
         yield BY_KEY["weight"], word
-
-
-def _postcode(profile: Profile) -> Iterator[tuple[Concept, str]]:
-    """The place that a short word for postcodes speaks of, where values are such."""
-    words = {*words_of(profile.name)} & WORDS["short_postal"]
-    if words and profile.distinct_share < _MANY_NUMBERS and profile.share_of(_SHORT_POSTCODE) >= UNIQUE_SHARE:
-        yield BY_KEY["place"], min(words)
 
 
 def _sums_for_charges(concepts: Iterable[tuple[Concept, str]], content: Content) -> list[tuple[Concept, str]]:

@@ -6,8 +6,8 @@ from sfumato.hierarchies.suggest.reasons import NEARLY_EMPTY
 from sfumato.pipelines.suggesting.counted_rows import CountedRows
 from sfumato.texts.counted import filled
 
-# A row is nearly empty that has a quarter of the values that rows have in the middle, where these are some; a name and a
-# sum are a third at the most.
+# A row is nearly empty that has a quarter of the values that rows have in the middle, where these are some; a name and
+# a sum are a third at the most.
 _SOME_VALUES, _PART = 4, 4
 _NAME_AND_SUM, _PART_OF_FEW = 2, 3
 # More of such rows are no footer: something is not known of many.
