@@ -2,17 +2,23 @@
 
 import math
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import Dialect
-from sfumato.delimited.faults import place_in
+from sfumato.delimited.faults import place_in, title_line
+from sfumato.delimited.header import is_title, is_title_row
 from sfumato.delimited.lines import read_lines
+from sfumato.delimited.opening import open_text
 from sfumato.errors import DataError, PlanError, did_you_mean
 from sfumato.tables.cells.cells import Numbers, Places
 from sfumato.tables.cells.finite_numbers import finite
+
+# Lines by which a title is known.
+FIRST_LINES = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +71,7 @@ class Columns:
             raise DataError(
                 f'column "{name}" holds something that is not a number in row {wrong[0]}'
                 + (f" and {len(wrong) - 1} more." if len(wrong) > 1 else "."),
-                "Every cell needs a finite number.",
+                "Every cell needs a finite number: the true one where it was masked, and flags in another column.",
                 "not-a-number",
                 column=name,
                 rows=wrong,
@@ -85,11 +91,26 @@ def read_columns(path: Path, dialect: Dialect | None = None) -> Columns:
     Raises:
         DataError: The file cannot be read, is not UTF-8, or has rows of unequal length.
     """
-    header, *rows = [[text.strip() for text in line.fields] for line in read_lines(path, dialect)] or [[]]
+    try:
+        header, *rows = [[text.strip() for text in line.fields] for line in read_lines(path, dialect)] or [[]]
+    except DataError as error:
+        if error.code == "data.ragged" and _is_titled(path, dialect or Dialect()):
+            raise title_line(path.name) from None
+        raise
+    if is_title_row(header, rows) or (len(header) == 1 and _is_titled(path, dialect or Dialect())):
+        raise title_line(path.name)
     if not rows:
         raise DataError(f"{path.name} holds no cells.", "It needs a header and one row for each cell.", "empty")
     if len(set(header)) < len(header):
         place = next(place for place, name in enumerate(header, start=1) if name in header[: place - 1])
         what = "a column name stands twice in the header."
-        raise DataError(f"{place_in(path.name, 1, place)}{what}", "Rename one.", "duplicate-columns")
+        do = "Rename one; where names stand in two lines above each other, make them one."
+        raise DataError(f"{place_in(path.name, 1, place)}{what}", do, "duplicate-columns")
     return Columns(dict(zip(header, zip(*rows, strict=True), strict=True)))
+
+
+def _is_titled(path: Path, dialect: Dialect) -> bool:
+    """Whether a file begins with a title, by its first lines."""
+    with open_text(path, dialect.encoding) as stream:
+        first, *following = [line for line in islice(stream, FIRST_LINES) if line.strip()] or [""]
+    return is_title(first, following, dialect)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.errors import DataError
-from sfumato.tables.cells.cells import Mask, Numbers, Relations, make_relations
+from sfumato.tables.cells.cells import Mask, Numbers, Places, Relations, make_relations
 from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.cells.precision import Scale
 
@@ -92,11 +92,19 @@ def check(relations: Relations, values: Numbers, tolerance: float = 0.0, step: f
             "totals do not add up: "
             + "; ".join(named[:5])
             + (f" and {len(named) - 5} more." if len(named) > 5 else "."),
-            "Correct the table, or allow for rounding with table.tolerance.",
+            _remedy(relations, numbers, missing, wrong),
             "totals",
             rows=[int(relations.row(int(place))[0][0]) + 1 for place in wrong],
             values=[f"{missing[place] * step:g}" for place in wrong],
         )
+
+
+def _remedy(relations: Relations, numbers: Numbers, missing: Numbers, wrong: Places) -> str:
+    """What to do: where parts are twice their total, subtotals stand among them."""
+    totals = np.array([abs(numbers[relations.row(int(place))[0][0]]) for place in wrong])
+    if ((totals > 0) & (np.abs(totals - missing[wrong]) <= 0.5)).any():
+        return "Codes that are totals of others stand beside them, it seems: give the dimension a hierarchy, or levels."
+    return "Correct the table, or allow for rounding with table.tolerance."
 
 
 def _missing(relations: Relations, place: int, difference: float) -> str:
