@@ -25,6 +25,7 @@ def suggested(name, *values, rows=300):
     [
         ("How old are you?", AGES, "quasi-identifier", "age"),
         ("Wie alt sind Sie?", AGES, "quasi-identifier", "age"),
+        *((born, AGES, "quasi-identifier", "age") for born in ("Né(e) le", "Née le", "Nato/a il", "Nacido/a el")),
         ("Wie oft treiben Sie Sport?", OFTEN, "sensitive", "use"),
         ("Rauchen Sie?", ("ja", "nein"), "sensitive", "health"),
         ("hx_cad", YES_NO, "sensitive", "health"),

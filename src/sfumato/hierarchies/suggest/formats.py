@@ -58,6 +58,8 @@ FORMATS = (
         share=0.4,
     ),
 )
+# The end of a card's number, the rest hidden, as on receipts: in so many rows, beside words for other ways to pay.
+_MASKED_CARD, _SOME_CARDS = regex(r"(?:[*•]{2,}|(?i:x){4,})[ -]?\d{4}(?!\d)"), 0.05
 _NUMBER = regex(r"(?=.*\d)[A-Za-z0-9][A-Za-z0-9 ./-]{7,40}")
 _CARD = regex(r"(?:3[47]\d{13}|(?:4\d|5[1-5]|2[2-7]|6[05])\d{14})")
 # A check digit is right by chance once in ten times: so many rows must have a right one.
@@ -81,6 +83,8 @@ def format_of(profile: Profile) -> tuple[str, float] | None:
         # One address among free texts is one too many.
         if (share := profile.share(pattern.search)) > 0:
             return key, share
+    if (share := profile.share(_MASKED_CARD.search)) >= _SOME_CARDS:
+        return "account", share
     for format_ in FORMATS:
         # A few values, each in many rows, may be codes of something else: then nearly all must be written so.
         needed = max(format_.share, _CHECKED_SHARE) if profile.few else format_.share
