@@ -270,3 +270,30 @@ def test_counts_that_grow_alike_are_no_sums():
         base = rng.lognormal(4, 1, 8)
         grid = np.array([np.round(base * rng.lognormal(0, 0.1, 8) * 1.05**year) for year in range(5)]).T
         suppress(pandas.DataFrame(grid, columns=[str(year) for year in range(5)]), "cms-11", margins=None)
+
+
+TOLD = {
+    "running sums": {"n": [3, 25, 40], "up to": [3, 28, 68]},
+    "running sums from the end": {"n": [25, 3, 40], "at least": [68, 43, 40]},
+    "running sums with a total": {"n": [3, 25, 40, 68], "up to": [3, 28, 68, 68]},
+    "another unit": {"n": [3, 25, 40], "cents": [300, 2500, 4000]},
+    "another unit, rounded": {"n": [3, 25_000, 40_000], "hundreds": [0, 250, 400]},
+}
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_columns_that_tell_masked_counts_beside_them_are_refused(name):
+    frame = pandas.DataFrame(TOLD[name], index=["A", "B", "C", "Total"][: len(TOLD[name]["n"])])
+    with pytest.raises(DataError, match="Leave it out") as caught:
+        suppress(frame, "cms-11")
+    assert caught.value.code == "data.tells-another"
+    if len(frame) == 3 and name.startswith("running"):
+        with pytest.raises(DataError, match="running sum"):
+            suppress(frame.T, "cms-11")
+        named = dict.fromkeys(frame.columns)
+        assert suppress(frame.T, "cms-11", derived=named, subtotals={}).shape == frame.T.shape
+
+
+def test_counts_of_years_are_no_running_sums():
+    frame = pandas.DataFrame({"2021": [3, 25, 40], "2022": [3, 27, 41], "2023": [6, 52, 90]}, index=["A", "B", "C"])
+    assert suppress(frame, "cms-11").loc["A"].tolist() == ["*", "*", "*"]

@@ -8,9 +8,10 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
+from sfumato.tables.build.group_units import is_multiple
 from sfumato.tables.cells.cells import Mask, Relations, make_relations
 from sfumato.tables.crosstabs.labels import is_margin, label_text, names_a_figure, names_a_share
-from sfumato.tables.crosstabs.near_totals import near_total
+from sfumato.tables.crosstabs.near_totals import near_total, running_sum
 from sfumato.tables.crosstabs.subtotals import Doubt, Sum, adds_up, find_sums
 
 FACTORS = (100.0, 1.0, 1e3, 1e4, 1e5)
@@ -175,7 +176,36 @@ def ratios_in(crosstab: Crosstab, derived: Derived) -> dict[int, Ratio]:
         elif ratio is not None:
             doubtful.add(place)
     _refuse_doubtful(doubtful, crosstab.values, counts)
+    _refuse_told(crosstab, [place for place in counts if crosstab.columns[place] not in derived], derived)
     return ratios
+
+
+def _refuse_told(crosstab: Crosstab, counts: Sequence[int], derived: Derived) -> None:
+    """Refuse running sums, and the numbers of a column in another unit: they tell what is masked beside them.
+
+    Raises:
+        DataError: There is such a row or column.
+    """
+    inner = np.array([not is_margin(label) for label in crosstab.rows], bool)
+    columns = crosstab.values[inner][:, list(counts)].T
+    kept = [place for place, label in enumerate(crosstab.rows) if label not in derived]
+    rows, names = crosstab.values[np.ix_(kept, list(counts))], [crosstab.rows[place] for place in kept]
+    for lines, labels in ((columns, [crosstab.columns[place] for place in counts]), (rows, names)):
+        running = running_sum(lines)
+        if running is not None:
+            raise _told_refusal(f'"{label_text(labels[running])}" of the crosstab is a running sum of another.')
+    added = _added(crosstab.values, counts)
+    for at, place in enumerate(counts):
+        for other in range(at):
+            moved = is_multiple(columns[other], columns[at]) and not np.array_equal(columns[other], columns[at])
+            if moved and not added & {place, counts[other]}:
+                what = f'"{label_text(crosstab.columns[place])}" of the crosstab is another column in another unit.'
+                raise _told_refusal(what)
+
+
+def _told_refusal(what: str) -> DataError:
+    do = "Leave it out: it would tell of counts that are masked. Where it holds counts, say None of it in derived=."
+    return DataError(what, do, "tells-another")
 
 
 def _figure_refusal(kind: str, label: Any) -> DataError:
