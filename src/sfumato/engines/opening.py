@@ -1,6 +1,6 @@
 """Opening an engine for what the caller has: a path, or a frame of any kind."""
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -75,7 +75,7 @@ def _opened(data: Any, plan: Plan, name: EngineName | None, columns: tuple[str, 
         return _of_path(Path(data), plan, name, columns)
     if name == "duckdb":
         raise EngineError("the engine duckdb reads files.", "Give a path, or leave the engine out.", "engine")
-    return open_frame(data, wanted=plan.columns)
+    return open_frame(data, wanted=plan.columns, codes=_data_plan(plan).codes)
 
 
 def _planned(plan: Plan) -> Path | str:
@@ -85,8 +85,8 @@ def _planned(plan: Plan) -> Path | str:
 
 
 def _data_plan(plan: Plan) -> DataPlan:
-    """How rows are read, with its folder found from the plan's."""
-    data = plan.data
+    """How rows are read, with the codes of columns, and its folder found from the plan's."""
+    data = plan.data if plan.data.codes else plan.source_data
     return data if data.temp_folder is None else replace(data, temp_folder=str(plan.folder / data.temp_folder))
 
 
@@ -136,12 +136,18 @@ def _of_path(path: Path, plan: Plan, name: EngineName | None, columns: tuple[str
         engine.close()
 
 
-def open_frame(frame: Any, notes: tuple[str, ...] = (), wanted: Container[str] | None = None) -> Engine:
+def open_frame(
+    frame: Any,
+    notes: tuple[str, ...] = (),
+    wanted: Container[str] | None = None,
+    codes: Mapping[str, Sequence[str]] | None = None,
+) -> Engine:
     """The engine for a frame, or for what hands its rows over as one.
 
     Args:
         notes: What a reader should know of it.
         wanted: The levels of its index that are columns; by default all that have a name.
+        codes: Texts that mean missing in one column.
     """
     from sfumato.engines.frames.engine import FrameEngine
     from sfumato.engines.frames.sources import with_index
@@ -149,7 +155,8 @@ def open_frame(frame: Any, notes: tuple[str, ...] = (), wanted: Container[str] |
     for rows in _as_frames(frame):
         with suppress(TypeError):
             columns, left = with_index(rows, wanted)
-            return FrameEngine(columns, (*notes, INDEX.format(names=", ".join(left))) if left else notes)
+            told = (*notes, INDEX.format(names=", ".join(left))) if left else notes
+            return FrameEngine(columns, told, codes=codes)
     raise EngineError(
         f"{type(frame).__name__} is no frame that Sfumato knows.",
         "Give a path, or a pandas, Polars, Arrow or Spark frame; of records: pandas.DataFrame(records).",

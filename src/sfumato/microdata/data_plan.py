@@ -1,12 +1,15 @@
 """How the rows of a plan are read: source, separator, missing and invalid values."""
 
 import re
+from collections.abc import Mapping
+from dataclasses import field
 from typing import Annotated, Literal
 
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import DecimalMark, Dialect
+from sfumato.shapes.frozen import FrozenDict
 from sfumato.shapes.parts import plan_part
-from sfumato.shapes.records import Note, TextOrNumber, record_of
+from sfumato.shapes.records import NO_KEY, Note, TextOrNumber, record_of
 
 OnInvalid = Literal["error", "missing", "drop"]
 OnMissing = Literal["category", "any", "drop"]
@@ -31,6 +34,7 @@ class DataPlan:
         table: Table of a database file, or sheet of a workbook.
         memory_limit: The most memory that the engine may use, for example 2GB; what exceeds it goes to
         temp_folder: The folder for rows that do not fit in memory, relative to the plan; by default the system's.
+        codes: Texts that mean "missing" in one column, as the plan's columns say; no key of `data`.
     """
 
     source: Annotated[str | None, Note("path of the data, relative to the plan")] = None
@@ -54,6 +58,7 @@ class DataPlan:
     table: Annotated[str | None, Note("table of a database file, or sheet of a workbook")] = None
     memory_limit: Annotated[str | None, Note("the most memory that the engine may use, for example 2GB")] = None
     temp_folder: Annotated[str | None, Note("folder for rows that do not fit in memory, relative to the plan")] = None
+    codes: Annotated[Mapping[str, tuple[str, ...]], NO_KEY] = field(default_factory=FrozenDict)
 
     def __post_init__(self) -> None:
         if self.memory_limit is not None and not self.memory_bytes:

@@ -86,7 +86,7 @@ def apply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False) 
         raise _divided()
     if plan.subset is not None:
         raise _of_list()
-    source = replace(plan.data, source=None, separator=None)
+    source = replace(plan.source_data, source=None, separator=None)
     with closing(DuckDBEngine(data, source, tuple(plan.columns), plan.output.partition)) as engine:
         reference = read_reference(plain)
         plan = replace(plan, privacy=reference.with_ladders(plan.privacy))

@@ -88,7 +88,10 @@ def anonymize(
     with ExitStack() as stack:
         source = open_engine(data, resolved, engine)
         stack.callback(source.close)
-        resolved = _with_policy(resolved, source).with_others(source.columns)
+        codes, resolved = resolved.source_data.codes, _with_policy(resolved, source).with_others(source.columns)
+        if resolved.source_data.codes != codes:  # a policy chose columns with codes that mean missing there
+            source = open_engine(data, resolved, engine)
+            stack.callback(source.close)
         check_texts(resolved, source)
         placed = _placed(resolved, source)
         if placed is not None and placed.source is not source:

@@ -36,6 +36,7 @@ DETAILS = (
     "counts_persons",
     "persons_uncounted",
     "few_values_left",
+    "missing_codes",
     "coded_columns",
     "households",
     "column_count",

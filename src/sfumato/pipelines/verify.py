@@ -15,6 +15,7 @@ from sfumato.engines.names import check_header
 from sfumato.engines.order import PERSONS_FILE
 from sfumato.errors import PlanError, SfumatoError, did_you_mean
 from sfumato.hierarchies.bounds import bounds_of
+from sfumato.microdata.column_codes import code_texts
 from sfumato.microdata.counts.frequencies import typed, value_of
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.k_anonymity import KAnonymity
@@ -170,6 +171,15 @@ def _by_plan(engine: Engine, plan: Plan, reference: Reference | None, star_rows:
         known = replace(plan, privacy=reference.with_ladders(plan.privacy))
         verdict = judge_plan(text_counts, known, reference.whole, reference.persons, star_rows, members, weights)
     removed = [_removed(engine, name) for name in plan.withheld_columns if name in engine.columns]
+    removed += [
+        _without_codes(engine, name, column.missing)
+        for name, column in plan.columns.items()
+        if column.missing
+        and column.role in ("sensitive", "insensitive")
+        and column.publish is None
+        and name not in plan.withheld_columns
+        and name in engine.columns
+    ]
     changed = [
         _changed(engine, name, column.operations, plan)
         for name, column in plan.columns.items()
@@ -207,6 +217,12 @@ def _removed(engine: Engine, name: str) -> Promise:
     values = engine.count([name], Reading()).values[0]
     gone = all(value in (STAR, None) for value in values)
     return Promise("identifier removed", 1, int(gone), gone, name)
+
+
+def _without_codes(engine: Engine, name: str, codes: Sequence[str]) -> Promise:
+    """That a column which is published as it is holds none of the codes that mean missing there."""
+    gone = not {*code_texts(codes)} & {*engine.count([name], Reading()).values[0]}
+    return Promise("codes published as blanks", 1, int(gone), gone, name)
 
 
 def _changed(engine: Engine, name: str, publish: PublishPlan, plan: Plan) -> Promise:

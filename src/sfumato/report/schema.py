@@ -212,6 +212,7 @@ MORE: dict[str, Schema] = {
         {"columns": _map(_list(COUNT), "the finest and the coarsest level"), "combinations": COUNT},
         about="where the plan limits levels (min_level, max_level): what proved_optimal and alternatives are about",
     ),
+    "missing_codes": _map(_list(TEXT), "codes that were read as missing values in one column alone"),
     "few_values_left": _list(
         _object({"column": TEXT, "values": COUNT, "left": COUNT}),
         "columns whose operations (publish) leave one or two of more values",

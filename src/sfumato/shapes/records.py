@@ -48,6 +48,10 @@ class Note:
     key: str = ""
 
 
+# Of a field that no plan names: others fill it in.
+NO_KEY = Note("no key of a plan")
+
+
 def record_of(kind: type[T], about: str = "", make: Callable[..., T] | None = None) -> Record[T]:
     """The record that is read into a dataclass, its keys in the order of the fields.
 
@@ -107,6 +111,8 @@ class _KeysOf(Mapping[str, Key]):
         keys = {}
         for part in fields(self._kind):
             note = next((entry for entry in _notes(hints[part.name]) if isinstance(entry, Note)), Note())
+            if note is NO_KEY:
+                continue
             keys[note.key or part.name] = Key(shape_of(hints[part.name]), _required(part), part.name)
         return keys
 

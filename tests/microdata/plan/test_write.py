@@ -152,7 +152,7 @@ PLANS = {
     "data": plan(data=DATA),
     "importance": plan(
         columns={
-            "a": {"role": "quasi-identifier", "importance": 2.5},
+            "a": {"role": "quasi-identifier", "importance": 2.5, "missing": ["99", "no", "007"]},
             "no": {"role": "quasi-identifier", "importance": "never"},
             "w": {"role": "weight", "publish": "withheld"},
             "h": {"role": "household"},

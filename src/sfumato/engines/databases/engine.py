@@ -39,7 +39,7 @@ class PostgreSQLEngine(CountsPersons):
             with faults(), self._connection.cursor() as cursor:
                 cursor.execute(SNAPSHOT)
                 cursor.execute(ONE_TEXT)
-                self._table = describe(cursor, address, self.plan.strip)
+                self._table = describe(cursor, address, self.plan)
         except BaseException:
             self._connection.close()
             raise

@@ -1,7 +1,8 @@
 """A table of a PostgreSQL database: what it is made of, and the statements that count and read it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import field
 from typing import Any
 
 from sfumato.dataclass import dataclass
@@ -11,6 +12,8 @@ from sfumato.engines.engine import Reading
 from sfumato.engines.names import check_names
 from sfumato.engines.texts import WHITE_SPACE, no_text
 from sfumato.errors import DataError, EngineError, SfumatoError, extra_part
+from sfumato.microdata.column_codes import code_texts
+from sfumato.microdata.data_plan import DataPlan
 
 FLOATS = ("real", "double precision")
 # Types without a text that is the same on every engine, besides lists.
@@ -27,12 +30,14 @@ class Table:
         name: Its quoted name.
         kinds: For each column its type.
         key: The columns of its primary key, by which its rows have a lasting order.
+        codes: Texts that mean missing in one column.
     """
 
     name: str
     kinds: dict[str, str]
     key: tuple[str, ...]
     strip: bool = False
+    codes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -40,6 +45,9 @@ class Table:
 
     def text(self, column: str) -> str:
         """The text of a column's value; floating numbers stay numbers, their text is made elsewhere."""
+        return self._without_codes(column, self._text(column))
+
+    def _text(self, column: str) -> str:
         raw = f"s.{sql.name(column)}"
         if self.kinds[column] in FLOATS:
             # By its text, since 0.1 in single precision is not 0.1 in double.
@@ -47,6 +55,13 @@ class Table:
         if self.kinds[column] == "numeric":
             raw = f"NULLIF({raw}, 'NaN')"
         return f"NULLIF(btrim({raw}::text, {sql.text(WHITE_SPACE)}), '')" if self.strip else f"{raw}::text"
+
+    def _without_codes(self, column: str, value: str) -> str:
+        """A value of a column, none where it is a code that means missing there."""
+        if column not in self.codes:
+            return value
+        texts = sql.listed(map(quoted, code_texts(self.codes[column])))
+        return f"(CASE WHEN ({self._text(column)})::text IN ({texts}) THEN NULL ELSE {value} END)"
 
     def counting(self, columns: Sequence[str], reading: Reading) -> str:
         """Count the distinct combinations of columns."""
@@ -70,7 +85,8 @@ class Table:
         return f"SELECT {columns} FROM {self.name} AS s{self._order}"
 
     def _value(self, column: str) -> str:
-        return f"s.{sql.name(column)}" if self.kinds[column] in PLAIN else self.text(column)
+        plain = self.kinds[column] in PLAIN
+        return self._without_codes(column, f"s.{sql.name(column)}") if plain else self.text(column)
 
     @property
     def _order(self) -> str:
@@ -106,8 +122,9 @@ def connect(address: Address) -> Any:
         return driver.connect(address.uri)
 
 
-def describe(cursor: Any, address: Address, strip: bool = False) -> Table:
-    """The table of an address."""
+def describe(cursor: Any, address: Address, data: DataPlan | None = None) -> Table:
+    """The table of an address, whose values are read as a plan says."""
+    reading = data or DataPlan()
     name = sql.name(address.table) if not address.schema else f"{sql.name(address.schema)}.{sql.name(address.table)}"
     where = f"to_regclass({quoted(name)})"
     cursor.execute(
@@ -126,7 +143,8 @@ def describe(cursor: Any, address: Address, strip: bool = False) -> Table:
         f"AND a.attnum = ANY(i.indkey) WHERE i.indrelid = {where} AND i.indisprimary "
         "ORDER BY array_position(i.indkey::int2[], a.attnum)"
     )
-    return Table(name, kinds, tuple(row[0] for row in cursor.fetchall()), strip)
+    key = tuple(row[0] for row in cursor.fetchall())
+    return Table(name, kinds, key, reading.strip, reading.codes)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from sfumato.delimited.header import SAMPLED_RECORDS, header_of, is_title_row
 from sfumato.delimited.opening import open_text
 from sfumato.engines import sql
 from sfumato.engines.duckdb.library import register
-from sfumato.engines.duckdb.values import textless_in, with_one_text
+from sfumato.engines.duckdb.values import textless_in, with_one_text, without_codes
 from sfumato.engines.files import files_in, files_of, format_of, head_of, other_columns
 from sfumato.engines.names import check_names, table_named
 from sfumato.engines.texts import as_text, no_text
@@ -82,7 +82,16 @@ def open_source(connection: Any, path: Path, data: DataPlan, names: Sequence[str
         "duckdb": _duckdb,
         "survey": _survey,
     }[format_of(path, data)]
-    return opener(connection, path, data, names, scratch)
+    return _without_codes(opener(connection, path, data, names, scratch), data)
+
+
+def _without_codes(source: Source, data: DataPlan) -> Source:
+    """The source with no value where a column has a code that means missing there."""
+    if not data.codes:
+        return source
+    read = {*source.columns} - {*source.textless}
+    numbered = source.numbered and without_codes(source.numbered, read, data)
+    return replace(source, table=without_codes(source.table, read, data), numbered=numbered)
 
 
 def _csv(_connection: Any, path: Path, data: DataPlan, names: Sequence[str], scratch: Path) -> Source:

@@ -1,9 +1,12 @@
 """Values as DuckDB reads them: every type with the one text that it has on all engines, or left out."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 from sfumato.engines import sql
+from sfumato.engines.texts import WHITE_SPACE
+from sfumato.microdata.column_codes import code_texts
+from sfumato.microdata.data_plan import DataPlan
 
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 # Types whose values are published as they are.
@@ -33,6 +36,22 @@ def with_one_text(table: str, described: Sequence[tuple[Any, ...]]) -> str:
     replaced = sql.listed(f"{expression} AS {sql.name(name)}" for name, expression in changed)
     chosen = (f" EXCLUDE ({unread})" if unread else "") + (f" REPLACE ({replaced})" if replaced else "")
     return f"(SELECT *{chosen} FROM {table})"
+
+
+def without_codes(table: str, columns: Container[str], data: DataPlan) -> str:
+    """The table with no value where a column has a code that means missing there."""
+    replaced = sql.listed(
+        f"CASE WHEN {_text(name, data.strip)} IN ({sql.listed(map(sql.text, code_texts(codes)))}) "
+        f"THEN NULL ELSE {sql.name(name)} END AS {sql.name(name)}"
+        for name, codes in data.codes.items()
+        if name in columns
+    )
+    return f"(SELECT * REPLACE ({replaced}) FROM {table})" if replaced else table
+
+
+def _text(name: str, strip: bool) -> str:
+    text = f"CAST({sql.name(name)} AS VARCHAR)"
+    return f"trim({text}, {sql.text(WHITE_SPACE)})" if strip else text
 
 
 def textless_in(described: Sequence[tuple[Any, ...]]) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from sfumato.engines.frames.count import (
     texts_of,
 )
 from sfumato.engines.frames.distinct import numbered_rows
-from sfumato.engines.frames.number_series import number_series
+from sfumato.engines.frames.number_series import emptied, number_series
 from sfumato.engines.frames.sources import (
     SHORT_FLOATS,
     bare,
@@ -41,6 +41,7 @@ from sfumato.engines.order import PERSON, PERSONS_FILE
 from sfumato.engines.texts import as_text, no_text, short_text
 from sfumato.engines.written.number_types import are_decimals, are_whole
 from sfumato.errors import DataError, EngineError
+from sfumato.microdata.column_codes import code_texts
 from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 
@@ -52,8 +53,14 @@ class FrameEngine(CountsPersons):
 
     name = "frames"
 
-    def __init__(self, frame: Any, notes: tuple[str, ...] = (), textless: tuple[str, ...] = ()) -> None:
-        """Take a frame, some of whose columns may stand for such without texts."""
+    def __init__(
+        self,
+        frame: Any,
+        notes: tuple[str, ...] = (),
+        textless: tuple[str, ...] = (),
+        codes: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        """Take a frame, some of whose columns may stand for such without texts, or have codes that mean missing."""
         self.notes = notes
         # Of rows that were read from a file, what stands between its columns.
         self.separator: str | None = None
@@ -65,6 +72,16 @@ class FrameEngine(CountsPersons):
         self._coded: dict[str, Coded] = {}
         # Of published rows, the key of each one's person, where a column named them.
         self.person_keys: list[str] | None = None
+        for name in (codes or {}).keys() & {*self.columns} - self._textless:
+            self._empty(name, code_texts((codes or {})[name]))
+
+    def _empty(self, column: str, texts: Sequence[str]) -> None:
+        """Have no value where a column has one of some texts; the caller's frame stays as it is."""
+        values, places = self.coded(column)
+        absent = np.isin(places, [place for place, text in enumerate(values) if text in texts])
+        if absent.any():
+            del self._coded[column]
+            self._frame = self._frame.with_columns(emptied(self._frame[column], absent))
 
     @property
     def columns(self) -> tuple[str, ...]:

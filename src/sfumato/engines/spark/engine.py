@@ -16,7 +16,7 @@ from sfumato.engines.order import PERSON, PERSONS_FILE
 from sfumato.engines.spark.apply import Application
 from sfumato.engines.spark.count import key_of, plain_key_of, present, text_of
 from sfumato.engines.spark.session import faults, session
-from sfumato.engines.spark.sources import ROW, SparkSource, of_frame, of_path, of_published
+from sfumato.engines.spark.sources import ROW, SparkSource, of_frame, of_path, of_published, without_codes
 from sfumato.engines.spark.writing import write
 from sfumato.engines.written.number_types import are_decimals, are_whole
 from sfumato.microdata.counts.frequencies import TextCounts
@@ -55,7 +55,7 @@ class SparkEngine(CountsPersons):
     def of_frame(cls, frame: Any, plan: DataPlan | None = None) -> "SparkEngine":
         """The engine for a Spark frame."""
         with faults():
-            return cls(of_frame(frame), plan)
+            return cls(without_codes(of_frame(frame), plan or DataPlan()), plan)
 
     @classmethod
     def of_path(cls, path: Path | str, plan: DataPlan | None = None, names: Sequence[str] = ()) -> "SparkEngine":
@@ -63,7 +63,7 @@ class SparkEngine(CountsPersons):
         data = plan or DataPlan()
         spark = session(data)
         with faults(data.encoding):
-            return cls(of_path(spark, str(path), data, names), data, path)
+            return cls(without_codes(of_path(spark, str(path), data, names), data), data, path)
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -154,10 +154,12 @@ class Plan(model.Plan):
         max_level: int | None = None,
         importance: float | Literal["never"] = 1.0,
         publish: PublishPlan | Literal["key", "withheld"] | None = None,
+        missing: Sequence[str | float] = (),
     ) -> Self:
         """The plan with one column and all that can be said of it."""
+        codes: Any = tuple(missing)
         with at_column(*_texts((name,))):
-            column = ColumnPlan(role, type, hierarchy, weight, min_level, max_level, importance, publish)
+            column = ColumnPlan(role, type, hierarchy, weight, min_level, max_level, importance, publish, codes)
         return self._having({name: column})
 
     def promise(self, *promises: AnyModel) -> Self:

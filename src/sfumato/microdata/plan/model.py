@@ -10,6 +10,7 @@ from sfumato.hierarchies.intervals import Intervals
 from sfumato.hierarchies.ladder import Hierarchy
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.types import NUMBER_TYPES, ColumnType
+from sfumato.microdata.column_codes import codes_of
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.kinds import is_delta_presence
 from sfumato.microdata.models.model import Model
@@ -20,7 +21,7 @@ from sfumato.microdata.publishing.perturbation import Microaggregate, Perturbati
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.shapes.frozen import FrozenDict
 from sfumato.shapes.parts import plan_part
-from sfumato.shapes.records import Note, record_of
+from sfumato.shapes.records import Note, TextOrNumber, record_of
 from sfumato.shapes.release_plan import ReleasePlan
 from sfumato.shapes.shapes import Choice, Either, Number
 
@@ -55,6 +56,10 @@ class ColumnPlan:
     max_level: Annotated[int | None, Note("the coarsest level that may be published", minimum=0)] = None
     importance: Annotated[float | Literal["never"], IMPORTANCE] = 1.0
     publish: Annotated[PublishPlan | Literal["key", "withheld"] | None, PUBLISH] = None
+    missing: Annotated[
+        tuple[TextOrNumber, ...],
+        Note("texts that mean missing in this column; they are published as blanks", at_least=1),
+    ] = ()
 
     def __post_init__(self) -> None:
         if self.publish == "key" and self.role != "person":
@@ -251,6 +256,15 @@ class Plan:
         """Whether persons are published under keys or pseudonyms, so that a reader sees which rows are one's."""
         column = None if self.person is None else self.columns[self.person]
         return column is not None and (column.publish == "key" or column.is_pseudonymous)
+
+    @property
+    def source_data(self) -> DataPlan:
+        """How the rows of the source are read: with the codes that mean missing in one column.
+
+        Published rows are read by `data`: they hold no such codes.
+        """
+        codes = codes_of(self.columns)
+        return replace(self.data, codes=codes) if codes else self.data
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:

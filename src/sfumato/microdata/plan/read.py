@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.errors import Fault, PlanError, did_you_mean
+from sfumato.microdata.column_codes import code_texts
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.kinds import is_delta_presence, is_estimated, is_k_map
 from sfumato.microdata.models.model import Model
@@ -229,7 +230,9 @@ def _promise_faults(plan: PlanValue, model: Model, at: str) -> list[Fault]:
     name = _named_column(model)
     faults = _column_faults(plan, name, f"{at}.column", ("sensitive",), "Give it the role sensitive.")
     column = plan.columns.get(name or "")
-    return faults if column is None else [*faults, *faults_of(model, at, column.type, plan.data.missing)]
+    if column is None:
+        return faults
+    return [*faults, *faults_of(model, at, column.type, (*plan.data.missing, *code_texts(column.missing)))]
 
 
 def _named_column(model: Model) -> str | None:

@@ -76,7 +76,7 @@ def texts_of(data: Any, plan: Plan | None = None) -> dict[str, CodedTexts]:
     if plan is None:
         return others_texts(data)
     path = Path(data) if isinstance(data, str | Path) else None
-    engine = open_engine(data, plan) if path is None else DuckDBEngine(path, plan.data, tuple(plan.columns))
+    engine = open_engine(data, plan) if path is None else DuckDBEngine(path, plan.source_data, tuple(plan.columns))
     return _in_points(_read(engine), plan)
 
 

@@ -15,6 +15,7 @@ from sfumato.microdata.plan.files import FilePlan, key_columns, parents_first
 from sfumato.microdata.plan.model import ColumnPlan, Plan, located
 from sfumato.microdata.relations.rows import FileRows, Relations, Values
 from sfumato.pipelines.stages.counting import check_texts
+from sfumato.shapes.frozen import FrozenDict
 from sfumato.texts.counted import filled
 
 
@@ -78,7 +79,8 @@ def open_files(data: Mapping[str, Any] | None, plan: Plan, engine: EngineName | 
 def _open(name: str, data: Any, plan: Plan, engine: EngineName | None) -> OpenFile:
     file = plan.files[name]
     keys = key_columns(plan.files, name)
-    source = replace(plan, data=replace(plan.data, source=file.source), columns={}, files={})
+    reading = replace(plan.data, source=file.source, codes=_codes(plan, name))
+    source = replace(plan, data=reading, columns={}, files={})
     rows = open_engine(data, source, engine)
     try:
         names = {column: _named(plan, name, column) for column in rows.columns if column not in keys}
@@ -119,6 +121,14 @@ def _codings(file: str, text_counts: TextCounts, plan: Plan) -> tuple[Coding, ..
             )
         codings.append(coding)
     return tuple(codings)
+
+
+def _codes(plan: Plan, file: str) -> FrozenDict[tuple[str, ...]]:
+    """The codes that mean missing in one column of a file, by the names that the file has for its columns."""
+    codes = plan.source_data.codes
+    own = {name.removeprefix(f"{file}."): texts for name, texts in codes.items() if name.startswith(f"{file}.")}
+    shared = {name: texts for name, texts in codes.items() if f"{file}.{name}" not in plan.columns}
+    return FrozenDict({**shared, **own})
 
 
 def _named(plan: Plan, file: str, column: str) -> str:

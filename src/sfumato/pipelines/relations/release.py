@@ -34,6 +34,7 @@ from sfumato.pipelines.relations.judging import JoinedVerdict, judge_joined
 from sfumato.pipelines.relations.reading import OpenFile, open_files, relations_of
 from sfumato.pipelines.relations.uniques import telling, unique_rows_of_files
 from sfumato.pipelines.stages.order import order_remarks
+from sfumato.pipelines.stages.remarks import column_codes
 from sfumato.version import __version__
 
 STABLE_KEYS = (
@@ -294,7 +295,13 @@ def _figures(
         "seed": plan.seed,
         "integrity": verdict.integrity,
         "unique_rows": unique,
-        "remarks": [*order_remarks(plan), *_stable_keys(plan), *exposed_keys(plan), *telling(unique, verdict.rows)],
+        "remarks": [
+            *order_remarks(plan),
+            *_stable_keys(plan),
+            *exposed_keys(plan),
+            *telling(unique, verdict.rows),
+            *column_codes(plan),
+        ],
     }
 
 

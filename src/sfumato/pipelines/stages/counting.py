@@ -206,7 +206,7 @@ def _tabulated(plan: Plan, text_counts: TextCounts, source: Engine) -> tuple[Fre
     model = next((model for model in plan.privacy if is_k_map(model) and model.population), None)
     if model is not None:
         population, missing = (
-            counted_population(model, plan.quasi_identifiers),
+            counted_population(model, plan),
             (model.population or DataPlan()).missing,
         )
     elif plan.subset is not None:
@@ -222,11 +222,12 @@ def _tabulated(plan: Plan, text_counts: TextCounts, source: Engine) -> tuple[Fre
     return with_population(table, population, missing), tuple(entry for entry in own if entry.texts)
 
 
-def counted_population(model: "KMap", columns: tuple[str, ...]) -> TextCounts:
+def counted_population(model: "KMap", plan: Plan) -> TextCounts:
     """The population's combinations of the quasi-identifiers, counted by the engine that fits its file."""
     from sfumato.engines.duckdb.engine import DuckDBEngine
 
-    table = model.population or DataPlan()
+    columns = plan.quasi_identifiers
+    table = replace(model.population or DataPlan(), codes=plan.source_data.codes)
     with closing(DuckDBEngine(Path(table.source or ""), table)) as engine:
         absent = [name for name in columns if name not in engine.columns]
         if absent:

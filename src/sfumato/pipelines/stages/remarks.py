@@ -102,6 +102,12 @@ def decimal_points(plan: Plan) -> tuple[str, ...]:
     )
 
 
+def column_codes(plan: Plan) -> tuple[str, ...]:
+    """Which codes of which columns were read as missing values."""
+    told = ", ".join(f"{name} ({', '.join(codes)})" for name, codes in plan.source_data.codes.items())
+    return (f"Codes were read as missing values, in these columns alone: {told}.",) if told else ()
+
+
 def merged_remarks(merged: Mapping[str, int]) -> tuple[str, ...]:
     """What a reader should know of texts that were taken for other spellings, by their columns and how many."""
     counts = {name: count for name, count in merged.items() if count}

@@ -24,6 +24,7 @@ from sfumato.pipelines.stages.column_looks import ColumnLooks
 from sfumato.pipelines.stages.counting import unnamed
 from sfumato.pipelines.stages.order import order_remarks
 from sfumato.pipelines.stages.remarks import (
+    column_codes,
     decimal_points,
     matching_values,
     merged_spellings,
@@ -124,6 +125,8 @@ def _further_figures(looks: ColumnLooks, outcome: Outcome) -> Iterator[tuple[str
         yield "levels_allowed", allowed
     if coded := [*coded_columns(plan, source, outcome.table.rows)]:
         yield "coded_columns", coded
+    if codes := plan.source_data.codes:
+        yield "missing_codes", {name: [*texts] for name, texts in codes.items()}
     if few := [*few_values_left(plan, outcome.table)]:
         yield "few_values_left", few
     if plan.household is not None:
@@ -149,6 +152,7 @@ def _remarks(looks: ColumnLooks, outcome: Outcome, withheld_rows: int) -> tuple[
         *order_remarks(plan),
         *merged_spellings(plan, table),
         *decimal_points(plan),
+        *column_codes(plan),
         *outcome.limit_remarks,
         *(() if outcome.perturbation is None else outcome.perturbation.remarks),
         *exposed_keys(plan),
