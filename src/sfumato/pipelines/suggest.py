@@ -8,7 +8,7 @@ from typing import Any
 
 from sfumato.errors import DataError
 from sfumato.hierarchies.suggest.context import with_context
-from sfumato.hierarchies.suggest.missing_words import columns_of_code
+from sfumato.hierarchies.suggest.missing_words import columns_of_code, words_by_column
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.reasons import COMMAS_IN_TEXTS, COSTLY, ENCODING, NA_IS_A_CODE, TWIN
 from sfumato.hierarchies.suggest.selection import (
@@ -20,7 +20,13 @@ from sfumato.hierarchies.suggest.selection import (
     without_tells,
 )
 from sfumato.hierarchies.suggest.suggestion import UNKNOWN_RANK, Suggestion
-from sfumato.hierarchies.suggest.survey_codes import CodeBook, Counts, missing_codes, suggest_labeled
+from sfumato.hierarchies.suggest.survey_codes import (
+    CodeBook,
+    Counts,
+    codes_by_column,
+    missing_codes,
+    suggest_labeled,
+)
 from sfumato.hierarchies.suggest.words.codebooks import labels_of
 from sfumato.microdata.plan.building import Plan
 from sfumato.microdata.plan.read import read_plan
@@ -77,7 +83,9 @@ def suggest_plan(
     labels = replace(book or CodeBook(), public=labels_of(tuple(texts)))
     missing = missing_words(texts)
     missing += missing_codes(_without(texts, missing), labels)
-    profiles = {name: profile_of(name, counts, missing) for name, counts in texts.items()}
+    codes = _codes_by_column(texts, missing, labels)
+    engine = engine.without(codes)
+    profiles = {name: profile_of(name, counts, (*missing, *codes.get(name, ()))) for name, counts in texts.items()}
     alone = dict(_judged_alone(profiles, labels, looking))
     looking.at("compare-columns")
     told = with_told_columns(engine, with_context(alone, profiles), profiles)
@@ -90,7 +98,7 @@ def suggest_plan(
     looking.at("compare-columns", 0.2)
     suggestions = {name: publishable(one, profiles[name]) for name, one in answered.items()}
     reading = ({} if source is None else {"source": source}) | data | ({"missing": missing} if missing else {})
-    draft = Draft(reading, suggestions, profiles, dict(publications(suggestions, profiles)))
+    draft = Draft(reading, suggestions, profiles, dict(publications(suggestions, profiles)), codes)
     if rows <= FEW_ROWS:
         looking.at("compare-columns", 0.5)
         draft = _without_twins(engine, _without_tells(engine, draft), are_twins)
@@ -101,6 +109,12 @@ def suggest_plan(
     proposal = draft.plan()
     reasons = proposal.reasons | {name: proposal.reasons[name] + NA_IS_A_CODE for name in columns_of_code(texts)}
     return with_textless(engine, replace(proposal, reasons=reasons, notes=tuple(filter(None, notes))))
+
+
+def _codes_by_column(texts: Mapping[str, Counts], missing: Sequence[str], labels: CodeBook) -> dict[str, list[str]]:
+    """Codes and words that mean "missing" in some columns, and are values of others."""
+    words, codes = words_by_column(texts), codes_by_column(_without(texts, missing), labels)
+    return {name: [*words.get(name, ()), *codes.get(name, ())] for name in texts if name in words or name in codes}
 
 
 def _without(texts: Mapping[str, Counts], missing: Sequence[str]) -> Mapping[str, Counts]:

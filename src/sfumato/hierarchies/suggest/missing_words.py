@@ -82,6 +82,18 @@ def known_words(texts: Mapping[str, Counts]) -> list[str]:
     return words
 
 
+def words_by_column(texts: Mapping[str, Counts]) -> dict[str, list[str]]:
+    """The columns in which `NA` means "missing" though it is a code of another.
+
+    >>> words_by_column({"job": {"NA": 2, "cook": 9}, "prov": {"NA": 9, "TO": 8, "PA": 7, "BO": 3, "VR": 4}})
+    {'job': ['NA']}
+    """
+    codes = columns_of_code(texts)
+    return {
+        name: [_CODE_WORD] for name, counts in texts.items() if codes and _CODE_WORD in counts and name not in codes
+    }
+
+
 def columns_of_code(texts: Mapping[str, Counts]) -> list[str]:
     """The columns in which `NA` is a code: a province of Italy, or one of two letters where no other column has it."""
     holders = [name for name, counts in texts.items() if _CODE_WORD in counts]

@@ -172,7 +172,8 @@ ONE_SPELLING = (
     " {count} of its values {count:is likely another spelling of another|are likely other spellings of one}: they "
     "count, and are published, as one."
 )
-NA_IS_A_CODE = ' "NA" is one of its codes, no missing value, so it counts as a value in all other columns, too.'
+NA_IS_A_CODE = ' "NA" is one of its codes, no missing value.'
+MISSING_CODES = " Codes for a missing value, in this column alone: {codes}."
 UNITS = "Its numbers are in several units ({units}): write all of them in one, and give them a ladder of numbers."
 ONLY = "A plan needs a quasi-identifier, and no column is a better one."
 ROUNDED = (

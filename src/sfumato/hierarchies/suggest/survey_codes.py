@@ -64,7 +64,7 @@ class CodeBook:
 def missing_codes(texts: Mapping[str, Counts], book: CodeBook) -> list[str]:
     """The codes that mean "missing" wherever they stand.
 
-    A code that is a value of some other column is none: what a plan says of missing values holds for all columns. Of a
+    A code that is a value of some other column is none: what a plan says of all columns holds for that, too. Of a
     column that numbers the rows nothing is published, and nearly every code stands in it.
 
     >>> missing_codes({"job": {"1": 9, "2": 7, "-9": 2}}, CodeBook(values={"job": {"-9": "no answer", "1": "yes"}}))
@@ -74,15 +74,34 @@ def missing_codes(texts: Mapping[str, Counts], book: CodeBook) -> list[str]:
     >>> missing_codes({"hours": {"20": 9, "38": 7, "40": 9, "41": 3, "-9": 2}, "union": {"1": 9, "-9": 2}}, CodeBook())
     ['-9']
     """
+    judged = _judged(texts, book)
+    return sorted(code for code, columns in judged.items() if all(columns.values()))
+
+
+def codes_by_column(texts: Mapping[str, Counts], book: CodeBook) -> dict[str, list[str]]:
+    """The codes that mean "missing" in some columns, and are values of others.
+
+    >>> texts = {"job": {"1": 9, "9": 2}, "age": {"8": 1, "9": 1}}
+    >>> codes_by_column(texts, CodeBook(values={"job": {"9": "refused"}}))
+    {'job': ['9']}
+    """
+    divided = {code: columns for code, columns in _judged(texts, book).items() if not all(columns.values())}
+    found = {name: sorted(code for code, columns in divided.items() if columns.get(name)) for name in texts}
+    return {name: codes for name, codes in found.items() if codes}
+
+
+def _judged(texts: Mapping[str, Counts], book: CodeBook) -> dict[str, dict[str, bool]]:
+    """Codes that some column speaks for, and for each column that has one whether it means "missing" there."""
     doubtful = {code for name, counts in texts.items() for code in _codes(counts, book.values.get(name, {}))}
     judging = {name: counts for name, counts in texts.items() if not (doubtful and _numbers_rows(counts))}
-    return sorted(
-        code
-        for code in doubtful
-        if all(
-            code in _codes(counts, book.values.get(name, {}), 1) for name, counts in judging.items() if code in counts
-        )
-    )
+    agreeing = {
+        name: {*_codes(counts, book.values.get(name, {}), 1)}
+        for name, counts in judging.items()
+        if doubtful & counts.keys()
+    }
+    return {
+        code: {name: code in codes for name, codes in agreeing.items() if code in judging[name]} for code in doubtful
+    }
 
 
 def _numbers_rows(counts: Counts) -> bool:

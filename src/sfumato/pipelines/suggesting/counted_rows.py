@@ -1,12 +1,13 @@
 """Rows counted once: few rows are counted by all columns together, and added up for whoever asks for some of them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from sfumato.engines.engine import Reading
+from sfumato.engines.numbering import numbered
 from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.counts.parts import counted_by
 
@@ -45,8 +46,32 @@ class KnowsTextless(Protocol):
 class CountedRows:
     """The rows of an engine, which few of them leave once."""
 
-    def __init__(self, engine: CountsRows) -> None:
+    def __init__(self, engine: CountsRows, codes: Mapping[str, Sequence[str]] | None = None) -> None:
+        """Take the rows of an engine, with codes that mean missing in one column."""
         self._engine = engine
+        self._codes = {name: {*texts} for name, texts in (codes or {}).items()}
+
+    def without(self, codes: Mapping[str, Sequence[str]]) -> "CountedRows":
+        """The same rows with no value where a column has a code that means missing there."""
+        if not codes:
+            return self
+        rows = CountedRows(self._engine, codes)
+        if self.whole is not None:  # which was counted, and is not again
+            rows.__dict__["whole"] = rows._emptied(self.whole)
+        return rows
+
+    def _emptied(self, text_counts: TextCounts) -> TextCounts:
+        """Counts with no value where a column has such a code."""
+        if not self._codes.keys() & {*text_counts.columns}:
+            return text_counts
+        values, codes = [*text_counts.values], text_counts.codes.copy()
+        for place, name in enumerate(text_counts.columns):
+            absent = self._codes.get(name, set())
+            if absent & {*values[place]}:
+                texts, places = numbered([None if text in absent else text for text in values[place]])
+                values[place], codes[:, place] = texts, places[codes[:, place]]
+        changed = TextCounts(text_counts.columns, tuple(values), codes, text_counts.counts, text_counts.rows)
+        return counted_by(changed, changed.columns)
 
     @property
     def all_columns(self) -> tuple[str, ...]:
@@ -67,7 +92,7 @@ class CountedRows:
     def count(self, columns: Sequence[str], reading: Reading) -> TextCounts:
         """The distinct combinations of some columns, as the engine would count them."""
         if self.whole is None or reading.required:
-            return self._engine.count(columns, reading)
+            return self._emptied(self._engine.count(columns, reading))
         return counted_by(self.whole, columns)
 
     @cached_property
@@ -85,7 +110,7 @@ class CountedRows:
     def _parts(self) -> Iterator[TextCounts]:
         step = _COLUMNS_A_PASS if self._first.rows <= _FEW_ROWS else 1
         for start in range(0, len(self.columns), step):
-            yield self._engine.count(self.columns[start : start + step], Reading())
+            yield self._emptied(self._engine.count(self.columns[start : start + step], Reading()))
 
     @cached_property
     def _first(self) -> TextCounts:
@@ -96,7 +121,7 @@ class CountedRows:
         """All columns together, where rows are few, or one pass counts all columns anyway."""
         few = self._surely_few or self._first.rows * len(self.columns) <= _MOST_CELLS
         few = few or (self._first.rows <= _FEW_ROWS and len(self.columns) <= _COLUMNS_A_PASS)
-        return self._engine.count(self.columns, Reading()) if few else None
+        return self._emptied(self._engine.count(self.columns, Reading())) if few else None
 
     @property
     def _surely_few(self) -> bool:

@@ -1,7 +1,7 @@
 """A draft of a suggested plan: what each column is, how sensitive ones are published, and the plan that these make."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, field
 from math import isqrt
 from textwrap import fill, indent
 from typing import Any
@@ -13,6 +13,7 @@ from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.reasons import (
     FEW_NUMBERS,
     MENTIONS,
+    MISSING_CODES,
     MISSPELLINGS,
     ONE_SPELLING,
     ROUNDED,
@@ -84,15 +85,25 @@ class Publication:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """Suggestions for all columns, how sensitive ones are published, and the plan that these make."""
+    """Suggestions for all columns, how sensitive ones are published, and the plan that these make.
+
+    Attributes:
+        codes: Texts that mean missing in one column; the rows are counted without them.
+    """
 
     reading: Mapping[str, Any]
     suggestions: Mapping[str, Suggestion]
     profiles: Mapping[str, Profile]
     published: Mapping[str, Publication]
+    codes: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def plan(self) -> SuggestedPlan:
-        return _proposal(self.reading, self.suggestions, self.profiles, self.published)
+        """The plan, with the codes that mean missing in one column."""
+        proposal = _proposal(self.reading, self.suggestions, self.profiles, self.published)
+        for name, codes in self.codes.items():
+            proposal.plan["columns"][name] |= {"missing": [*codes]}
+            proposal.reasons[name] += MISSING_CODES.format(codes=", ".join(codes))
+        return proposal
 
     def known_columns(self) -> dict[str, Any]:
         """A plan of the quasi-identifiers alone: what others are published as is no matter for these."""
