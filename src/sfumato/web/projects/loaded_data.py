@@ -15,6 +15,7 @@ from sfumato.engines.engine import Reading
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.types import canonical
+from sfumato.microdata.column_codes import code_texts
 from sfumato.microdata.data_plan import DATA, DataPlan
 from sfumato.microdata.models.classes import Counts
 from sfumato.pipelines.suggest import suggest_plan
@@ -22,6 +23,7 @@ from sfumato.pipelines.suggesting.cell_tables import told_of_cells
 from sfumato.pipelines.suggesting.counted_rows import CountedRows
 from sfumato.pipelines.suggesting.first_look import writes_commas
 from sfumato.pipelines.suggesting.looking import Looking, Tell
+from sfumato.shapes.frozen import FrozenDict
 from sfumato.shapes.shapes import read as read_shape
 from sfumato.texts.words import Words
 
@@ -46,6 +48,18 @@ class Column:
     @property
     def values(self) -> tuple[str, ...]:
         return tuple(self.counts)
+
+    def read_by(self, plan: Mapping[str, Any]) -> "Column":
+        """The same column as a plan reads it: with no value where it has a code that means missing there.
+
+        >>> Column("age", {"40": 5, "99": 2}, 1).read_by({"role": "sensitive", "missing": [99]})
+        Column(name='age', counts={'40': 5}, missing=3)
+        """
+        absent = {*code_texts(map(str, plan.get("missing", ())))} & self.counts.keys()
+        if not absent:
+            return self
+        counts = {text: rows for text, rows in self.counts.items() if text not in absent}
+        return Column(self.name, counts, self.missing + sum(self.counts[text] for text in absent))
 
 
 @dataclass(frozen=True)
@@ -135,6 +149,16 @@ def reading_of(data: Mapping[str, Any]) -> dict[str, Any]:
     {'decimal': ','}
     """
     return {key: data[key] for key in READING if data.get(key) is not None}
+
+
+def planned_codes(plan: Mapping[str, Any]) -> FrozenDict[tuple[str, ...]]:
+    """The codes that a plan at hand takes for missing in one column.
+
+    >>> planned_codes({"columns": {"age": {"role": "sensitive", "missing": [99]}, "sex": {"role": "sensitive"}}})
+    {'age': ('99',)}
+    """
+    columns = plan.get("columns", {}).items()
+    return FrozenDict({name: tuple(map(str, part["missing"])) for name, part in columns if part.get("missing")})
 
 
 def is_text(path: Path) -> bool:

@@ -146,7 +146,7 @@ class Estimates:
         known = self.workspace.counted
         if known is None or known[0] != key or not _serves(known[1], resolved):
             assert self.workspace.loaded is not None
-            with closing(DuckDBEngine(self.workspace.loaded.path, resolved.data)) as engine:
+            with closing(DuckDBEngine(self.workspace.loaded.path, resolved.source_data)) as engine:
                 known = self.workspace.counted = (key, resolved, frequency_table(resolved, engine))
         return known[2].holding(resolved.value_columns)
 

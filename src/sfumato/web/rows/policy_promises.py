@@ -1,6 +1,7 @@
 """What a policy asks of data, found apart from the page by a process that need not know what pages are made of."""
 
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,6 @@ def asked_promises(path: Path, read: DataPlan, plan: dict[str, Any], tell: Tell 
     looking = Looking(tell)
     looking.at("count")
     open_plan = read_plan({key: value for key, value in plan.items() if key != "privacy"}, path.parent)
-    with closing(DuckDBEngine(path, read)) as engine:
+    with closing(DuckDBEngine(path, replace(read, codes=open_plan.source_data.codes))) as engine:
         asked: list[dict[str, Any]] = plan_dict(with_policy(open_plan, engine, looking))["privacy"]
         return asked

@@ -1,6 +1,7 @@
 """The area of tables: paste or upload cells, say what is unsafe, and see what is masked, why, and that it holds."""
 
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from sfumato.delimited.lines import delimited_text
 from sfumato.service.store.jobs import Kind
 from sfumato.tables.plan.plan import read_table_plan
 from sfumato.web import components
+from sfumato.web.projects.loaded_data import planned_codes
 from sfumato.web.shared_room import SharedRoom
 from sfumato.web.shell import Shell
 from sfumato.web.sign_off import sign_off_fields
@@ -143,7 +145,8 @@ class TableArea:
         asked = (names, self.words, self._missing(), person)
         self._wait(True)
         try:
-            table = await self.workspace.aside(count_table, loaded.path, loaded.read, *asked)
+            read = replace(loaded.read, codes=planned_codes(self.workspace.plan))
+            table = await self.workspace.aside(count_table, loaded.path, read, *asked)
         finally:
             self._wait(False)
         self._text.value = delimited_text(table.lines)

@@ -257,3 +257,26 @@ def test_bars_and_cuts_stand_on_one_axis() -> None:
     shape = histogram(column, 10, (20, 100))
     assert (shape.low, shape.high) == (20, 100)
     assert [place for place, rows in enumerate(shape.rows) if rows] == [1, 7]  # of ten bars of 8 years each
+
+
+def test_codes_for_missing_values_are_said_of_one_column_and_stay(base, open_page, tmp_path) -> None:
+    path = tmp_path / "rows.csv"
+    ages = [str(20 + row % 50) if row % 10 else "99" for row in range(300)]
+    lines = [f"{age},{(20, 38, 99)[row % 3]},{'mf'[row % 2]}" for row, age in enumerate(ages)]
+    path.write_text("age,hours,sex\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    page = open_page(f"{base}/app", width=1600)
+    send(page, path)
+    page.get_by_text("300 rows, 3 columns").wait_for()
+    step(page, "Columns")
+    column(page, "age")
+    page.get_by_text("46 values").first.wait_for()
+    page.get_by_label("codes for missing values").fill("99, refused")
+    page.get_by_text("45 values, 30 missing").first.wait_for()
+    give_role(page, "age", "sensitive")
+    give_role(page, "age", "quasi-identifier")
+    column(page, "sex")
+    column(page, "age")
+    assert page.get_by_label("codes for missing values").input_value() == "99, refused"
+    columns = plan_now(page, tmp_path)["columns"]
+    assert columns["age"]["missing"] == [99, "refused"]
+    assert "missing" not in columns["hours"]

@@ -126,6 +126,33 @@ def test_the_column_that_marks_a_subset_is_shown_as_it_is_published(tmp_path) ->
     assert [after["studied"] for before, after in pairs if before["studied"] == "yes"] == ["*"] * 5
 
 
+def test_rows_with_a_code_for_missing_are_shown_with_a_blank(tmp_path) -> None:
+    rows = tmp_path / "rows.csv"
+    rows.write_text("sex,age,hours\n" + "f,99,99\nf,40,99\n" * 6)
+    columns = {
+        "sex": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+        "age": {"role": "quasi-identifier", "hierarchy": {"type": "any"}, "missing": [99]},
+        "hours": {"role": "insensitive", "missing": ["99.0"]},
+    }
+    plan = {
+        "version": 1,
+        "data": {"source": str(rows)},
+        "columns": columns,
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+        "output": {"order": "keep"},
+    }
+    release = anonymize(None, plan)
+    try:
+        folder = release.save(tmp_path / "out")
+    finally:
+        release.close()
+    pairs = result_figures.published_rows(result_figures.recoding_of(folder), load(rows).preview, plan)
+    assert [(before["age"], after["age"], after["hours"]) for before, after in pairs[:2]] == [
+        ("99", None, None),
+        ("40", "40", None),
+    ]
+
+
 def test_points_that_none_beats_are_marked(source, tmp_path) -> None:
     _, folder = released(source, tmp_path / "out", name="exhaustive", loss="loss-metric", suppression=0.05)
     found = result_figures.points(folder, 300)

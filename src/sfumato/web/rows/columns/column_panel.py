@@ -27,6 +27,7 @@ from sfumato.web.rows.columns.publish_choice import PublishChoice, Surroundings
 
 # What else a plan may say of a ladder: how much its loss counts, and the levels that may be published.
 LADDER_KEYS = {key: record_of(ColumnPlan).keys[key] for key in ("weight", "min_level", "max_level")}
+CODE_KEYS = {"missing": record_of(ColumnPlan).keys["missing"]}
 EDITABLE_VALUES, MOST_BYTES, SHOWN_VALUES = 5000, 5_000_000, 8
 
 
@@ -47,7 +48,7 @@ class ColumnPanel:
     @property
     def column(self) -> Column:
         assert self.workspace.loaded is not None
-        return self.workspace.loaded.column(self.name)
+        return self.workspace.loaded.column(self.name).read_by(self.plan)
 
     def build(self) -> None:
         """The panel, in the container at hand."""
@@ -64,6 +65,7 @@ class ColumnPanel:
         else:
             self._values()
         PublishChoice(words, self.plan, self._surroundings(), self._published_otherwise).build()
+        Form(words, "column", CODE_KEYS, self.plan, self._coded_otherwise).build()
 
     def _surroundings(self) -> Surroundings:
         """What decides which operations the column can have."""
@@ -85,6 +87,12 @@ class ColumnPanel:
 
     def _published_otherwise(self) -> None:
         self._says.set_text(role_says(self.words, self.plan, self._reason))
+        self._touched()
+
+    def _coded_otherwise(self) -> None:
+        """Other codes mean missing: the ladder is that of the other values."""
+        if self.plan["role"] == "quasi-identifier":
+            self._check(self.plan["hierarchy"])
         self._touched()
 
     def _touched(self) -> None:

@@ -50,8 +50,8 @@ class ColumnsTable:
         plans = dict(self.workspace.plan["columns"])
         for column in self._columns:
             if (plan := plans.get(column.name)) is not None:  # else other data came meanwhile
-                self._histogram(column, plan.get("type", "text"))
-                self._ladder(column, plan)
+                self._histogram(column.read_by(plan), plan)
+                self._ladder(column.read_by(plan), plan)
 
     @property
     def _columns(self) -> tuple[Column, ...]:
@@ -61,12 +61,12 @@ class ColumnsTable:
         """The row of a column."""
         words, name = self.words, escape(column.name)
         plan: dict[str, Any] = self.workspace.plan["columns"][column.name]
-        role = plan["role"]
+        column, role = column.read_by(plan), plan["role"]
         why = escape(words.sentence(self.reason(column.name)))
         cells = [
             f'<input type="checkbox" aria-label="{escape(words["select"].format(column=column.name))}">',
             f'<button class="open">{name}</button>',
-            f"{self._histogram(column, plan.get('type', 'text'))}<small>{escape(self.holds(column))}</small>",
+            f"{self._histogram(column, plan)}<small>{escape(self.holds(column))}</small>",
             self._roles(column.name, plan),
             f'<span class="why" title="{why}">{why}</span>',
             self._ladder(column, plan),
@@ -106,13 +106,14 @@ class ColumnsTable:
             return f'<span class="why">{escape(words[f"publish.{operation}"])}</span>'
         if role != "quasi-identifier":
             return f'<span class="why">{escape(words[f"columns.fate.{role}"])}</span>'
-        key = (column.name, repr((plan.get("hierarchy"), plan.get("type"), words.language)))
+        key = (column.name, repr((plan.get("hierarchy"), plan.get("type"), plan.get("missing"), words.language)))
         if key not in self._drawings:
             self._drawings[key] = self._drawn(column, plan)
         return self._drawings[key]
 
-    def _histogram(self, column: Column, kind: str) -> str:
-        key = (column.name, kind)
+    def _histogram(self, column: Column, plan: dict[str, Any]) -> str:
+        kind = plan.get("type", "text")
+        key = (column.name, repr((kind, plan.get("missing"))))
         if key not in self._drawings:
             self._drawings[key] = column_figures.drawn(column, kind)
         return self._drawings[key]

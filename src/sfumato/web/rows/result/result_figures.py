@@ -11,6 +11,7 @@ from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.lines import read_lines
 from sfumato.engines.duckdb.engine import Row
+from sfumato.microdata.column_codes import code_texts
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.microdata.recoding.recoding_file import read_recoding
 from sfumato.pipelines.report_folder import read_dossier
@@ -101,23 +102,25 @@ def published_rows(
     recoded = read_recoding(recoding)
     names = list(recoding["columns"])
     missing = set(plan["data"].get("missing", ()))
+    absent = {name: code_texts(column.get("missing", ())) for name, column in recoding["plan"]["columns"].items()}
     publishers = {name: cache(publisher(column)) for name, column in recoding["plan"]["columns"].items()}
     subset = next((entry["subset"] for entry in plan["privacy"] if entry["model"] == "delta-presence"), None)
     marks = {} if subset is None else {subset["column"]: "*"}
     pairs: list[tuple[Row, Row | None]] = []
-    for row in rows:
+    for raw in rows:
+        row = {name: None if text in absent.get(name, ()) else text for name, text in raw.items()}
         if subset is not None and str(row[subset["column"]]) != str(subset["value"]):
-            pairs.append((row, None))
+            pairs.append((raw, None))
             continue
         texts = [None if row[name] in missing else row[name] for name in names]
         codes = [coding.places.get(text) for coding, text in zip(recoded.codings, texts, strict=True)]
         outcome = None if None in codes else recoded.publish(tuple(code for code in codes if code is not None))
         if outcome is None or outcome[1]:
-            pairs.append((row, None))
+            pairs.append((raw, None))
         else:
             labels = dict(zip(names, outcome[0], strict=True))
             others = {name: publish(row[name]) for name, publish in publishers.items() if name in row}
-            pairs.append((row, {**row, **others, **marks, **labels}))
+            pairs.append((raw, {**row, **others, **marks, **labels}))
     return pairs
 
 
