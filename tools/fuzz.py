@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from fuzz_office import OFFICE
 from sfumato.attributes.knowledge_graph.configurations import configuration_of
 from sfumato.attributes.knowledge_graph.parsing import parse
 from sfumato.delimited.dialect import Dialect
@@ -142,6 +143,7 @@ TARGETS: dict[str, tuple[Target, bytes]] = {
     "dates": (read_dates, b"%Y-%m-%d %H:%M\n2026-11-16 10:00\n0001-01-01 00:00\n9999-12-31 23:59"),
     "turtle": (read_turtle, TURTLE),
     "json": (read_json_ld, CONFIGURATION),
+    **OFFICE,
 }
 
 

@@ -28,6 +28,9 @@ def open_text(path: Path, encoding: str = "utf-8") -> Iterator[IO[str]]:
         EngineError: The system refuses.
     """
     name = encoding_of(encoding)
+    if "\0" in str(path):
+        what = f"the file {path.name!r} cannot be read: no name of a file holds a null."
+        raise DataError(what, "Check the path and its rights.", "unreadable")
     unpacking = gzip.open if path.suffix.lower() == ".gz" else open
     try:
         with unpacking(path, "rt", encoding="utf-8-sig" if name == "utf-8" else encoding, newline="") as stream:

@@ -5,6 +5,7 @@ from datetime import date
 
 import openpyxl
 import pytest
+from written_books import number, rewritten, sheet_of, text
 
 import sfumato as sf
 from sfumato.engines.tables.tabulation import columns_of_file
@@ -13,14 +14,6 @@ from sfumato.engines.workbooks.sheet_marks import _show
 from sfumato.errors import DataError
 
 PLAN = sf.Plan(sf.KAnonymity(2), other="insensitive").quasi("place")
-ODS = (
-    '<?xml version="1.0" encoding="UTF-8"?><office:document-content '
-    'xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" '
-    'xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0" '
-    'xmlns:calcext="urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0" '
-    'xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0"><office:body><office:spreadsheet>{tables}'
-    "</office:spreadsheet></office:body></office:document-content>"
-)
 
 
 def book(folder, *rows, format_of_places="General"):
@@ -33,42 +26,6 @@ def book(folder, *rows, format_of_places="General"):
         cell.number_format = format_of_places
     made.save(path)
     return path
-
-
-def rewritten(path, part, *changes):
-    """The workbook with a part changed, as another program would have written it."""
-    with zipfile.ZipFile(path) as old:
-        parts = {name: old.read(name).decode() for name in old.namelist()}
-    for before, after in changes:
-        assert before in parts[part]
-        parts[part] = parts[part].replace(before, after)
-    with zipfile.ZipFile(path, "w") as new:
-        for name, content in parts.items():
-            new.writestr(name, content)
-    return path
-
-
-def sheet_of(folder, *rows, name="rows", before=""):
-    """An .ods file: each row the XML of its cells."""
-    path = folder / "rows.ods"
-    table = "".join(f"<table:table-row>{row}</table:table-row>" for row in rows)
-    with zipfile.ZipFile(path, "w") as file:
-        file.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
-        file.writestr("META-INF/manifest.xml", "<manifest/>")
-        content = f'{before}<table:table table:name="{name}">{table}</table:table>'
-        file.writestr("content.xml", ODS.format(tables=content))
-    return path
-
-
-def text(value, more=""):
-    return f'<table:table-cell office:value-type="string"{more}><text:p>{value}</text:p></table:table-cell>'
-
-
-def number(value, shown=None, more=""):
-    return (
-        f'<table:table-cell office:value-type="float" office:value="{value}"{more}><text:p>{shown or value}</text:p>'
-        "</table:table-cell>"
-    )
 
 
 ROWS = [("place", "income"), *((f"place {row % 2}", 100 + row) for row in range(12))]

@@ -6,6 +6,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import DataError
 from sfumato.tables.cells.dimensions import Tree
+from sfumato.tables.cells.finite_numbers import finite
 from sfumato.tables.formats.apriori_file import apply_apriori
 from sfumato.tables.formats.cells_file import check_totals, read_cells, written_cells
 from sfumato.tables.formats.hrc import parse_hrc, read_hrc
@@ -405,3 +406,13 @@ def test_totals_of_px_files_are_said_with_line_and_column(tmp_path):
     }
     with pytest.raises(DataError, match=r"t\.px, line \d, column \d: totals do not add up"):
         sf.protect(tmp_path / "t.px", {**plan, "primary": [{"rule": "frequency", "min": 3}]})
+
+
+def test_no_name_of_a_file_holds_a_null(tmp_path):
+    with pytest.raises(DataError, match=r"the file 're\\x00.hrc' cannot be read: no name of a file holds a null"):
+        read_hrc(tmp_path / "re\0.hrc", "region", "Total")
+
+
+@pytest.mark.parametrize("sign", ["\x1c", "\x1f", "\x85", "\u3000"])
+def test_signs_that_look_like_spaces_end_a_number(sign):
+    assert finite(f"12.5{sign}") == 12.5

@@ -1,14 +1,25 @@
 """The parts of a workbook that is a ZIP file of XML: read as they come, never as a whole."""
 
+import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Protocol
 from xml.parsers import expat
-from zipfile import ZipFile
+from zipfile import BadZipFile, ZipFile, is_zipfile
+
+from sfumato.delimited.faults import damaged
 
 CHUNK_BYTES = 1 << 18
 # How UTF-16 begins, with a mark or without.
 OTHER_ENCODINGS = (b"\xff\xfe", b"\xfe\xff", b"<\x00", b"\x00<")
 Attributes = dict[str, str]
+# What reading a damaged part ends with: of ZIP, of what is packed, of XML, of what it says of cells.
+DAMAGE = (
+    *(BadZipFile, NotImplementedError, RuntimeError, OSError),
+    *(zlib.error, EOFError),
+    *(expat.ExpatError, LookupError, ValueError),
+)
 
 
 class Listener(Protocol):
@@ -16,6 +27,23 @@ class Listener(Protocol):
 
     def listen(self, parser: expat.XMLParserType) -> None:
         """Say what of a part is to be told; that may change on the way, and what is not asked for costs nothing."""
+
+
+@contextmanager
+def opened(path: Path) -> Iterator["Archive | None"]:
+    """The parts of a workbook; None of one that is no ZIP file.
+
+    Raises:
+        DataError: It is damaged, as whoever reads it finds out.
+    """
+    if not is_zipfile(path):
+        yield None
+        return
+    try:
+        with ZipFile(path) as file:
+            yield Archive(file)
+    except DAMAGE:
+        raise damaged(path) from None
 
 
 class Archive:
@@ -27,6 +55,14 @@ class Archive:
 
     def __contains__(self, part: str) -> bool:
         return part.lower() in self._names
+
+    def named(self, folder: str) -> list[str]:
+        """The parts whose names begin so, those of relations left out."""
+        return [part for part in self._names if part.startswith(folder) and not part.endswith(".rels")]
+
+    def lengths(self) -> list[tuple[int, int]]:
+        """The length of each part, unpacked and packed."""
+        return [(entry.file_size, entry.compress_size) for entry in self._file.infolist()]
 
     def chunks(self, part: str) -> Iterator[bytes]:
         """The bytes of a part.

@@ -3,12 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from xml.parsers.expat import ExpatError
-from zipfile import BadZipFile, ZipFile, is_zipfile
 
 from sfumato.dataclass import dataclass
-from sfumato.delimited.faults import damaged
-from sfumato.engines.workbooks.archive import Archive
+from sfumato.engines.workbooks.archive import opened
 from sfumato.engines.workbooks.marks import Mark
 from sfumato.engines.workbooks.merged_cells import Merged
 from sfumato.engines.workbooks.ods import CONTENT, marks_in_ods
@@ -74,14 +71,8 @@ def _show(mark: Mark, start: Place, cells: list[list[Any]]) -> None:
 
 def _marks(path: Path, sheet: str) -> Iterator[Mark]:
     """The marks of a sheet; none of a file that is no XML, which are those of before 2007 and .xlsb."""
-    if not is_zipfile(path):
-        return
-    try:
-        with ZipFile(path) as file:
-            archive = Archive(file)
-            if BOOK in archive:
-                yield from marks_in_xlsx(archive, sheet)
-            elif CONTENT in archive:
-                yield from marks_in_ods(archive, sheet)
-    except (BadZipFile, ExpatError, ValueError, KeyError, OSError, NotImplementedError):
-        raise damaged(path) from None
+    with opened(path) as archive:
+        if archive is not None and BOOK in archive:
+            yield from marks_in_xlsx(archive, sheet)
+        elif archive is not None and CONTENT in archive:
+            yield from marks_in_ods(archive, sheet)

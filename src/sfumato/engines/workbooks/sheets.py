@@ -7,6 +7,7 @@ from typing import Any
 from sfumato.dataclass import dataclass
 from sfumato.delimited.faults import damaged
 from sfumato.engines.names import table_named
+from sfumato.engines.workbooks.extents import check_extent, check_packing
 from sfumato.engines.workbooks.merged_cells import Merged
 from sfumato.engines.workbooks.places import Place
 from sfumato.errors import DataError, extra_part
@@ -62,9 +63,9 @@ def read_sheet(path: Path, wanted: str | None) -> Sheet:
     names = tuple(entry.name for entry in entries)
     try:
         if wanted is not None:
-            return _read(book, table_named(wanted, names), names)
+            return _read(path, book, table_named(wanted, names), names)
         seen = [entry.name for entry in entries if entry.visible == python_calamine.SheetVisibleEnum.Visible]
-        return _first_with_rows(_read(book, name, names) for name in seen or names)
+        return _first_with_rows(_read(path, book, name, names) for name in seen or names)
     except (python_calamine.CalamineError, OSError):
         raise damaged(path) from None
 
@@ -93,6 +94,8 @@ def _listed(names: Sequence[str], own: str) -> str:
 def _opened(path: Path) -> Any:
     with extra_part("python-calamine", "excel"):
         import python_calamine
+    check_packing(path)
+    check_extent(path)
     try:
         return python_calamine.CalamineWorkbook.from_path(str(path))
     except python_calamine.PasswordError:
@@ -108,7 +111,8 @@ def _of_cells(book: Any) -> list[Any]:
     return [entry for entry in book.sheets_metadata if entry.typ == python_calamine.SheetTypeEnum.WorkSheet]
 
 
-def _read(book: Any, name: str, names: tuple[str, ...]) -> Sheet:
+def _read(path: Path, book: Any, name: str, names: tuple[str, ...]) -> Sheet:
+    check_extent(path, name)
     sheet = book.get_sheet_by_name(name)
     merged = getattr(sheet, "merged_cell_ranges", None) or ()
     return Sheet(name, names, sheet.to_python(), sheet.start or (0, 0), tuple(merged))

@@ -22,20 +22,24 @@ def marks_in_xlsx(archive: Archive, sheet: str) -> Iterator[Mark]:
         KeyError: A part is missing.
         ValueError: A part is no XML, or says something of cells that are none.
     """
-    book = archive.elements(BOOK)
-    relations = {about["name"]: about["id"] for kind, about in book if kind == "sheet"}
-    part = _part_of(archive, relations[sheet])
-    formats = _formats(archive)
+    part, formats = part_of(archive, sheet), _formats(archive)
     if not formats and not archive.holds(part, SIGNS):
         return
-    waits = any(about.get("fullCalcOnLoad") in ("1", "true") for kind, about in book if kind == "calcPr")
+    settings = [about for kind, about in archive.elements(BOOK) if kind == "calcPr"]
+    waits = any(about.get("fullCalcOnLoad") in ("1", "true") for about in settings)
     cells = _Cells(formats, waits)
     for _ in archive.tell(part, cells):
         yield from cells.marks
         cells.marks.clear()
 
 
-def _part_of(archive: Archive, relation: str) -> str:
+def part_of(archive: Archive, sheet: str) -> str:
+    """The name of the part with the cells of a sheet.
+
+    Raises:
+        KeyError: There is none.
+    """
+    relation = {about["name"]: about["id"] for kind, about in archive.elements(BOOK) if kind == "sheet"}[sheet]
     targets = {about["Id"]: about["Target"] for kind, about in archive.elements(RELATIONS) if kind == "Relationship"}
     target = targets[relation].replace("\\", "/").removeprefix("/")
     return target if target.lower().startswith("xl/") else f"xl/{target}"

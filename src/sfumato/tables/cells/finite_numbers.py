@@ -15,5 +15,5 @@ def finite(text: str) -> float | None:
     # Python reads 1_000 and digits of other scripts too, a reader of the table may not.
     if not _PLAIN.match(text):
         return None
-    value = float(text)
+    value = float(text.strip())  # spaces that float does not take off, the pattern allows
     return value if math.isfinite(value) else None

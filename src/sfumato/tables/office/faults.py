@@ -48,7 +48,7 @@ def likely_encoding(path: Path, other: str | None = None) -> str:
         content.decode("utf-8")
     except UnicodeDecodeError:
         return "utf-16" if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else other or WINDOWS
-    except OSError:
+    except (OSError, ValueError):  # who opens it is told why not
         return "utf-8"
     return "utf-8"
 
