@@ -520,6 +520,11 @@ def test_a_file_that_is_no_utf8_is_read_and_said(tmp_path, encoding, sfumato):
         ("cp1251", "возраст;пол;город", ("мужской", "женский")),
         ("cp1253", "ηλικία;φύλο;πόλη", ("άνδρας", "γυναίκα")),
         ("cp1252", "edad;sexo;año", ("varón nº1", "mujer ¿señora?")),
+        ("cp1254", "yaş;cinsiyet;doğum yeri", ("kadın", "erkek")),
+        ("cp1250", "kor;nem;időpont", ("nő", "férfi")),
+        ("cp1252", "aldur;kyn;bær í sveit", ("karlmaður", "kona úr Reykjavík")),
+        ("cp1252", "idade;sexo;região", ("homem de Camões", "mulher (informações)")),
+        ("cp1252", "vanus;sugu;sünniaeg", ("mees, Võru", "naine, Põlva")),
     ],
 )
 def test_a_file_of_another_code_page_is_told_by_its_letters(tmp_path, encoding, header, sexes):

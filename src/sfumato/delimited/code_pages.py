@@ -5,6 +5,8 @@ inside (`P³eæ`), or words have none of the 26 letters that all alphabets from 
 are plausible nobody can tell from bytes, so it stays the common page.
 """
 
+from re import Pattern
+
 from sfumato.patterns import regex
 
 WESTERN = "cp1252"
@@ -16,6 +18,11 @@ _WORD = regex(r"[A-Za-z\x80-\xff]{2,}")
 # words of the west have inside), ě as an ì, which Italian has at the end.
 _SIGN_INSIDE = regex(r"(?<=[A-Za-z\xc0-\xff])[\xa3\xa5\xa6\xaf\xb1\xb3\xb9\xbc\xbe\xbf\xec](?=[A-Za-z\xc0-\xff])")
 _CENTRAL = ("cp1250", "iso8859-2")
+# What stands for ğ ı ş İ in Turkish, which has none of the vowels with accents that words of Iceland have beside them.
+_TURKISH = regex(r"[\xd0\xdd\xde\xf0\xfd\xfe]")
+_ACCENTED = regex(r"[\xc1\xc6\xc9\xcd\xd3\xda\xe1\xe6\xe9\xed\xf3\xfa]")
+# What stands for ő in Hungarian: Portuguese has it before an e, Estonian in words without accents.
+_HUNGARIAN = regex(r"[\xd5\xf5](?!e)")
 # Words that have letters of another alphabet alone; а, и and о, and the Greek vowels, which the other page has seldom.
 _FOREIGN_WORD = regex(r"[\xb8-\xff]{3,}")
 _CYRILLIC = regex(r"[\xc0\xc8\xce\xe0\xe8\xee]")
@@ -29,15 +36,23 @@ def likely_page(content: bytes) -> str:
     'cp1250'
     >>> likely_page("Größe;café;año;Peña;été".encode("cp1252")), likely_page("Пол;Возраст;Город".encode("cp1251"))
     ('cp1252', 'cp1251')
+    >>> likely_page("Adı;Doğum;Ayşe;Çelik".encode("cp1254")), likely_page("Név;nő;idő;férfi;Győr;Pécs".encode("cp1250"))
+    ('cp1254', 'cp1250')
     """
     words = [word for word in _WORD.findall(content.decode("latin-1")) if not word.isascii()]
     if _are_many([word for word in words if _FOREIGN_WORD.fullmatch(word)], words):
         letters = "".join(words)
         return "cp1251" if len(_CYRILLIC.findall(letters)) >= len(_GREEK.findall(letters)) else "cp1253"
-    odd = [word for word in words if _SIGN_INSIDE.search(word)]
-    if _are_many(odd, words):
+    if _are_many(_with(_SIGN_INSIDE, words), words):
         return max(_CENTRAL, key=lambda page: _small_letters(words, page))
-    return WESTERN
+    accented = _are_many(_with(_ACCENTED, words), words)
+    if not accented and _are_many(_with(_TURKISH, words), words):
+        return "cp1254"
+    return "cp1250" if accented and _are_many(_with(_HUNGARIAN, words), words) else WESTERN
+
+
+def _with(letter: Pattern[str], words: list[str]) -> list[str]:
+    return [word for word in words if letter.search(word)]
 
 
 def _are_many(some: list[str], words: list[str]) -> bool:
