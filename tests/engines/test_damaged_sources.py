@@ -1,6 +1,8 @@
 """Damaged files, files of another format and odd names are faults of the data, told in words and by name."""
 
 import gzip
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
@@ -32,7 +34,15 @@ def broken_parquet() -> bytes:
     return bytes(content)
 
 
+def broken_names() -> bytes:
+    """A SQLite file in which the name of a column is no text."""
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute("CREATE TABLE rows (abcdefgh)")
+        return database.serialize().replace(b"abcdefgh", b"abc\xff\xfefgh")
+
+
 DAMAGED = {
+    "names.sqlite": broken_names(),
     "x.parquet": b"PAR1xxxxPAR1",
     "pages.parquet": broken_parquet(),
     "short.parquet": b"PAR1",
@@ -57,6 +67,12 @@ def test_a_damaged_file_is_a_fault_of_the_data(tmp_path, name) -> None:
     assert name in str(caught.value)
     assert caught.value.do
     assert SECRET not in str(caught.value)
+
+
+def test_a_damaged_packed_file_in_another_encoding_is_refused(tmp_path) -> None:
+    (tmp_path / "x.csv.gz").write_bytes(gzip.compress(b"a,b\n1,\xff\n")[:-8] + b"12345678")
+    with pytest.raises(DataError, match="not UTF-8"):
+        DuckDBEngine(tmp_path / "x.csv.gz")
 
 
 @pytest.mark.parametrize("form", ["parquet", "json", "excel", "sqlite", "duckdb"])

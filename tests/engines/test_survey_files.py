@@ -1,8 +1,10 @@
-"""What packages of statistics cannot label is refused with a sentence that says so."""
+"""What packages of statistics cannot label is refused with a sentence that says so, and so are damaged files."""
+
+import struct
 
 import pytest
 
-from sfumato.engines.survey_files import SurveyLabels, write_survey
+from sfumato.engines.survey_files import SurveyLabels, book_of, read_survey, write_survey
 from sfumato.errors import DataError
 
 pytest.importorskip("pyreadstat")
@@ -15,3 +17,67 @@ def test_stata_labels_whole_numbers_alone(tmp_path) -> None:
     assert not (tmp_path / "rows.dta").exists()
     write_survey({"frac": ["1.5", "1.5"]}, LABELS, tmp_path / "rows.sav")
     assert (tmp_path / "rows.sav").stat().st_size
+
+
+CODES = SurveyLabels({"sex": "Sex"}, {"sex": {"1": "female"}})
+
+
+def written(folder, ending):
+    path = folder / f"rows{ending}"
+    write_survey({"sex": ["1", "2", "1"], "name": ["Ada", "Bo", "Cy"]}, CODES, path)
+    return path
+
+
+def put(path, before, place, number):
+    """Another number at a place behind the first of these bytes."""
+    content = bytearray(path.read_bytes())
+    begin = content.index(before) + place
+    content[begin : begin + 4] = struct.pack("<i", number)
+    path.write_bytes(bytes(content))
+
+
+# Labels of a column that there is not, columns of a width that there is not: the reader ended the program.
+LABELED, NAMED = struct.pack("<3i", 4, 1, 1), b"SEX     "
+
+
+@pytest.mark.parametrize("ending", [".sav", ".zsav"])
+@pytest.mark.parametrize(
+    ("before", "place", "number"),
+    [(LABELED, 8, 240), (LABELED, 8, 0), (LABELED, 4, 1 << 30), (NAMED, -20, 256), (NAMED, -20, 1 << 29)],
+)
+def test_an_spss_file_that_tells_of_other_columns_is_damaged(tmp_path, ending, before, place, number) -> None:
+    path = written(tmp_path, ending)
+    put(path, before, place, number)
+    for read in (read_survey, book_of):
+        with pytest.raises(DataError, match="is damaged"):
+            read(path)
+
+
+@pytest.mark.parametrize(("ending", "before", "place"), [(".sav", b"$FL2", 80), (".dta", b"<N>", 3)])
+def test_a_file_that_tells_of_more_rows_than_it_holds_is_damaged(tmp_path, ending, before, place) -> None:
+    """The reader made room for a thousand million rows."""
+    path = written(tmp_path, ending)
+    put(path, before, place, 1_000_000_000)
+    with pytest.raises(DataError, match="is damaged"):
+        read_survey(path)
+
+
+@pytest.mark.parametrize("ending", [".sav", ".zsav", ".dta"])
+def test_files_are_read_as_they_were_written(tmp_path, ending) -> None:
+    survey = read_survey(written(tmp_path, ending))
+    assert survey.columns == {"sex": ["1", "2", "1"], "name": ["Ada", "Bo", "Cy"]}
+    assert survey.labels == CODES
+
+
+def test_a_date_beyond_all_calendars_is_damage(tmp_path) -> None:
+    import datetime
+
+    import pandas as pd
+    import pyreadstat
+
+    path = tmp_path / "rows.sav"
+    pyreadstat.write_sav(pd.DataFrame({"born": [datetime.date(1990, 1, 2)]}), str(path))
+    content = path.read_bytes()
+    path.write_bytes(content[:-8] + struct.pack("<d", 1e300))
+    with pytest.raises(DataError, match="is damaged"):
+        read_survey(path)

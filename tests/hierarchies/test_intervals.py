@@ -2,6 +2,7 @@
 
 import pytest
 
+from sfumato.errors import PlanError
 from sfumato.hierarchies.intervals import Intervals
 
 AGE = Intervals(16, 95, widths=(5, 10, 20))
@@ -163,3 +164,17 @@ def test_values_alone_fit_as_they_do_in_the_whole_range(hierarchy):
     for level in range(whole.ladder.height):
         labels = [ladder.published(value, level) for ladder in (whole.ladder, alone.ladder) for value in kept]
         assert labels[: len(kept)] == labels[len(kept) :]
+
+
+@pytest.mark.parametrize(
+    ("widths", "said"),
+    [((1e-300,), "makes more than"), ((1e-6,), "parameters that are whole"), ((1e308,), "must lie within")],
+)
+def test_widths_that_make_no_intervals_of_the_data_are_a_fault_of_the_plan(widths, said):
+    with pytest.raises(PlanError, match=said):
+        Intervals(widths=widths).bind(["20", "59"])
+
+
+def test_widths_too_far_apart_do_not_nest():
+    with pytest.raises(ValueError, match="do not nest"):
+        Intervals(widths=(1e-300, 1e300))

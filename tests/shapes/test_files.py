@@ -5,10 +5,21 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.shapes.files import dumped, parsed
+from sfumato.errors import PlanError
+from sfumato.shapes.files import dumped, load, parsed
 from sizes import size
 
 TEXTS = ["zip: 01067", "no: yes", "a: 1.10", "a: [1, ~, true]", "a: x\ty", "a: 1\na: 2", "a: [1", "a:\t1", "{a: b"]
+TEXTS += [
+    "a: !!int x",
+    'a: !!int ""',
+    "a: !!bool x",
+    "a: !!timestamp x",
+    "!!map [a]",
+    "a: !!set [a]",
+    "a: " + "9" * 5000,
+]
+TEXTS += [opening * 100_000 for opening in ("[", '{"a":', "- ", "? ")]
 
 
 def read(text):
@@ -38,3 +49,15 @@ PLAIN = st.recursive(SCALARS, lambda part: st.lists(part, max_size=4) | st.dicti
 @given(st.dictionaries(WORDS, PLAIN, max_size=4), st.sampled_from([100, 108, 120]))
 def test_both_writers_write_the_same(value, width):
     assert dumped(value, width) == yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=width)
+
+
+def test_a_plan_that_goes_too_deep_is_refused_with_its_line(tmp_path):
+    """YAML's reader in C ended the whole program."""
+    path = tmp_path / "plan.yaml"
+    path.write_text("version: 1\ncolumns: " + "[" * 100_000, encoding="utf-8")
+    with pytest.raises(PlanError, match="in line 2: more than 100 parts"):
+        load(path)
+
+
+def test_parts_within_one_another_are_read():
+    assert parsed("[" * 100 + "]" * 100)

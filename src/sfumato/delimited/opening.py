@@ -4,7 +4,7 @@ import csv
 import gzip
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -16,6 +16,9 @@ from sfumato.errors import DataError, EngineError
 csv.field_size_limit(1 << 30)
 # So many bytes are looked through for a sign that is not in the encoding of its file.
 MOST_LOOKED_THROUGH = 1 << 26
+PIECE = 1 << 16
+# What is raised while a damaged file is unpacked.
+DAMAGED = (gzip.BadGzipFile, EOFError, zlib.error)
 
 
 @contextmanager
@@ -39,7 +42,7 @@ def open_text(path: Path, encoding: str = "utf-8") -> Iterator[IO[str]]:
         error = wrong_encoding(encoding)
         error.what = _undecoded(path, encoding) + error.what
         raise error from None
-    except (gzip.BadGzipFile, EOFError, zlib.error):
+    except DAMAGED:
         raise damaged(path) from None
     except OSError as refusal:
         kind = DataError if isinstance(refusal, FileNotFoundError) else EngineError
@@ -48,9 +51,14 @@ def open_text(path: Path, encoding: str = "utf-8") -> Iterator[IO[str]]:
 
 
 def _undecoded(path: Path, encoding: str) -> str:
-    """Where the first sign stands that is not in an encoding; nothing where that is too far behind."""
-    with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
-        content = stream.read(MOST_LOOKED_THROUGH)
+    """Where the first sign stands that is not in an encoding; nothing where that is too far behind, or damaged."""
+    content = bytearray()
+    with (
+        suppress(*DAMAGED),
+        gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream,
+    ):
+        while len(content) < MOST_LOOKED_THROUGH and (piece := stream.read(PIECE)):
+            content += piece
     try:
         content.decode(encoding)
     except UnicodeDecodeError as error:

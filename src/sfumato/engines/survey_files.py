@@ -13,6 +13,7 @@ from typing import Any
 from sfumato.dataclass import dataclass
 from sfumato.delimited.faults import damaged
 from sfumato.engines.names import check_names
+from sfumato.engines.spss_dictionary import check_dictionary
 from sfumato.engines.texts import as_text, no_text
 from sfumato.errors import DataError, PlanError, extra_part
 from sfumato.hierarchies.suggest.survey_codes import CodeBook
@@ -27,8 +28,11 @@ READERS = {
     ".sas7bdat": "read_sas7bdat",
     ".xpt": "read_xport",
 }
+SPSS = (".sav", ".zsav")
 # Packages that keep labels of texts.
-TEXT_LABELS = (".sav", ".zsav")
+TEXT_LABELS = SPSS
+# So many cells are never too many; beyond, each takes a byte at least, or one in so many of what is packed once more.
+ROOM, PACKED = 1 << 20, {".zsav": 200, ".sas7bdat": 200}
 WRITERS = {".sav": "write_sav", ".zsav": "write_sav", ".dta": "write_dta"}
 Texts = list[str | None]
 # How the file ends that an import writes beside its rows, and what is said of it.
@@ -79,15 +83,11 @@ def read_survey(path: Path, catalog: Path | None = None) -> Survey:
     """
     if path.suffix.lower() not in READERS:
         raise PlanError(f'the ending "{path.suffix}" tells no survey.', f"Known: {', '.join(READERS)}.", "format")
-    with extra_part("pyreadstat", "survey"):
-        import pyreadstat
     if not path.exists():
         raise DataError(f"there is no file {path.name}.", "Check the path.", "no-file")
     more = {} if catalog is None else {"catalog_file": str(catalog)}
-    try:
-        content, meta = getattr(pyreadstat, READERS[path.suffix.lower()])(str(path), output_format="dict", **more)
-    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError, OSError):
-        raise damaged(path) from None
+    _check_room(path)
+    content, meta = _read(path, **more)
     check_names(list(content))
     columns = {name: _texts(name, list(values)) for name, values in content.items()}
     return Survey(columns, _labels(meta))
@@ -95,16 +95,32 @@ def read_survey(path: Path, catalog: Path | None = None) -> Survey:
 
 def book_of(path: Path) -> CodeBook:
     """What the package knows of the columns of a file besides their values; nothing where it is no survey."""
-    reader = READERS.get(path.suffix.lower())
-    if reader is None or not path.exists():
+    if path.suffix.lower() not in READERS or not path.exists():
         return CodeBook()
+    labels = _labels(_read(path, metadataonly=True)[1])
+    return CodeBook(labels.columns, labels.values)
+
+
+def _read(path: Path, **options: Any) -> tuple[Any, Any]:
+    """What the reader makes of a file: its values and what is known of them; numbers may be no dates, or too large."""
     with extra_part("pyreadstat", "survey"):
         import pyreadstat
+    ending = path.suffix.lower()
+    if ending in SPSS:
+        check_dictionary(path)
     try:
-        labels = _labels(getattr(pyreadstat, reader)(str(path), metadataonly=True)[1])
-    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError, OSError):
+        values, meta = getattr(pyreadstat, READERS[ending])(str(path), output_format="dict", **options)
+    except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError, OSError, OverflowError, LookupError):
         raise damaged(path) from None
-    return CodeBook(labels.columns, labels.values)
+    return values, meta
+
+
+def _check_room(path: Path) -> None:
+    """Refuse a file that tells of more rows than it can hold: the reader makes room for as many as it is told."""
+    meta = _read(path, metadataonly=True)[1]
+    cells = (meta.number_rows or 0) * (meta.number_columns or 0)
+    if cells > max(ROOM, PACKED.get(path.suffix.lower(), 1) * path.stat().st_size):
+        raise damaged(path)
 
 
 def labels_file(rows: Path) -> Path:

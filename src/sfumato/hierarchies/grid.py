@@ -11,7 +11,7 @@ from sfumato.dataclass import dataclass
 from sfumato.hierarchies.ladder import Numbers
 from sfumato.hierarchies.types import plain
 
-_MAX_CUTS = 1_000_000
+MOST_CUTS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +90,8 @@ def _by_width(start: Decimal, end: Decimal, width: Decimal) -> tuple[Decimal, ..
     if width <= 0:
         raise ValueError("widths must be greater than 0.")
     count = int((end - start) / width) + 1
-    if count > _MAX_CUTS:
-        raise ValueError(f"the width {plain(width)} makes more than {_MAX_CUTS} intervals.")
+    if count > MOST_CUTS:
+        raise ValueError(f"the width {plain(width)} makes more than {MOST_CUTS} intervals.")
     return tuple(start + width * place for place in range(count))
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from decimal import InvalidOperation
 from itertools import pairwise
 from typing import Annotated, Literal
 
@@ -9,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
+from sfumato.errors import PlanError
 from sfumato.hierarchies.domains import Placeless
-from sfumato.hierarchies.grid import Grid, exact, grid_of
+from sfumato.hierarchies.grid import MOST_CUTS, Grid, exact, grid_of
 from sfumato.hierarchies.ladder import Binding, Numbers, assemble
 from sfumato.hierarchies.levels import Level, level_of_keys
 from sfumato.hierarchies.types import numerals
@@ -88,7 +90,7 @@ class Intervals(Placeless):
     def _check_multiples(self) -> None:
         """Where the data set the range, levels nest whatever it is if each width is a multiple of the one before."""
         for small, large in pairwise(self.widths):
-            if exact(float(large)) % exact(float(small)):
+            if not _is_multiple(large, small):
                 raise ValueError(f"levels do not nest: {large:g} is no multiple of {small:g}.")
 
     def _between(self, numbers: Numbers) -> "Intervals":
@@ -136,7 +138,18 @@ class Intervals(Placeless):
         return self._closed(values)._bind(values, range(0))
 
     def _closed(self, values: Sequence[str]) -> "Intervals":
-        return self._between(numerals(values)) if self.is_open else self
+        """The hierarchy from end to end.
+
+        Raises:
+            PlanError: The widths make no intervals between the ends of these values.
+        """
+        try:
+            return self._between(numerals(values)) if self.is_open else self
+        except InvalidOperation:  # more intervals than numbers have digits for
+            fault = f"the width {min(self.widths):g} makes more than {MOST_CUTS} intervals."
+        except ValueError as error:
+            fault = str(error)
+        raise PlanError(f"intervals: {fault}", "Give other widths, or start and end.", "hierarchy") from None
 
     def _bind(self, values: Sequence[str], further: Sequence[int]) -> Binding:
         """The ladder of the values and of further whole numbers."""
@@ -173,6 +186,13 @@ class Intervals(Placeless):
         keys[numbers < bottom], keys[numbers > top] = -1, grid.count
         coded = {-1: f"<{grid.text(bottom)}", grid.count: f">{grid.text(top)}"}
         return level_of_keys(keys, lambda key: coded.get(key) or grid.label(key))
+
+
+def _is_multiple(large: float, small: float) -> bool:
+    try:
+        return exact(float(large)) % exact(float(small)) == 0
+    except InvalidOperation:  # so far apart that numbers have not the digits for it
+        return False
 
 
 def _domain(texts: list[str], numbers: Numbers, further: Sequence[int]) -> tuple[list[str], Numbers]:

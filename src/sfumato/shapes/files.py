@@ -29,6 +29,11 @@ RESOLVED = (
 ONE_LINE = 100_000
 SHORT = re.compile(r"[ -~]{0,60}")
 TAG = "tag:yaml.org,2002:"
+# So many parts stand within one another at most: the reader in C goes down into each, and beyond what it has room for
+# it ends the whole program.
+MOST_DEPTH = 100
+# What the readers raise for a value that is not what its tag says, or has too many digits.
+ODD = (ValueError, LookupError, AttributeError, TypeError, RecursionError)
 # Keys are names, whatever they look like.
 NAMES = tuple(TAG + name for name in ("bool", "int", "float"))
 
@@ -83,9 +88,26 @@ def parsed(text: str) -> Any:
 
     # The reader in C takes tabs within texts, the other does not: a plan is right or wrong on every machine.
     if yaml.__with_libyaml__ and "\t" not in text:
-        with suppress(yaml.YAMLError, ValueError):
-            return yaml.load(text, Loader=_loader(yaml.CSafeLoader))
-    return yaml.load(text, Loader=_loader(yaml.SafeLoader))
+        with suppress(yaml.YAMLError, *ODD):
+            return _read(text, yaml.CSafeLoader)
+    try:
+        return _read(text, yaml.SafeLoader)
+    except ODD:
+        raise yaml.constructor.ConstructorError(
+            None, None, "a value is none of its kind, or has too many digits"
+        ) from None
+
+
+def _read(text: str, base: Any) -> Any:
+    yaml = yaml_library()
+
+    depth = 0
+    for event in yaml.parse(text, Loader=base):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > MOST_DEPTH:
+            problem = f"more than {MOST_DEPTH} parts stand within one another"
+            raise yaml.composer.ComposerError(None, None, problem, event.start_mark)
+    return yaml.load(text, Loader=_loader(base))
 
 
 def dumped(value: Any, width: int) -> str:

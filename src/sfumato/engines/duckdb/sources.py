@@ -193,7 +193,7 @@ def _sqlite(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], 
             _check_any_text(values, bytes_in)
             cursor.execute(f"SELECT {sql.listed(texts.values())} FROM {sql.name(table)}")
             return _beside(_loaded(connection, cursor.fetch_record_batch()), values, bytes_in)
-    except driver.Error:
+    except (driver.Error, UnicodeDecodeError):  # names of tables and columns that are no texts
         raise damaged(path) from None
 
 

@@ -1,0 +1,98 @@
+"""What an SPSS file says of its columns, looked through before it is read: the reader in C believes every word of it.
+
+Labels of a column that is not there, or a column of another width than there are, made it read beside its memory, which
+ends the whole program. Layout: https://www.gnu.org/software/pspp/pspp-dev/html_node/System-File-Format.html
+"""
+
+import struct
+from pathlib import Path
+from typing import IO
+
+from sfumato.delimited.faults import damaged
+
+# Where the header tells the order of its bytes, by one of two numbers, and how long it is.
+LAYOUT, LAYOUTS, HEADER = 64, (2, 3), 176
+# Kinds of records.
+COLUMN, LABELS, LABELED, DOCUMENTS, FURTHER, END = 2, 3, 4, 6, 7, 999
+# Widths of columns: 0 is a number, -1 goes on with the text of the column before.
+WIDTHS = range(-1, 256)
+LINE = 80
+
+
+def check_dictionary(path: Path) -> None:
+    """Refuse an SPSS file whose dictionary cannot be followed.
+
+    Raises:
+        DataError: Its records go beyond its end, or tell of columns that there are not.
+    """
+    try:
+        with path.open("rb") as stream:
+            _Dictionary(stream).check()
+    except (EOFError, ValueError, OSError):
+        raise damaged(path) from None
+
+
+class _Dictionary:
+    """The records of a file up to its rows."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        stream.seek(LAYOUT)
+        layout = stream.read(4)
+        self._order = ">" if int.from_bytes(layout, "big") in LAYOUTS else "<"
+        self._widths: list[int] = []
+        stream.seek(HEADER)
+
+    def check(self) -> None:
+        while (kind := self._number()) != END:
+            {
+                COLUMN: self._column,
+                LABELS: self._labels,
+                LABELED: self._labeled,
+                DOCUMENTS: lambda: self._skip(self._number() * LINE),
+                FURTHER: self._further,
+            }.get(kind, _unknown)()
+
+    def _column(self) -> None:
+        width, labeled, missing = self._number(), self._number(), self._number()
+        if width not in WIDTHS:
+            raise ValueError("there is no such width")
+        self._widths.append(width)
+        self._skip(16)  # formats and name
+        if labeled:
+            self._skip(-(-self._number() // 4) * 4)
+        self._skip(abs(missing) * 8)
+
+    def _labels(self) -> None:
+        for _ in range(self._number()):
+            self._skip(8)
+            self._skip((self._read(1)[0] + 8) // 8 * 8 - 1)
+
+    def _labeled(self) -> None:
+        for _ in range(self._number()):
+            place = self._number()
+            if not 0 < place <= len(self._widths) or self._widths[place - 1] < 0:
+                raise ValueError("there is no such column")
+
+    def _further(self) -> None:
+        self._number()
+        self._skip(self._number() * self._number())
+
+    def _number(self) -> int:
+        number: int = struct.unpack(f"{self._order}i", self._read(4))[0]
+        return number
+
+    def _read(self, count: int) -> bytes:
+        content = self._stream.read(count)
+        if len(content) < count:
+            raise EOFError
+        return content
+
+    def _skip(self, count: int) -> None:
+        if count < 0:
+            raise ValueError("records go on")
+        self._stream.seek(count, 1)
+
+
+def _unknown() -> None:
+    raise ValueError("there is no such record")
