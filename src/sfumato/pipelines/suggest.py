@@ -8,6 +8,7 @@ from typing import Any
 
 from sfumato.errors import DataError
 from sfumato.hierarchies.suggest.context import with_context
+from sfumato.hierarchies.suggest.detection_limits import limits_by_column
 from sfumato.hierarchies.suggest.missing_words import columns_of_code, words_by_column
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.reasons import COMMAS_IN_TEXTS, COSTLY, ENCODING, NA_IS_A_CODE, TWIN
@@ -81,9 +82,12 @@ def suggest_plan(
     if not rows:
         raise DataError("the data have no rows.", "A plan cannot be guessed from a header alone.", "no-rows")
     labels = replace(book or CodeBook(), public=labels_of(tuple(texts)))
-    missing = missing_words(texts)
-    missing += missing_codes(_without(texts, missing), labels)
-    codes = _codes_by_column(texts, missing, labels)
+    limits = limits_by_column(texts)
+    measured = {name: _without({name: counts}, limits.get(name, ()))[name] for name, counts in texts.items()}
+    missing = missing_words(measured)
+    missing += missing_codes(_without(measured, missing), labels)
+    codes = _codes_by_column(measured, missing, labels)
+    codes |= {name: [*some, *codes.get(name, ())] for name, some in limits.items()}
     engine = engine.without(codes)
     profiles = {name: profile_of(name, counts, (*missing, *codes.get(name, ()))) for name, counts in texts.items()}
     alone = dict(_judged_alone(profiles, labels, looking))

@@ -8,10 +8,12 @@ from typing import Any
 
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.spellings import misspelled, surplus
+from sfumato.hierarchies.suggest.detection_limits import is_limit
 from sfumato.hierarchies.suggest.mentions import mentions
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.reasons import (
     FEW_NUMBERS,
+    LIMITS,
     MENTIONS,
     MISSING_CODES,
     MISSPELLINGS,
@@ -83,6 +85,14 @@ class Publication:
         return ROUNDED.format(step=f"{self.plan.round:g}", left=len(self.counts), numbers=numbers)
 
 
+def _told_of_missing(codes: Sequence[str]) -> str:
+    """What is said of texts that mean missing in one column: limits of detection, and others."""
+    limits = [code for code in codes if is_limit(code)]
+    others = [code for code in codes if code not in limits]
+    said = ((LIMITS, limits), (MISSING_CODES, others))
+    return "".join(sentence.format(codes=", ".join(some)) for sentence, some in said if some)
+
+
 @dataclass(frozen=True, slots=True)
 class Draft:
     """Suggestions for all columns, how sensitive ones are published, and the plan that these make.
@@ -102,7 +112,7 @@ class Draft:
         proposal = _proposal(self.reading, self.suggestions, self.profiles, self.published)
         for name, codes in self.codes.items():
             proposal.plan["columns"][name] |= {"missing": [*codes]}
-            proposal.reasons[name] += MISSING_CODES.format(codes=", ".join(codes))
+            proposal.reasons[name] += _told_of_missing(codes)
         return proposal
 
     def known_columns(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from sfumato.delimited.code_pages import WESTERN, likely_page
 from sfumato.delimited.decimal_marks import COMMA_NUMBER
 from sfumato.errors import DataError, PlanError
+from sfumato.hierarchies.suggest.detection_limits import is_limit
 from sfumato.hierarchies.suggest.formats import format_of
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.words.person_names import share_of_full_names
@@ -47,7 +48,7 @@ def writes_commas(columns: Mapping[str, Mapping[str | None, int]], thousands: bo
     """
     if not any("," in "\n".join(filter(None, texts)) for texts in columns.values()):
         return False
-    profiles = [Profile(name, _present(texts), sum(texts.values())) for name, texts in columns.items()]
+    profiles = [Profile(name, _without_limits(texts), sum(texts.values())) for name, texts in columns.items()]
     if any(map(_has_both_marks, profiles)):
         return False
     marks = {_mark(profile) for profile in profiles if not _has_thousands(profile, certain=not thousands)}
@@ -74,6 +75,11 @@ def _has_thousands(profile: Profile, certain: bool) -> bool:
 
 def _present(texts: Mapping[str | None, int]) -> dict[str, int]:
     return {text: rows for text, rows in texts.items() if text}
+
+
+def _without_limits(texts: Mapping[str | None, int]) -> dict[str, int]:
+    """The texts that are there, save limits of detection, of which half a column of numbers may be."""
+    return {text: rows for text, rows in texts.items() if text and not is_limit(text)}
 
 
 def _mark(profile: Profile) -> str | None:

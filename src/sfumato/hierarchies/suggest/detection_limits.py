@@ -1,0 +1,55 @@
+"""Limits of detection: texts such as `<0.5` and `>100` in columns of numbers, which say where a number was not measured.
+
+They are no numbers, and to write the limit in their place would tell a wrong one. So they are taken for missing in
+their column, which then is what its numbers are. A column of a few ranges (`<5`, `5-10`, `>10`) has no numbers, and
+stays one of categories.
+"""
+
+from collections.abc import Iterator, Mapping
+
+from sfumato.hierarchies.suggest.missing_words import MISSING_WORDS
+from sfumato.hierarchies.types import canonical
+from sfumato.patterns import regex
+
+Counts = Mapping[str | None, int]
+_LIMIT = regex(r"(?:[<>]=?|=[<>]|[≤≥⩽⩾])\s?[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?(?:\s?[^\W\d_%][^\s<>]{0,11}|\s?%)?")
+_SIGNS = tuple("<>=≤≥⩽⩾")
+# So many different numbers are measured, not chosen; a limit belongs to a device or a kit, of which there are few.
+_MEASURED, _MOST_LIMITS = 10, 20
+# Of so many others nearly all are numbers; the rest are words for "not measured", in so many rows at the most.
+_WRONG_NUMBERS, _FEW_WORDS, _MOST_WORDS = 0.05, 5, 0.3
+
+
+def is_limit(text: str) -> bool:
+    """Whether a text says that a number is below or above another.
+
+    >>> [is_limit(text) for text in ("<0.5", "≥ 1,000 mg/l", "<= 5", "> 65 years old", "<b>", "<5-10", "0.5")]
+    [True, True, True, False, False, False, False]
+    """
+    return text.lstrip().startswith(_SIGNS) and _LIMIT.fullmatch(text.strip()) is not None
+
+
+def limits_by_column(texts: Mapping[str, Counts]) -> dict[str, list[str]]:
+    """The limits of detection in columns of measured numbers, and the few words beside them.
+
+    >>> measured = {str(tenth / 10): 3 for tenth in range(5, 40)}
+    >>> limits_by_column({"crp": {**measured, "<0.5": 9, "NS": 2}, "dose": {"<5": 9, "5-10": 7, ">10": 3}})
+    {'crp': ['<0.5', 'NS']}
+    """
+    found = {name: [*_limits(counts)] for name, counts in texts.items()}
+    return {name: limits for name, limits in found.items() if limits}
+
+
+def _limits(counts: Counts) -> Iterator[str]:
+    limits = [text for text in counts if text and is_limit(text)]
+    if not limits or len(limits) > _MOST_LIMITS:
+        return
+    others = [text for text in counts if text and not text.isspace() and text not in {*limits}]
+    words = [text for text in others if not any(map(str.isdigit, text))]
+    numbers = [text for text in others if text not in {*words}]
+    if len(numbers) < _MEASURED or len(canonical(numbers, "amount")[1]) > _WRONG_NUMBERS * len(numbers):
+        return
+    yield from sorted(limits)
+    words = [word for word in words if word not in MISSING_WORDS]
+    if len(words) <= _FEW_WORDS and sum(counts[word] for word in words) <= _MOST_WORDS * sum(counts.values()):
+        yield from sorted(words)

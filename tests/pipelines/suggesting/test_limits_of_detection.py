@@ -1,0 +1,78 @@
+"""Limits of detection among measured numbers: what is proposed, and that no limit is published as a number."""
+
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.pipelines.suggest import suggest_for_file, suggest_for_frame
+from sfumato.pipelines.suggesting.draft import SuggestedPlan
+from sfumato.texts.words import words_in
+
+ROWS = 800
+AGES = [18 + row * 7 % 60 for row in range(ROWS)]
+SEXES = [("m", "f")[row // 3 % 2] for row in range(ROWS)]
+TENTHS = [row * row * 37 % 397 / 10 for row in range(ROWS)]
+CRP = [f"<{5:.1f}" if number < 5 else ">30" if number > 30 else str(number) for number in TENTHS]
+# The same where nothing was measured.
+MEASURED = [None if text.startswith(("<", ">")) else text for text in CRP]
+
+
+def _rows(**columns: list[str | None]) -> pl.DataFrame:
+    return pl.DataFrame({"age": AGES, "sex": SEXES, **columns})
+
+
+def _column(proposal: SuggestedPlan, name: str) -> dict[str, object]:
+    return {key: entry for key, entry in proposal.plan["columns"][name].items() if key != "missing"}
+
+
+@pytest.mark.parametrize("name", ["CRP", "TSH", "column"])
+def test_a_column_is_what_its_numbers_are(name: str) -> None:
+    proposal, measured = (suggest_for_frame(_rows(**{name: texts})) for texts in (CRP, MEASURED))
+    assert _column(proposal, name) == _column(measured, name)
+    assert proposal.plan["columns"][name]["missing"] == ["<5.0", ">30"]
+    assert proposal.plan["privacy"] == measured.plan["privacy"]
+
+
+def test_what_is_left_out_is_said() -> None:
+    reason = suggest_for_frame(_rows(CRP=CRP)).reasons["CRP"]
+    assert "Taken for missing, since they say where a number was not measured, not which it is: <5.0, >30." in reason
+    german = words_in("de").sentence(reason)
+    assert "wo eine Zahl nicht gemessen wurde, nicht welche es ist: <5.0, >30." in german
+
+
+def test_words_beside_limits_are_missing_there() -> None:
+    texts = ["NS" if row % 20 == 0 else "n.d." if row % 20 == 1 else text for row, text in enumerate(CRP)]
+    proposal = suggest_for_frame(_rows(CRP=texts, region=[("NS", "BC", "ON")[row % 3] for row in range(ROWS)]))
+    assert proposal.plan["columns"]["CRP"]["missing"] == ["<5.0", ">30", "NS"]
+    assert proposal.plan["data"]["missing"] == ["n.d."]
+    assert "missing" not in proposal.plan["columns"]["region"]
+    assert proposal.reasons["CRP"].endswith("Codes for a missing value, in this column alone: NS.")
+
+
+def test_ranges_stay_categories() -> None:
+    doses = [("<5", "5-10", ">10")[row % 3] for row in range(ROWS)]
+    steps = [("<5", "5", "6", "7", "≥8")[row % 5] for row in range(ROWS)]
+    proposal = suggest_for_frame(_rows(dose=doses, steps=steps))
+    assert "missing" not in proposal.plan["columns"]["dose"]
+    assert "missing" not in proposal.plan["columns"]["steps"]
+
+
+def test_no_limit_is_published_as_a_number() -> None:
+    rows = _rows(CRP=CRP)
+    release = sf.anonymize(rows, suggest_for_frame(rows).plan)
+    published = release.data["CRP"]
+    assert published.null_count() == MEASURED.count(None) == ROWS - published.count()
+    assert not {"<5.0", "<5", ">30", "5.0", "30"} & {*published}
+    assert "Codes were read as missing values, in these columns alone: CRP (<5.0, >30)." in release.report.remarks
+    assert sf.verify(release).holds
+
+
+def test_decimal_commas_among_many_limits(tmp_path) -> None:
+    texts = [text.replace(".", ",") for text in CRP]
+    _rows(CRP=["<5,0" if row % 3 else text for row, text in enumerate(texts)]).write_csv(
+        tmp_path / "lab.csv", separator=";"
+    )
+    proposal = suggest_for_file(tmp_path / "lab.csv")
+    assert proposal.plan["data"]["decimal"] == ","
+    assert proposal.plan["columns"]["CRP"]["missing"] == ["<5,0", ">30"]
+    assert "publish" in proposal.plan["columns"]["CRP"]
