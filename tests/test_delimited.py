@@ -180,6 +180,34 @@ def test_a_title_above_the_header_is_said(title: str, tmp_path: Path) -> None:
         read_head(tmp_path / "rows.csv", Dialect())
 
 
+TITLES = {
+    "two": ("Members of the club\nSource: office, 2024\n", 3),
+    "a blank line": ("Members\n\nas of 2024\n", 4),
+    "in fields of their own": ("Members,,,\nas of 2024,,,\n", 3),
+    "commas in the first": ("Members, all\n", 2),
+    "a line break in a title": ('"Members\nof the club"\n\n', 4),
+}
+
+
+@pytest.mark.parametrize("name", TITLES)
+@pytest.mark.parametrize("last", ["", "\n"])
+def test_the_line_of_the_header_below_titles_is_told(name: str, last: str, tmp_path: Path) -> None:
+    titles, line = TITLES[name]
+    (tmp_path / "rows.csv").write_text(f"{titles}age,sex,town,pay\n36,f,Ulm,2000\n41,m,Bonn,2100{last}")
+    with pytest.raises(DataError, match=r"line 1 of rows\.csv looks like a title") as caught:
+        suggest_for_file(tmp_path / "rows.csv")
+    assert f"seem to stand in line {line}. Delete what stands above" in caught.value.do
+
+
+@pytest.mark.parametrize(
+    "text", ["age,sex,town\n1,36,f,Ulm\n2,41,m,Bonn\n", "a,b,c\nx,y\n1,2,3\n1,2,3\n", "a\nb,c,d\n1,2,3\n1,2\n"]
+)
+def test_rows_of_other_widths_are_no_titles(text: str, tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text(text)
+    with pytest.raises(DataError, match="too many or too few fields"):
+        suggest_for_file(tmp_path / "rows.csv")
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -162,7 +162,15 @@ def test_ladders_in_files_are_told_in_german(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    "error", [empty("x.csv"), ragged(3, "x.csv"), open_quote(2), damaged(Path("x.csv")), title_line("x.csv")]
+    "error",
+    [
+        empty("x.csv"),
+        ragged(3, "x.csv"),
+        open_quote(2),
+        damaged(Path("x.csv")),
+        title_line("x.csv"),
+        title_line("x.csv", 3),
+    ],
 )
 def test_files_that_cannot_be_read_are_told_in_german(error) -> None:
     assert not ENGLISH_WORDS.search(GERMAN.sentence(str(error)))

@@ -20,11 +20,12 @@ def ragged(line: int | str | None = None, name: str = "", column: int | None = N
     )
 
 
-def title_line(name: str) -> DataError:
-    """The error for a file with a title above its header."""
+def title_line(name: str, header: int | None = None) -> DataError:
+    """The error for a file with titles above its header, and the line of this where it is known."""
+    do = "Delete what stands above the line with the columns' names, and try again."
     return DataError(
-        f"line 1 of {name} looks like a title: it fills one field, the lines below it fill several.",
-        "Delete what stands above the line with the columns' names, and try again.",
+        f"line 1 of {name} looks like a title: it fills fewer fields than the lines below it.",
+        f"The columns' names seem to stand in line {header}. {do}" if header else do,
         "title",
     )
 

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import IO
 
 from sfumato.dataclass import dataclass
-from sfumato.delimited.dialect import SEPARATORS, Dialect, separator_of
+from sfumato.delimited.dialect import Dialect, separator_of
 from sfumato.delimited.faults import empty, open_quote, title_line
 from sfumato.delimited.opening import first_record, open_text
+from sfumato.delimited.titles import header_below, is_value, records_of
 from sfumato.errors import DataError, PlanError
 from sfumato.patterns import regex
 
@@ -17,9 +18,6 @@ from sfumato.patterns import regex
 SAMPLED_RECORDS = 200
 
 LINE_BREAK = regex(r"\r\n|\r|\n")
-
-# What a name of a column is not, but a value often is: numbers, dates and times, addresses of mail.
-_VALUE = regex(r"[-+]?\d[\d.,:/ T+Z-]*|[^@\s]+@[^@\s]+\.\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +44,9 @@ def read_head(path: Path, dialect: Dialect, names: Sequence[str] = ()) -> Head:
         if not record.strip():
             raise empty(path.name)
         following = _following(stream)
-        if dialect.header is not False and is_title(record, following, dialect):
-            raise title_line(path.name)
+        line = None if dialect.header is False else header_below([*record.splitlines(True), *following], dialect)
+        if line is not None:
+            raise title_line(path.name, line)
         separator = separator_of(dialect, record, following)
         fields = _fields(record, separator, dialect.quote, path.name)
         sample = [] if dialect.header is not None else _sample(following, separator, dialect.quote)
@@ -78,46 +77,7 @@ def _following(stream: IO[str]) -> list[str]:
 
 def _sample(lines: Iterable[str], separator: str, quote: str) -> list[list[str]]:
     """The next records, as far as they can be read; what is wrong with them is said by whoever reads all."""
-    reader = csv.reader(lines, delimiter=separator, quotechar=quote)
-    try:
-        return [fields for fields in reader if fields]
-    except csv.Error:
-        return []
-
-
-def is_title(record: str, following: Sequence[str], dialect: Dialect) -> bool:
-    """Whether the first record is a title above the header: it fills one field where all others fill several.
-
-    >>> is_title("Members, as of 2024", ["name;age;town", "Ada;36;Ulm", "Max;41;Bonn"], Dialect())
-    True
-    >>> is_title("name;age;town", ["Ada;36;Ulm", "Max;41;Bonn"], Dialect())
-    False
-    """
-    titles = False
-    for separator in dialect.separator or SEPARATORS:
-        widths = {len(fields) for fields in _sample(following, separator, dialect.quote)}
-        first = next(iter(_sample([record], separator, dialect.quote)), [])
-        filled = sum(bool(field.strip()) for field in first)
-        if filled > 1 and {len(first)} == widths:
-            return False
-        titles |= (
-            filled <= 1
-            and len(following) > 1
-            and len(widths) == 1
-            and len(first) in (0, 1, *widths)
-            and min(widths) > 2
-        )
-    return titles
-
-
-def is_title_row(fields: Sequence[str], sample: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row of a sheet is a title above the header, or blank: rows below it fill several fields more.
-
-    >>> is_title_row(["Members", "", ""], [["", "", ""], ["name", "age", "town"], ["Ada", "36", "Ulm"]])
-    True
-    """
-    filled = [sum(bool(field.strip()) for field in row) for row in (fields, *sample)]
-    return filled[0] <= 1 and max(filled) > 2
+    return [record.fields for record in records_of(lines, separator, quote)]
 
 
 def header_of(
@@ -163,14 +123,10 @@ def looks_like_data(fields: Sequence[str], sample: Sequence[Sequence[str]]) -> b
     """
     columns = [[record[place] for record in sample if place < len(record)] for place in range(len(fields))]
     repeated = sum(bool(field) and field in values for field, values in zip(fields, columns, strict=True))
-    valued = [field for field, values in zip(fields, columns, strict=True) if values and all(map(_is_value, values))]
-    if not valued or any(map(_is_value, valued)):
-        return repeated > 0 or (bool(valued) and all(map(_is_value, valued)))
+    valued = [field for field, values in zip(fields, columns, strict=True) if values and all(map(is_value, values))]
+    if not valued or any(map(is_value, valued)):
+        return repeated > 0 or (bool(valued) and all(map(is_value, valued)))
     return repeated > 1
-
-
-def _is_value(text: str) -> bool:
-    return not text or _VALUE.fullmatch(text.strip()) is not None
 
 
 def _renamed(fields: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

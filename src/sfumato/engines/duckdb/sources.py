@@ -13,8 +13,9 @@ from sfumato.dataclass import dataclass
 from sfumato.delimited.decimal_marks import COMMA_NUMBER
 from sfumato.delimited.dialect import DecimalMark, encoding_of
 from sfumato.delimited.faults import damaged, empty, title_line
-from sfumato.delimited.header import SAMPLED_RECORDS, header_of, is_title_row
+from sfumato.delimited.header import SAMPLED_RECORDS, header_of
 from sfumato.delimited.opening import open_text
+from sfumato.delimited.titles import is_title_row
 from sfumato.engines import sql
 from sfumato.engines.duckdb.library import register
 from sfumato.engines.duckdb.values import textless_in, with_one_text, without_codes

@@ -1,4 +1,4 @@
-"""Limits of detection: texts such as `<0.5` and `>100` in columns of numbers, which say where a number was not measured.
+"""Limits of detection: texts such as `<0.5` and `>100` among numbers, which say where one was not measured.
 
 They are no numbers, and to write the limit in their place would tell a wrong one. So they are taken for missing in
 their column, which then is what its numbers are. A column of a few ranges (`<5`, `5-10`, `>10`) has no numbers, and

@@ -176,7 +176,8 @@ NA_IS_A_CODE = ' "NA" is one of its codes, no missing value.'
 MISSING_CODES = " Codes for a missing value, in this column alone: {codes}."
 LIMITS = (
     " Taken for missing, since they say where a number was not measured, not which it is: {codes}. So means, shares, "
-    "least and largest numbers are those of what was measured; who needs the others gives them in a column of their own."
+    "least and largest numbers are those of what was measured; who needs the others gives them in a column of their "
+    "own."
 )
 UNITS = "Its numbers are in several units ({units}): write all of them in one, and give them a ladder of numbers."
 ONLY = "A plan needs a quasi-identifier, and no column is a better one."

@@ -10,15 +10,15 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.faults import place_in, title_line
-from sfumato.delimited.header import is_title, is_title_row
 from sfumato.delimited.lines import read_lines
 from sfumato.delimited.opening import open_text
+from sfumato.delimited.titles import header_below, is_title_row
 from sfumato.errors import DataError, PlanError, did_you_mean
 from sfumato.tables.cells.cells import Numbers, Places
 from sfumato.tables.cells.finite_numbers import finite
 
 # Lines by which a title is known.
-FIRST_LINES = 6
+FIRST_LINES = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +94,13 @@ def read_columns(path: Path, dialect: Dialect | None = None) -> Columns:
     try:
         header, *rows = [[text.strip() for text in line.fields] for line in read_lines(path, dialect)] or [[]]
     except DataError as error:
-        if error.code == "data.ragged" and _is_titled(path, dialect or Dialect()):
-            raise title_line(path.name) from None
+        line = _header_below(path, dialect or Dialect()) if error.code == "data.ragged" else None
+        if line is not None:
+            raise title_line(path.name, line) from None
         raise
-    if is_title_row(header, rows) or (len(header) == 1 and _is_titled(path, dialect or Dialect())):
-        raise title_line(path.name)
+    line = _header_below(path, dialect or Dialect()) if len(header) == 1 or is_title_row(header, rows) else None
+    if line is not None or is_title_row(header, rows):
+        raise title_line(path.name, line)
     if not rows:
         raise DataError(f"{path.name} holds no cells.", "It needs a header and one row for each cell.", "empty")
     if len(set(header)) < len(header):
@@ -109,8 +111,7 @@ def read_columns(path: Path, dialect: Dialect | None = None) -> Columns:
     return Columns(dict(zip(header, zip(*rows, strict=True), strict=True)))
 
 
-def _is_titled(path: Path, dialect: Dialect) -> bool:
-    """Whether a file begins with a title, by its first lines."""
+def _header_below(path: Path, dialect: Dialect) -> int | None:
+    """The line of the header where titles stand above it, by the first lines."""
     with open_text(path, dialect.encoding) as stream:
-        first, *following = [line for line in islice(stream, FIRST_LINES) if line.strip()] or [""]
-    return is_title(first, following, dialect)
+        return header_below([*islice(stream, FIRST_LINES)], dialect)
