@@ -15,6 +15,7 @@ Integers = npt.NDArray[np.int64]
 # Directives of a fixed number of digits: these are read in whole columns.
 _WIDTHS = {"Y": 4, "m": 2, "d": 2, "H": 2, "M": 2, "S": 2, "f": 6, "y": 2}
 _DIRECTIVE = re.compile(r"%(.)", re.DOTALL)
+_HOURS_OF_ZONE = re.compile(r":\d\d(?:\.\d+)?[+-]\d\d\Z", re.ASCII)
 _NUMERIC = set("YmdHMSfyjIUWGVu")
 _UNIX_ORDINAL = 719163
 _DAY_SECONDS = 86400
@@ -143,13 +144,22 @@ def _one(text: str, format_: str) -> tuple[int, ...]:
     if any(sign.isdigit() and not sign.isascii() for sign in text) or text != text.strip():
         return nothing
     try:
-        moment = datetime.strptime(text, format_)
+        moment = datetime.strptime(_with_minutes(text) if format_.endswith("%z") else text, format_)
     except ValueError:
         return nothing
     if not _apart(format_) and moment.strftime(format_) != text:
         return nothing
     date = (1, moment.year, moment.month, moment.day)
     return (*date, moment.hour, moment.minute, moment.second, moment.microsecond)
+
+
+def _with_minutes(text: str) -> str:
+    """A time whose time zone is written in hours alone, as databases do, with the minutes of it.
+
+    >>> _with_minutes("2017-01-31 14:30:00+01"), _with_minutes("2017-01-31 14:30:00+05:30")
+    ('2017-01-31 14:30:00+0100', '2017-01-31 14:30:00+05:30')
+    """
+    return f"{text}00" if _HOURS_OF_ZONE.search(text) else text
 
 
 def _apart(format_: str) -> bool:

@@ -44,7 +44,10 @@ _UNIT = regex(
     r"((?:[ \u00a0\u202f]?[%‰€$£°]|[ \u00a0\u202f][^\W\d_]\S{0,9}|m²|km/h|h|hrs?|min|kg|cm|km|mg|lbs?|std\.?|yrs?)?)"
 )
 _PADDED = regex(r"0[0-9]+")
-_TIME_OF_DAY, _WITH_SECONDS = regex(r"(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?", re.ASCII), 8
+_TIME_OF_DAY, _WITH_SECONDS = (
+    regex(r"(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?(?:[+-][01][0-9](?::?[0-5][0-9])?|Z)?", re.ASCII),
+    regex(r".{5}:.*"),
+)
 _PLAIN_TIME, _SOME_HOURS = regex(r"(?:[01][0-9]|2[0-3])[0-5][0-9]", re.ASCII), 6
 _MAX_TREE = 300
 _SOME_HEIGHTS = 3
@@ -150,7 +153,7 @@ def _times(profile: Profile, concepts: Collection[str]) -> Content | None:
     ):
         return None
     length = max(map(len, profile.sample))
-    shown = [5, 2] if length == _WITH_SECONDS else [2]
+    shown = [5, 2] if profile.share_of(_WITH_SECONDS) else [2]
     return Content("times", "times of a day", {"type": "digits", "length": length, "shown": shown})
 
 

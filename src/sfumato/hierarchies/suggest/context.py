@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.suggest import reasons
+from sfumato.hierarchies.suggest.animals import breeds
 from sfumato.hierarchies.suggest.coded_numbers import LISTS
 from sfumato.hierarchies.suggest.contents import spread_of
 from sfumato.hierarchies.suggest.evidence import evidence_of
@@ -58,7 +59,7 @@ class _Told:
 def with_context(suggestions: Suggestions, profiles: Profiles) -> dict[str, Suggestion]:
     """The suggestions, unknown columns sensitive that are asked, answered or measured as sensitive ones are."""
     chosen = _without_second_codes(suggestions, profiles)
-    chosen |= _weighed_by_doctors(chosen)
+    chosen |= breeds(chosen, profiles) | _weighed_by_doctors(chosen)
     unknown = [
         name
         for name, one in chosen.items()

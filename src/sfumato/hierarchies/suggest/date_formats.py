@@ -72,11 +72,22 @@ DATE_FORMATS = (
     ("%Y%m%d%H%M%S", "dates with time"),
     ("%Y%m%d%H%M", "dates with time"),
     ("%Y%m%dT%H%M%S", "dates with time"),
-    ("%Y-%m-%dT%H:%M:%S%z", "dates with time"),
-    ("%Y-%m-%d %H:%M:%S%z", "dates with time"),
+    ("%m/%d/%y %H%M", "dates with time"),
+    ("%d/%m/%y %H%M", "dates with time"),
+    ("%m/%d/%Y %H%M", "dates with time"),
+    ("%d/%m/%Y %H%M", "dates with time"),
+    ("%d.%m.%y %H%M", "dates with time"),
+    ("%d.%m.%Y %H%M", "dates with time"),
+    ("%Y-%m-%d %H%M", "dates with time"),
     # As moments with a time zone are read from Parquet files, frames and databases.
     ("%Y-%m-%d %H:%M:%S+00", "dates with time"),
     ("%Y-%m-%d %H:%M:%S.%f+00", "dates with time"),
+    ("%Y-%m-%dT%H:%M:%S%z", "dates with time"),
+    ("%Y-%m-%d %H:%M:%S%z", "dates with time"),
+    ("%Y-%m-%dT%H:%M:%S.%f%z", "dates with time"),
+    ("%Y-%m-%d %H:%M:%S.%f%z", "dates with time"),
+    ("%Y-%m-%dT%H:%M%z", "dates with time"),
+    ("%Y-%m-%d %H:%M%z", "dates with time"),
 )
 # A column is one of dates if nearly all rows are; the few others are bad input, not another kind of column.
 _SHARE_OF_DATES, _SHARE_IF_NAMED = 0.9, 0.75

@@ -19,6 +19,8 @@ _MOST_SEXES = 12
 _SUMS = frozenset(("lan",))
 # A wage (løn) has no more than two decimals, a longitude has.
 _PLACES = frozenset(("lon",))
+# Dutch postcodes, their digits alone or the letters, too; principal components have the same names.
+_DUTCH_POSTCODES, _DUTCH_POSTCODE = frozenset(("pc4", "pc6")), regex(r"[1-9]\d{3}(?: ?[A-Za-z]{2})?")
 # A day, perhaps with a time; or a run that is called after one.
 _STAMP = regex(r"(?:\D*\d){6,}\D*|.*\d{1,2}[ .-]?(?i:[a-z]{3,9})[ .,-]*\d{2,4}.*")
 _FINE = regex(r"-?\d+[.,]\d{3,}")
@@ -35,6 +37,8 @@ def supports(profile: Profile, concept: Concept, word: str) -> bool:
         return False
     if concept.key == "sex" and len(profile.counts) > _MOST_SEXES and not _has_words(profile):
         return False
+    if concept.key == "place" and word in _DUTCH_POSTCODES:
+        return profile.share_of(_DUTCH_POSTCODE) >= _MOST
     if concept.key == "money" and word in _PLACES:
         return profile.share_of(_FINE) < _MOST
     if concept.key == "money" and word in _SUMS:

@@ -5,7 +5,8 @@ from functools import cache
 from sfumato.hierarchies.negatives import negatives_of
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.words.code_sets import concept_of_codes
-from sfumato.hierarchies.suggest.words.concepts import BY_KEY, Concept, fold, read_sections
+from sfumato.hierarchies.suggest.words.concepts import BY_KEY, WORDS, Concept, fold, read_sections
+from sfumato.hierarchies.suggest.words.vocabulary import words_of
 from sfumato.hierarchies.suggest.written_measures import FEET, PRESSURE
 from sfumato.hierarchies.types import are_plain_numbers
 from sfumato.patterns import regex
@@ -29,6 +30,8 @@ _TRADE = regex(
     r"|M(?:69|7[0-5])|N(?:7[7-9]|8[0-2])|O84|P85|Q8[6-8]|R9[0-3]|S9[4-6]|T9[78]|U99)(?:\.\d{1,2}(?:\.\d)?)?"
 )
 _SHARE_OF_ICD = 0.9
+# Places on a plate of 96 or 384 wells.
+_WELL = regex(r"[A-P](?:0?[1-9]|1\d|2[0-4])")
 # Groups of ages: 35-39, 40 bis 49, <30, 80+.
 _AGE_GROUP = regex(r"(?:[1-9]?\d)\s?(?:-|–|to|bis|à|a)\s?(?:[1-9]\d|10\d)|[<>≥]=?\s?[1-9]\d|[1-9]\d\s?\+")
 # Sums of money, which have a currency.
@@ -47,6 +50,15 @@ def _are_long_alike(profile: Profile) -> bool:
     return len(lengths) == 1 and min(lengths) >= _LONG_CODE
 
 
+def _are_wells(profile: Profile) -> bool:
+    """Whether codes are places on a plate of a laboratory, which are written as illnesses are: A01 to H12, or P24.
+
+    >>> [_are_wells(Profile(name, {"A08": 2, "H12": 1}, rows=3)) for name in ("Well", "sample well", "diagnosis")]
+    [True, True, False]
+    """
+    return bool({*words_of(profile.name)} & WORDS["wells"]) and profile.share_of(_WELL) >= _SHARE_OF_ICD
+
+
 def concept_of_values(profile: Profile) -> tuple[Concept, float] | None:
     """What a column's values are about, and the share of rows that tell so.
 
@@ -57,6 +69,8 @@ def concept_of_values(profile: Profile) -> tuple[Concept, float] | None:
     'health'
     """
     if len(profile.counts) < 2 or are_plain_numbers(profile.sample):
+        return None
+    if _are_wells(profile):
         return None
     if (trades := profile.share_of(_TRADE)) >= _SHARE_OF_ICD and len({value[:1] for value in profile.sample}) > 2:
         return BY_KEY["work"], trades
@@ -87,6 +101,16 @@ def concept_of_values(profile: Profile) -> tuple[Concept, float] | None:
         if share >= needed:
             return BY_KEY[key], min(share, 1.0)
     return None
+
+
+def holds_words_of(profile: Profile, key: str) -> bool:
+    """Whether any value of a column is a word for something.
+
+    >>> holds_words_of(Profile("race", {"Labrador": 9, "Caucasian": 1}, rows=10), "origin")
+    True
+    """
+    words = frozenset().union(*(some for name, _, some in _lists() if name == key))
+    return any(_plain(value) in words for value in profile.sample)
 
 
 def _are_other_letters(members: set[str]) -> bool:

@@ -1,0 +1,42 @@
+"""Registers of animals: a race beside a dog or a chip is a breed, which neighbors see, and no origin of a person."""
+
+from collections.abc import Mapping
+
+from sfumato.hierarchies.suggest import reasons
+from sfumato.hierarchies.suggest.evidence import evidence_of
+from sfumato.hierarchies.suggest.known_roles import quasi_identifier
+from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.suggestion import Suggestion
+from sfumato.hierarchies.suggest.words.concepts import BY_KEY, WORDS
+from sfumato.hierarchies.suggest.words.value_words import holds_words_of
+from sfumato.hierarchies.suggest.words.vocabulary import meanings_of, spoken_word, words_of
+from sfumato.patterns import regex
+
+# Breeds are written in words; letters and numbers may be codes of races.
+_WORD, _MOST = regex(r".*[^\W\d_]{4}.*"), 0.8
+
+
+def breeds(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]) -> dict[str, Suggestion]:
+    """Columns called races as what neighbors see, where others speak of animals, and no value speaks of origin."""
+    races = {name: word for name, one in suggestions.items() if one.concept == "origin" and (word := _race_in(name))}
+    if not races or not any(_speak_of(name, "animals") for name in suggestions):
+        return {}
+    return {
+        name: _breed(profiles[name], word)
+        for name, word in races.items()
+        if profiles[name].share_of(_WORD) >= _MOST and not holds_words_of(profiles[name], "origin")
+    }
+
+
+def _race_in(name: str) -> str | None:
+    return next((word for word in words_of(name) if word in WORDS["races"]), None)
+
+
+def _speak_of(name: str, words: str) -> bool:
+    return bool({*words_of(name), *meanings_of(name)} & WORDS[words])
+
+
+def _breed(profile: Profile, word: str) -> Suggestion:
+    content = evidence_of(profile).content
+    known = reasons.known(reasons.by_name(spoken_word(profile.name, word), "belongings"), content.words)
+    return quasi_identifier(content, known, BY_KEY["belongings"].rank, "belongings")
