@@ -347,7 +347,7 @@ def test_values_that_single_out_rows_and_are_no_numbers_are_withheld():
     draw = random.Random(2)
     cells = {
         "age": [str(draw.randint(20, 80)) for _ in range(300)],
-        "crp": ["<0,5" if draw.random() < 0.3 else f"{draw.uniform(1, 90):.2f}" for _ in range(300)],
+        "crp": ["0-0.5" if draw.random() < 0.3 else f"{draw.uniform(1, 90):.2f}" for _ in range(300)],
     }
     suggestion = suggest_for_frame(polars.DataFrame(cells))
     assert suggestion.plan["columns"]["crp"]["role"] == "identifier"
