@@ -38,6 +38,9 @@ def test_postcodes_under_a_short_word_have_steps_of_characters(name, code):
         [f"{year}{month:02}" for year in range(2001, 2013) for month in range(1, 13)],
         [str(240101 + place) for place in range(300)],
         [f"{day:%y%m%d}" for day in DAYS[:6]],
+        [str(100101 + place) for place in range(30)],
+        [f"{year}{month:02}" for year in (2009, 2010) for month in range(1, 13)],
+        [f"{2009 + place // 12}{place % 12 + 1:02}" for place in range(30)],
     ],
 )
 def test_months_after_years_and_numbers_in_a_row_are_no_dates_of_six_digits(values):

@@ -99,8 +99,10 @@ _LEVELS = ("month", "quarter", "year", "decade")
 _YEARS_AHEAD = 20
 _DIGITS = 4
 _FEW = 40
-# Six digits are dates where many are, on nearly all days of a month: 200903 is March of 2009, and years are few.
+# Six digits are dates where many are, on nearly all days of a month: 200903 is March of 2009, and years are few. Numbers
+# in a row leave out no 32 to 99, as dates of some months do.
 _SIX_DIGITS, _MANY_DATES, _MOST_DAYS, _SHARE_OF_DAYS = ("%y%m%d", "%d%m%y"), 10, 20, 0.4
+_SOME_MONTHS, _LAST_MONTH = 3, "12"
 
 
 def date_hierarchy(profile: Profile, named: bool, birth: bool = False) -> tuple[str, dict[str, Any]] | None:
@@ -193,8 +195,11 @@ def _are_dates(values: list[str], format_: str) -> Mask:
 def _are_days(values: list[str], format_: str, fits: Mask) -> bool:
     """Whether six digits that may be dates are such, and neither months after their years nor numbers."""
     start = 4 if format_.endswith("%d") else 0
-    days = [value[start : start + 2] for value, fit in zip(values, fits.tolist(), strict=True) if fit]
-    return len(days) >= _MANY_DATES and len({*days}) >= min(_MOST_DAYS, _SHARE_OF_DAYS * len(days))
+    dates = [value for value, fit in zip(values, fits.tolist(), strict=True) if fit]
+    days, months = {text[start : start + 2] for text in dates}, {text[:start] + text[start + 2 :] for text in dates}
+    if len(dates) < _MANY_DATES or len(months) < _SOME_MONTHS:
+        return False
+    return len(days) >= min(_MOST_DAYS, _SHARE_OF_DAYS * len(dates)) and max(days) > _LAST_MONTH
 
 
 def _signs(value: str) -> str:
