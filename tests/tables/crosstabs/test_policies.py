@@ -243,6 +243,23 @@ def test_rows_of_percentages_are_refused():
     assert suppress(frame.drop("A in %"), "cms-11").loc["A"].tolist() == ["*", "*", 20]
 
 
+def test_categories_that_are_called_so_are_counts_where_they_add_up_to_a_total():
+    frame = pandas.DataFrame(
+        {"poor": [31, 25, 56], "average": [52, 41, 93], "good": [27, 30, 57], "Total": [110, 96, 206]},
+        index=["m", "f", "Total"],
+    )
+    for counts in (frame, frame.T):
+        assert suppress(counts, "cms-11").to_numpy().tolist() == counts.to_numpy().tolist()
+        with pytest.raises(DataError, match='"average" of the crosstab is called a share'):
+            suppress(counts.drop(columns="Total", errors="ignore").drop(index="Total"), "cms-11")
+
+
+def test_shares_that_add_up_among_themselves_are_refused():
+    shares = {"cases": [3, 25, 40], "% m": [40, 55, 62], "% f": [60, 45, 38], "Total": [100, 100, 100]}
+    with pytest.raises(DataError, match="is called a share"):
+        suppress(pandas.DataFrame(shares, index=["A", "B", "C"]), "cms-11")
+
+
 def test_categories_with_such_words_in_them_are_counts():
     frame = pandas.DataFrame({"Corporate": [3, 25], "VAT 20 %": [72, 51], "illiterate": [44, 60]}, index=["50 %", "B"])
     assert suppress(frame, "cms-11").loc["50 %"].tolist() == ["*", 72, 44]

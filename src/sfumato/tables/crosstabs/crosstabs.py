@@ -154,9 +154,10 @@ def ratios_in(crosstab: Crosstab, derived: Derived) -> dict[int, Ratio]:
         DataError: A column is no count and follows from no others, or may be either; a row is called a share.
     """
     _check_names(crosstab, derived)
-    for label in crosstab.rows:
-        if names_a_figure(label) and label not in derived:
-            raise _figure_refusal("row", label)
+    for place in _figures(crosstab.values, crosstab.rows):
+        if crosstab.rows[place] not in derived:
+            raise _figure_refusal("row", crosstab.rows[place])
+    figures = _figures(crosstab.values.T, crosstab.columns)
     whole = [place for place, column in enumerate(crosstab.values.T) if _is_whole(column)]
     sure = {place for place, label in enumerate(crosstab.columns) if _is_share(label, place not in whole, derived)}
     counts = [place for place in whole if place not in sure]
@@ -169,7 +170,7 @@ def ratios_in(crosstab: Crosstab, derived: Derived) -> dict[int, Ratio]:
             raise DataError(
                 "a column of the crosstab is neither counts nor a ratio of two others.", "Leave it out.", "not-a-count"
             )
-        if ratio is None and place in whole and label not in derived and names_a_figure(label):
+        if ratio is None and place in whole and label not in derived and place in figures:
             raise _figure_refusal("column", label)
         if ratio is not None and place in sure:
             ratios[place] = ratio
@@ -178,6 +179,21 @@ def ratios_in(crosstab: Crosstab, derived: Derived) -> dict[int, Ratio]:
     _refuse_doubtful(doubtful, crosstab.values, counts)
     _refuse_told(crosstab, [place for place in counts if crosstab.columns[place] not in derived], derived)
     return ratios
+
+
+def _figures(lines: Grid, labels: Sequence[Any]) -> set[int]:
+    """The lines that are called shares, rates or means, but for categories: with others that are none they add up.
+
+    Such are "poor", "average" and "good" beside their total.
+    """
+    named = {place for place, label in enumerate(labels) if names_a_figure(label)}
+    if not named:
+        return named
+    whole = [place for place, line in enumerate(lines) if _is_whole(line)]
+    sums = find_sums(lines[whole], np.zeros(len(whole), bool)).sums
+    totals = [one for one in sums if is_margin(labels[whole[one.total]])]
+    added = [{whole[place] for place in one.parts} for one in totals]
+    return named - {place for parts in added if parts - named for place in parts}
 
 
 def _refuse_told(crosstab: Crosstab, counts: Sequence[int], derived: Derived) -> None:

@@ -1,7 +1,9 @@
 """Names of persons, told by a list of common given names and surnames."""
 
 import re
+from collections.abc import Iterable
 from functools import cache
+from string import ascii_uppercase
 
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.words.concepts import fold, read_sections
@@ -36,6 +38,8 @@ _PARTICLES = r"(?:(?:van|von|de|der|den|da|di|la|le|du) )*"
 _SURNAME = rf"{_PARTICLES}[A-ZÀ-ÖØ-ÞĀ-Ž][^\W\d_]{{2,}}(?:[- '][A-ZÀ-ÖØ-ÞĀ-Ž][^\W\d_]+)*"
 _INITIAL = r"(?:[A-ZÀ-ÖØ-ÞĀ-Ž]\. ?)"
 _WITH_INITIALS = regex(rf"{_INITIAL}+{_SURNAME}|{_SURNAME},? {_INITIAL}+")
+# Entries of a list: A. Beginners, B. Advanced, C. Masters.
+_ENTRY, _SOME_ENTRIES = regex(r"([A-Z])\. ?\w.*"), 3
 
 
 def share_of_names(profile: Profile) -> float:
@@ -45,13 +49,21 @@ def share_of_names(profile: Profile) -> float:
     1.0
     >>> share_of_names(Profile("x", {"J. de Vries": 1, "K. Østby": 1, "dr. Ilmenau": 1, "Dr.ssa Ilmenau": 1}, rows=4))
     1.0
+    >>> share_of_names(Profile("x", {"A. Anfänger": 9, "B. Geübte": 9, "C. Profi": 9, "D. Meister": 9}, rows=36))
+    0.0
     """
     initialed = {*filter(_WITH_INITIALS.fullmatch, profile.sample)}
     # A. Class, B. Class and C. Class are no names: these differ in more than their initials.
-    if 2 * len({re.sub(_INITIAL, "", value) for value in initialed}) <= len(initialed):
+    if 2 * len({re.sub(_INITIAL, "", value) for value in initialed}) <= len(initialed) or _are_entries(profile.sample):
         initialed = set()
     share = profile.share(lambda value: value in initialed or _is_name(value))
     return share if share >= (_SHARE_OF_MANY if len(profile.counts) >= _MANY_VALUES else _SHARE_OF_FEW) else 0.0
+
+
+def _are_entries(values: Iterable[str]) -> bool:
+    """Whether values begin with the letters of a list, each with another one, from A on without a gap."""
+    letters = sorted(entry[1] for entry in map(_ENTRY.fullmatch, values) if entry)
+    return len(letters) >= _SOME_ENTRIES and letters == [*ascii_uppercase[: len(letters)]]
 
 
 def share_of_full_names(profile: Profile) -> float:
