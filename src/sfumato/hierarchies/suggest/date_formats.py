@@ -99,8 +99,8 @@ _LEVELS = ("month", "quarter", "year", "decade")
 _YEARS_AHEAD = 20
 _DIGITS = 4
 _FEW = 40
-# Six digits are dates where many are, on nearly all days of a month: 200903 is March of 2009, and years are few. Numbers
-# in a row leave out no 32 to 99, as dates of some months do.
+# Six digits are dates where many are, on nearly all days of a month: 200903 is March of 2009, and years are few.
+# Numbers in a row leave out no 32 to 99, as dates of some months do.
 _SIX_DIGITS, _MANY_DATES, _MOST_DAYS, _SHARE_OF_DAYS = ("%y%m%d", "%d%m%y"), 10, 20, 0.4
 _SOME_MONTHS, _LAST_MONTH = 3, "12"
 
