@@ -1,6 +1,7 @@
 """The one reader of delimited files: what it reads, and that every part of the program says the same of a bad one."""
 
 import gzip
+import tracemalloc
 from contextlib import closing
 from pathlib import Path
 
@@ -257,3 +258,30 @@ def test_row_numbers_without_a_name_are_withheld(tmp_path: Path) -> None:
     plan = suggest_for_file(path).plan
     assert plan["columns"]["c1"]["role"] == "identifier"
     assert plan["columns"]["age"]["role"] == "quasi-identifier"
+
+
+@pytest.mark.parametrize("start", [b"", b"a,b\n1,"])
+def test_a_packed_line_without_end_takes_no_more_than_its_first_part(tmp_path, start) -> None:
+    path = tmp_path / "rows.csv.gz"
+    with gzip.open(path, "wb", compresslevel=1) as stream:
+        stream.write(start)
+        for _ in range(20):
+            stream.write(b"a" * (1 << 20))
+    tracemalloc.start()
+    try:
+        if start:
+            assert read_head(path, Dialect()).columns == ("a", "b")
+        else:
+            with pytest.raises(DataError, match="the first line has more than"):
+                read_head(path, Dialect())
+        assert tracemalloc.get_traced_memory()[1] < 100 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_an_open_quote_in_a_long_file_is_told_as_such(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("sfumato.delimited.opening.MOST_CHARACTERS", 1 << 10)
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b'a,"b\n' + b"1,2\n" * (1 << 10))
+    with pytest.raises(DataError, match="quote"):
+        read_head(path, Dialect())

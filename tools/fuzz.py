@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from fuzz_binary import BINARY
 from fuzz_office import OFFICE
 from sfumato.attributes.knowledge_graph.configurations import configuration_of
 from sfumato.attributes.knowledge_graph.parsing import parse
@@ -144,6 +145,7 @@ TARGETS: dict[str, tuple[Target, bytes]] = {
     "turtle": (read_turtle, TURTLE),
     "json": (read_json_ld, CONFIGURATION),
     **OFFICE,
+    **BINARY,
 }
 
 

@@ -19,12 +19,13 @@ def test_stata_labels_whole_numbers_alone(tmp_path) -> None:
     assert (tmp_path / "rows.sav").stat().st_size
 
 
+WIDE = "Grace Hopper"
 CODES = SurveyLabels({"sex": "Sex"}, {"sex": {"1": "female"}})
 
 
 def written(folder, ending):
     path = folder / f"rows{ending}"
-    write_survey({"sex": ["1", "2", "1"], "name": ["Ada", "Bo", "Cy"]}, CODES, path)
+    write_survey({"sex": ["1", "2", "1"], "name": ["Ada", "Bo", WIDE]}, CODES, path)
     return path
 
 
@@ -37,13 +38,23 @@ def put(path, before, place, number):
 
 
 # Labels of a column that there is not, columns of a width that there is not: the reader ended the program.
-LABELED, NAMED = struct.pack("<3i", 4, 1, 1), b"SEX     "
+LABELED, NAMED, NEXT = struct.pack("<3i", 4, 1, 1), b"SEX     ", b"NAME    "
 
 
 @pytest.mark.parametrize("ending", [".sav", ".zsav"])
 @pytest.mark.parametrize(
     ("before", "place", "number"),
-    [(LABELED, 8, 240), (LABELED, 8, 0), (LABELED, 4, 1 << 30), (NAMED, -20, 256), (NAMED, -20, 1 << 29)],
+    [
+        (LABELED, 8, 240),
+        (LABELED, 8, 0),
+        (LABELED, 8, 2),
+        (LABELED, 4, 1 << 30),
+        (NAMED, -20, 256),
+        (NAMED, -20, 12),
+        (NAMED, -8, 1 << 16),
+        (NEXT, -20, 0),
+        (NAMED, -20, 1 << 29),
+    ],
 )
 def test_an_spss_file_that_tells_of_other_columns_is_damaged(tmp_path, ending, before, place, number) -> None:
     path = written(tmp_path, ending)
@@ -65,8 +76,14 @@ def test_a_file_that_tells_of_more_rows_than_it_holds_is_damaged(tmp_path, endin
 @pytest.mark.parametrize("ending", [".sav", ".zsav", ".dta"])
 def test_files_are_read_as_they_were_written(tmp_path, ending) -> None:
     survey = read_survey(written(tmp_path, ending))
-    assert survey.columns == {"sex": ["1", "2", "1"], "name": ["Ada", "Bo", "Cy"]}
+    assert survey.columns == {"sex": ["1", "2", "1"], "name": ["Ada", "Bo", WIDE]}
     assert survey.labels == CODES
+
+
+def test_labels_of_wide_texts_are_read(tmp_path) -> None:
+    path, labels = tmp_path / "rows.sav", SurveyLabels({}, {"name": {WIDE: "an admiral", "Bo": "a child"}})
+    write_survey({"name": [WIDE, "Bo"]}, labels, path)
+    assert read_survey(path).labels == labels
 
 
 def test_a_date_beyond_all_calendars_is_damage(tmp_path) -> None:

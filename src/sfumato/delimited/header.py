@@ -2,14 +2,12 @@
 
 import csv
 from collections.abc import Collection, Iterable, Sequence
-from itertools import islice
 from pathlib import Path
-from typing import IO
 
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import Dialect, separator_of
 from sfumato.delimited.faults import empty, open_quote, title_line
-from sfumato.delimited.opening import first_record, open_text
+from sfumato.delimited.opening import first_record, next_lines, open_text
 from sfumato.delimited.titles import header_below, is_value, records_of
 from sfumato.errors import DataError, PlanError
 from sfumato.patterns import regex
@@ -43,7 +41,7 @@ def read_head(path: Path, dialect: Dialect, names: Sequence[str] = ()) -> Head:
         record = first_record(stream, dialect.quote)
         if not record.strip():
             raise empty(path.name)
-        following = _following(stream)
+        following = next_lines(stream, SAMPLED_RECORDS)
         line = None if dialect.header is False else header_below([*record.splitlines(True), *following], dialect)
         if line is not None:
             raise title_line(path.name, line)
@@ -68,11 +66,6 @@ def _fields(record: str, separator: str, quote: str, name: str) -> list[str]:
         what = "the name of a column holds another kind of line break than the lines end with."
         raise DataError(what, "Write each name in one line.", "header-line-break")
     return fields
-
-
-def _following(stream: IO[str]) -> list[str]:
-    """The next lines."""
-    return list(islice(stream, SAMPLED_RECORDS))
 
 
 def _sample(lines: Iterable[str], separator: str, quote: str) -> list[list[str]]:

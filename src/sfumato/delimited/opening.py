@@ -17,6 +17,8 @@ csv.field_size_limit(1 << 30)
 # So many bytes are looked through for a sign that is not in the encoding of its file.
 MOST_LOOKED_THROUGH = 1 << 26
 PIECE = 1 << 16
+# So many characters the first lines of a file have at most; a line of rows ends far before.
+MOST_CHARACTERS = 1 << 24
 # What is raised while a damaged file is unpacked.
 DAMAGED = (gzip.BadGzipFile, EOFError, zlib.error)
 
@@ -68,10 +70,31 @@ def _undecoded(path: Path, encoding: str) -> str:
 
 
 def first_record(stream: IO[str], quote: str = '"') -> str:
-    """The first record of an open file, line breaks within quotes included."""
-    lines = [stream.readline()]
-    quotes = lines[0].count(quote)
-    while quotes % 2 and (line := stream.readline()):
+    """The first record of an open file, line breaks within quotes included.
+
+    Raises:
+        DataError: It does not end: what is packed small may be without end.
+    """
+    lines = [stream.readline(MOST_CHARACTERS)]
+    length, quotes = len(lines[0]), lines[0].count(quote)
+    while quotes % 2 and length < MOST_CHARACTERS and (line := stream.readline(MOST_CHARACTERS)):
         lines.append(line)
-        quotes += line.count(quote)
+        length, quotes = length + len(line), quotes + line.count(quote)
+    if length >= MOST_CHARACTERS and not (quotes % 2 and len(lines) > 1):  # an open quote is told as such
+        raise DataError(
+            f"the first line has more than {MOST_CHARACTERS:,} characters.",
+            "Mend the file, or give its separator and quote.",
+            "endless-line",
+        )
     return "".join(lines)
+
+
+def next_lines(stream: IO[str], most: int) -> list[str]:
+    """The next lines of an open file, as far as they are not too long to be looked at."""
+    lines, room = list[str](), MOST_CHARACTERS
+    while len(lines) < most and (line := stream.readline(room)):
+        room -= len(line)
+        if room <= 0:
+            break
+        lines.append(line)
+    return lines

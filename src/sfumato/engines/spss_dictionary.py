@@ -1,7 +1,7 @@
 """What an SPSS file says of its columns, looked through before it is read: the reader in C believes every word of it.
 
-Labels of a column that is not there, or a column of another width than there are, made it read beside its memory, which
-ends the whole program. Layout: https://www.gnu.org/software/pspp/pspp-dev/html_node/System-File-Format.html
+Labels of a column that is not there or of a wide text, and widths that no column has, made it read beside its memory,
+which ends the program. Layout: https://www.gnu.org/software/pspp/pspp-dev/html_node/System-File-Format.html
 """
 
 import struct
@@ -16,6 +16,12 @@ LAYOUT, LAYOUTS, HEADER = 64, (2, 3), 176
 COLUMN, LABELS, LABELED, DOCUMENTS, FURTHER, END = 2, 3, 4, 6, 7, 999
 # Widths of columns: 0 is a number, -1 goes on with the text of the column before.
 WIDTHS = range(-1, 256)
+# Kinds of formats that show texts.
+TEXT_FORMATS = (1, 2)
+# So much of a text each of its records stands for.
+PART = 8
+# Labels of wider texts stand among the further records.
+LABELED_WIDTHS = range(9)
 LINE = 80
 
 
@@ -41,6 +47,7 @@ class _Dictionary:
         layout = stream.read(4)
         self._order = ">" if int.from_bytes(layout, "big") in LAYOUTS else "<"
         self._widths: list[int] = []
+        self._going_on = 0  # so many records more belong to the text of the column before
         stream.seek(HEADER)
 
     def check(self) -> None:
@@ -55,10 +62,13 @@ class _Dictionary:
 
     def _column(self) -> None:
         width, labeled, missing = self._number(), self._number(), self._number()
-        if width not in WIDTHS:
-            raise ValueError("there is no such width")
+        if width not in WIDTHS or (width < 0) != (self._going_on > 0):
+            raise ValueError("there is no such width, or no text that goes on here")
+        self._going_on = self._going_on - 1 if width < 0 else max(-(-width // PART) - 1, 0)
         self._widths.append(width)
-        self._skip(16)  # formats and name
+        if width == 0 and self._number() >> 16 & 0xFF in TEXT_FORMATS:
+            raise ValueError("a number is shown as a text")
+        self._skip(16 if width else 12)  # formats and name
         if labeled:
             self._skip(-(-self._number() // 4) * 4)
         self._skip(abs(missing) * 8)
@@ -71,8 +81,8 @@ class _Dictionary:
     def _labeled(self) -> None:
         for _ in range(self._number()):
             place = self._number()
-            if not 0 < place <= len(self._widths) or self._widths[place - 1] < 0:
-                raise ValueError("there is no such column")
+            if not 0 < place <= len(self._widths) or self._widths[place - 1] not in LABELED_WIDTHS:
+                raise ValueError("there is no such column, or none with labels")
 
     def _further(self) -> None:
         self._number()
