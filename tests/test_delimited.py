@@ -285,3 +285,9 @@ def test_an_open_quote_in_a_long_file_is_told_as_such(tmp_path, monkeypatch) -> 
     path.write_bytes(b'a,"b\n' + b"1,2\n" * (1 << 10))
     with pytest.raises(DataError, match="quote"):
         read_head(path, Dialect())
+
+
+def test_a_hundred_thousand_equal_names_are_told_apart(tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text(",".join(["a", "a_2", *["a"] * 100_000]) + "\n", encoding="utf-8")
+    names = read_head(tmp_path / "rows.csv", Dialect(header=True)).columns
+    assert names[:4] == ("a", "a_2", "a_3", "a_4") and len({*names}) == 100_002

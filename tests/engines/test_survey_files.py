@@ -53,6 +53,7 @@ LABELED, NAMED, NEXT = struct.pack("<3i", 4, 1, 1), b"SEX     ", b"NAME    "
         (NAMED, -20, 12),
         (NAMED, -8, 1 << 16),
         (NEXT, -20, 0),
+        (NEXT, -8, 5 << 16),
         (NAMED, -20, 1 << 29),
     ],
 )

@@ -1,7 +1,7 @@
 """The head of a delimited file: its columns' names, and whether the first line holds them at all."""
 
 import csv
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from sfumato.dataclass import dataclass
@@ -131,22 +131,17 @@ def _renamed(fields: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     >>> _renamed(["zip", "age", "zip"])[0], _renamed(["", "age"])[0]
     (('zip', 'age', 'zip_2'), ('c1', 'age'))
     """
-    taken, names, notes = set(fields), list[str](), list[str]()
+    taken, names, notes = set(fields), dict[str, None](), list[str]()
+    numbers: dict[str, int] = {}  # the last that a name was given
     for place, field in enumerate(fields, start=1):
-        wanted = field if field.strip() else f"c{place}"
-        name = _free(wanted, names if wanted == field else [*names, *taken], taken)
-        if not field.strip():
+        unnamed = not field.strip()
+        wanted = name = f"c{place}" if unnamed else field
+        while name in names or (name in taken and (unnamed or name != field)):
+            numbers[wanted] = numbers.get(wanted, 1) + 1
+            name = f"{wanted}_{numbers[wanted]}"
+        if unnamed:
             notes.append(f"Column {place} has no name: here it is {name}.")
         elif name != field:
             notes.append(f'Column {place} is called "{field}" like another one: here it is {name}.')
-        names.append(name)
+        names[name] = None
     return tuple(names), tuple(notes)
-
-
-def _free(wanted: str, used: Sequence[str], taken: Collection[str]) -> str:
-    """A name that no other column has: as wanted, or with a number."""
-    name, number = wanted, 1
-    while name in used:
-        number += 1
-        name = f"{wanted}_{number}" if f"{wanted}_{number}" not in taken else wanted
-    return name

@@ -66,9 +66,10 @@ class _Dictionary:
             raise ValueError("there is no such width, or no text that goes on here")
         self._going_on = self._going_on - 1 if width < 0 else max(-(-width // PART) - 1, 0)
         self._widths.append(width)
-        if width == 0 and self._number() >> 16 & 0xFF in TEXT_FORMATS:
-            raise ValueError("a number is shown as a text")
-        self._skip(16 if width else 12)  # formats and name
+        shown_as_text = self._number() >> 16 & 0xFF in TEXT_FORMATS
+        if width >= 0 and shown_as_text != (width > 0):
+            raise ValueError("a number is shown as a text, or a text as a number")
+        self._skip(12)  # another format, and the name
         if labeled:
             self._skip(-(-self._number() // 4) * 4)
         self._skip(abs(missing) * 8)
