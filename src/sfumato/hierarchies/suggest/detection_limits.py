@@ -6,6 +6,8 @@ stays one of categories.
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import compress
+from operator import not_
 
 from sfumato.hierarchies.suggest.missing_words import MISSING_WORDS
 from sfumato.hierarchies.types import canonical
@@ -41,12 +43,12 @@ def limits_by_column(texts: Mapping[str, Counts]) -> dict[str, list[str]]:
 
 
 def _limits(counts: Counts) -> Iterator[str]:
-    limits = [text for text in counts if text and is_limit(text)]
+    limits = {text for text in counts if text and is_limit(text)}
     if not limits or len(limits) > _MOST_LIMITS:
         return
-    others = [text for text in counts if text and not text.isspace() and text not in {*limits}]
-    words = [text for text in others if not any(map(str.isdigit, text))]
-    numbers = [text for text in others if text not in {*words}]
+    others = [text for text in counts if text and not text.isspace() and text not in limits]
+    with_digits = [any(map(str.isdigit, text)) for text in others]
+    numbers, words = [*compress(others, with_digits)], [*compress(others, map(not_, with_digits))]
     if len(numbers) < _MEASURED or len(canonical(numbers, "amount")[1]) > _WRONG_NUMBERS * len(numbers):
         return
     yield from sorted(limits)
