@@ -2,6 +2,8 @@
 
 import json
 from collections import Counter
+from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
 
 import polars as pl
@@ -173,6 +175,72 @@ def test_databases_have_none_either(postgresql, kind: str) -> None:
     release = anonymize(f"{postgresql.url}?table={table}", PLAN)
     assert rows_of(release) == expected()
     release.close()
+
+
+# What databases hold and CSV files do not: numbers with three and more digits behind the point, days with a time.
+TYPED = {
+    "three decimals": ([Decimal("1.500"), Decimal("99.000")], pl.Decimal(10, 3), 99),
+    "many decimals": ([Decimal("1.5"), Decimal("-9.5")], pl.Decimal(38, 18), -9.5),
+    "a code of three decimals": ([1.5, 9.999], pl.Float64, 9.999),
+    "a large number": ([1.5, 1e16], pl.Float64, 10**16),
+    "days": ([date(2000, 1, 1), date(1900, 1, 1)], pl.Date, "1900-01-01 00:00:00"),
+    "days with a time": ([datetime(2000, 1, 1), datetime(1900, 1, 1)], pl.Datetime, "1900-01-01"),
+}
+
+
+def typed(kind: str) -> tuple[pl.DataFrame, dict]:
+    """Rows of two values of a type, the second of which means missing, and their plan."""
+    values, dtype, code = TYPED[kind]
+    rows = pl.DataFrame({"row": range(40), "x": pl.Series(values * 20, dtype=dtype)})
+    columns = {
+        "row": {"role": "insensitive"},
+        "x": {"role": "quasi-identifier", "hierarchy": {"type": "any"}, "missing": [code]},
+    }
+    return rows, PLAN | {"columns": columns}
+
+
+def assert_half_is_missing(data, asked: dict, **options: str) -> None:
+    release = anonymize(data, asked, **options)
+    values = Counter(value for _, value in rows_of(release).elements())
+    assert len(values) == 2
+    assert values[""] == 20
+    release.close()
+
+
+@pytest.mark.parametrize("kind", TYPED)
+def test_a_value_is_the_code_however_its_type_writes_it(kind: str, tmp_path: Path) -> None:
+    rows, asked = typed(kind)
+    rows.write_parquet(tmp_path / "rows.parquet")
+    for data in (rows, rows.to_pandas(), rows.to_arrow(), tmp_path / "rows.parquet"):
+        assert_half_is_missing(data, asked)
+    assert_half_is_missing(tmp_path / "rows.parquet", asked, engine="frames")
+
+
+def test_a_value_is_the_code_on_spark_too(spark, tmp_path: Path) -> None:
+    for kind in TYPED:
+        rows, asked = typed(kind)
+        rows.write_parquet(tmp_path / f"{kind}.parquet")
+        assert_half_is_missing(tmp_path / f"{kind}.parquet", asked, engine="spark")
+
+
+@pytest.mark.parametrize("kind", TYPED)
+def test_a_value_is_the_code_in_databases_too(postgresql, kind: str) -> None:
+    import adbc_driver_postgresql.dbapi as driver
+
+    rows, asked = typed(kind)
+    table = kind.replace(" ", "_")
+    with driver.connect(postgresql.url) as connection, connection.cursor() as cursor:
+        cursor.adbc_ingest(table, rows.to_arrow(), mode="create")
+        cursor.execute(f'ALTER TABLE {table} ADD PRIMARY KEY ("row")')
+        connection.commit()
+    assert_half_is_missing(f"{postgresql.url}?table={table}", asked)
+
+
+def test_thousands_are_no_zeros_behind_a_point() -> None:
+    rows, asked = typed("three decimals")
+    texts = rows.with_columns(x=pl.when(pl.col("row") % 2 == 0).then(pl.lit("12.500")).otherwise(pl.lit("99.000")))
+    release = anonymize(texts, asked)
+    assert Counter(value for _, value in rows_of(release).elements()) == {"12.500": 20, "99.000": 20}
 
 
 @pytest.mark.parametrize("method", ["local", "mondrian", "greedy"])

@@ -1,14 +1,16 @@
 """Codes that mean "missing" in one column: which texts they are, and which columns have some."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
 from sfumato.patterns import regex
 from sfumato.shapes.frozen import FrozenDict
 
-# Three digits behind a mark may be thousands.
-_NUMBER = regex(r"([+-]?\d+)(?:\.(\d{1,2}))?")
-_MOST_DECIMALS = 2
+_NUMBER = regex(r"([+-]?\d+)(?:\.(\d+))?")
+_NUMERAL = regex(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
+# Decimals have so many digits at most. Three behind a mark may be thousands, save in a column of decimals.
+_MOST_DECIMALS, _THOUSANDS = 38, 3
+_DAY, _MIDNIGHT = regex(r"\d{4}-\d\d-\d\d"), regex(r"(\d{4}-\d\d-\d\d)[ T]00:00(?::00(?:\.0+)?)?")
 
 
 class HasCodes(Protocol):
@@ -23,36 +25,49 @@ def codes_of(columns: Mapping[str, HasCodes]) -> FrozenDict[tuple[str, ...]]:
     return FrozenDict({name: column.missing for name, column in columns.items() if column.missing})
 
 
-def code_texts(codes: Iterable[str]) -> tuple[str, ...]:
-    """The texts that codes may be read as: a number is the same with a decimal mark and zeros behind it.
+def code_texts(codes: Iterable[str], decimals: bool = False) -> tuple[str, ...]:
+    """The texts that codes may be read as: a number is the same with zeros behind a decimal mark, a day at midnight.
 
-    Columns of numbers with gaps become such of decimals in some programs: 99 is 99.0 there.
+    Columns of numbers with gaps become such of decimals in some programs: 99 is 99.0 there. Others know no days without
+    a time.
 
-    >>> code_texts(["99"]), code_texts(["99.0"])[:2]
-    (('99', '99.0', '99.00', '99,0', '99,00'), ('99.0', '99'))
-    >>> code_texts(["refused", "-1.5"])
-    ('refused', '-1.5', '-1.50', '-1,5', '-1,50')
+    >>> [text in code_texts(["99"]) for text in ("99", "99.0", "99,00", "99.000", "99.0000", "990")]
+    [True, True, True, False, True, False]
+    >>> code_texts(["refused", "1900-01-01"])
+    ('refused', '1900-01-01', '1900-01-01 00:00:00', '1900-01-01T00:00:00')
+
+    Args:
+        decimals: Whether the column is one of decimals, in which a point stands before no thousands.
     """
-    return tuple(dict.fromkeys(text for code in codes for text in _spellings(code)))
+    return tuple(dict.fromkeys(text for code in codes for text in (code, *_spellings(code, decimals))))
 
 
 def code_numbers(codes: Iterable[str]) -> tuple[float, ...]:
     """The codes that are numbers.
 
-    >>> code_numbers(["99", "refused", "-1.5"])
-    (99.0, -1.5)
+    >>> code_numbers(["99", "refused", "-1.125", "1e16"])
+    (99.0, -1.125, 1e+16)
     """
-    return tuple(float(code) for code in codes if _NUMBER.fullmatch(code))
+    return tuple(float(code) for code in codes if _NUMERAL.fullmatch(code))
 
 
-def _spellings(code: str) -> Iterable[str]:
-    yield code
-    number = _NUMBER.fullmatch(code)
-    if number is None:
-        return
-    whole, decimals = number[1], (number[2] or "").rstrip("0")
-    if not decimals:
+def _spellings(code: str, decimals: bool) -> Iterator[str]:
+    """Further ways in which a code may be written."""
+    if _NUMERAL.fullmatch(code):
+        yield repr(float(code))  # 10000000000000000 is 1e+16
+    if number := _NUMBER.fullmatch(code):
+        yield from _decimals(number[1], (number[2] or "").rstrip("0"), decimals)
+    if day := _MIDNIGHT.fullmatch(code):
+        yield day[1]
+    if day or _DAY.fullmatch(code):
+        yield from (f"{day[1] if day else code}{midnight}" for midnight in (" 00:00:00", "T00:00:00"))
+
+
+def _decimals(whole: str, fraction: str, decimals: bool) -> Iterator[str]:
+    """A number without a mark, where it needs none, and with each number of zeros behind one."""
+    if not fraction:
         yield whole
     for mark in ".,":
-        for size in range(max(len(decimals), 1), _MOST_DECIMALS + 1):
-            yield f"{whole}{mark}{decimals.ljust(size, '0')}"
+        for size in range(max(len(fraction), 1), _MOST_DECIMALS + 1):
+            if size != _THOUSANDS or len(fraction) == size or (decimals and mark == "."):
+                yield f"{whole}{mark}{fraction.ljust(size, '0')}"

@@ -60,7 +60,7 @@ class Table:
         """A value of a column, none where it is a code that means missing there."""
         if column not in self.codes:
             return value
-        texts = sql.listed(map(quoted, code_texts(self.codes[column])))
+        texts = sql.listed(map(quoted, code_texts(self.codes[column], decimals=self.kinds[column] == "numeric")))
         return f"(CASE WHEN ({self._text(column)})::text IN ({texts}) THEN NULL ELSE {value} END)"
 
     def counting(self, columns: Sequence[str], reading: Reading) -> str:

@@ -83,16 +83,12 @@ def open_source(connection: Any, path: Path, data: DataPlan, names: Sequence[str
         "duckdb": _duckdb,
         "survey": _survey,
     }[format_of(path, data)]
-    return _without_codes(opener(connection, path, data, names, scratch), data)
-
-
-def _without_codes(source: Source, data: DataPlan) -> Source:
-    """The source with no value where a column has a code that means missing there."""
+    source = opener(connection, path, data, names, scratch)
     if not data.codes:
         return source
-    read = {*source.columns} - {*source.textless}
-    numbered = source.numbered and without_codes(source.numbered, read, data)
-    return replace(source, table=without_codes(source.table, read, data), numbered=numbered)
+    kinds = dict(_kinds(connection, source.table))
+    numbered = source.numbered and without_codes(source.numbered, kinds, data)
+    return replace(source, table=without_codes(source.table, kinds, data), numbered=numbered)
 
 
 def _csv(_connection: Any, path: Path, data: DataPlan, names: Sequence[str], scratch: Path) -> Source:

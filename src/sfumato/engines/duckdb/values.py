@@ -1,6 +1,6 @@
 """Values as DuckDB reads them: every type with the one text that it has on all engines, or left out."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sfumato.engines import sql
@@ -38,13 +38,20 @@ def with_one_text(table: str, described: Sequence[tuple[Any, ...]]) -> str:
     return f"(SELECT *{chosen} FROM {table})"
 
 
-def without_codes(table: str, columns: Container[str], data: DataPlan) -> str:
-    """The table with no value where a column has a code that means missing there."""
+def without_codes(table: str, kinds: Mapping[str, str], data: DataPlan) -> str:
+    """The table with no value where a column has a code that means missing there.
+
+    Args:
+        table: A table expression.
+        kinds: The types of its columns that have texts.
+        data: How they are read.
+    """
     replaced = sql.listed(
-        f"CASE WHEN {_text(name, data.strip)} IN ({sql.listed(map(sql.text, code_texts(codes)))}) "
+        f"CASE WHEN {_text(name, data.strip)} IN "
+        f"({sql.listed(map(sql.text, code_texts(codes, decimals=_is_decimal(kinds[name]))))}) "
         f"THEN NULL ELSE {sql.name(name)} END AS {sql.name(name)}"
         for name, codes in data.codes.items()
-        if name in columns
+        if name in kinds
     )
     return f"(SELECT * REPLACE ({replaced}) FROM {table})" if replaced else table
 
@@ -60,7 +67,11 @@ def textless_in(described: Sequence[tuple[Any, ...]]) -> tuple[str, ...]:
 
 
 def _is_plain(kind: str) -> bool:
-    return kind in PLAIN or (kind.startswith("DECIMAL(") and kind.endswith(")"))
+    return kind in PLAIN or _is_decimal(kind)
+
+
+def _is_decimal(kind: str) -> bool:
+    return kind.startswith("DECIMAL(") and kind.endswith(")")
 
 
 def _is_worded(kind: str) -> bool:

@@ -32,6 +32,7 @@ from sfumato.engines.frames.sources import (
     bare,
     bytes_of,
     handed_over,
+    holds_decimals,
     holds_objects,
     textless_in,
     wrapped,
@@ -73,11 +74,12 @@ class FrameEngine(CountsPersons):
         # Of published rows, the key of each one's person, where a column named them.
         self.person_keys: list[str] | None = None
         for name in (codes or {}).keys() & {*self.columns} - self._textless:
-            self._empty(name, code_texts((codes or {})[name]))
+            self._empty(name, (codes or {})[name])
 
-    def _empty(self, column: str, texts: Sequence[str]) -> None:
-        """Have no value where a column has one of some texts; the caller's frame stays as it is."""
+    def _empty(self, column: str, codes: Sequence[str]) -> None:
+        """Have no value where a column has one of some codes; the caller's frame stays as it is."""
         values, places = self.coded(column)
+        texts = {*code_texts(codes, decimals=holds_decimals(self._frame[column]))}
         absent = np.isin(places, [place for place, text in enumerate(values) if text in texts])
         if absent.any():
             del self._coded[column]

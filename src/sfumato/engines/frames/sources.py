@@ -1,6 +1,7 @@
 """Frames as they come and go: of which kind, of types that have texts, and published with nothing beside the values."""
 
 from collections.abc import Container, Mapping
+from decimal import Decimal
 from importlib.util import find_spec
 from typing import Any
 
@@ -110,6 +111,13 @@ def holds_objects(series: "nw.Series[Any]") -> bool:
     if isinstance(series.dtype, nw.Object | nw.Unknown | nw.Categorical):
         return True
     return str(getattr(series.to_native(), "dtype", "")) == "object"
+
+
+def holds_decimals(series: "nw.Series[Any]") -> bool:
+    """Whether a column holds numbers with a fixed point, as those of databases are."""
+    if not holds_objects(series):
+        return isinstance(series.dtype, nw.Decimal)
+    return any(isinstance(value, Decimal) for value in series.to_list())
 
 
 def bytes_of(series: "nw.Series[Any]") -> bytes:

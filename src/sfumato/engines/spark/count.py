@@ -1,6 +1,7 @@
-"""What Spark counts by: the key and the text of a value, and the rows in which no required value is missing."""
+"""What Spark counts by: keys and texts of values without codes, and the rows in which no required one is missing."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pyspark.sql import functions as F  # noqa: N812
@@ -9,6 +10,8 @@ from sfumato.engines.engine import Reading
 from sfumato.engines.spark.sources import SparkSource
 from sfumato.engines.texts import WHITE_SPACE
 from sfumato.hierarchies.person_keys import SIGNS
+from sfumato.microdata.column_codes import code_numbers, code_texts
+from sfumato.microdata.data_plan import DataPlan
 
 
 def is_float(kind: Any) -> bool:
@@ -77,3 +80,28 @@ def present(frame: Any, source: SparkSource, reading: Reading, strip: bool) -> A
         if reading.missing:
             frame = frame.where(~text.isin(*reading.missing))
     return frame
+
+
+def without_codes(source: SparkSource, data: DataPlan) -> SparkSource:
+    """The source with no value where a column has a code that means missing there."""
+    codes = {name: codes for name, codes in data.codes.items() if name in source.columns}
+    places = {source.columns.index(name): name for name in codes if name not in source.textless}
+    if not places:
+        return source
+
+    def emptied(rows: Any) -> Any:
+        for place, name in places.items():
+            column = F.col(f"s{place}")
+            coded = _is_code(column, source.kind(place), codes[name], data.strip)
+            rows = rows.withColumn(f"s{place}", F.when(coded, F.lit(None)).otherwise(column))
+        return rows
+
+    number = source.number
+    return replace(source, frame=emptied(source.frame), number=None if number is None else lambda: emptied(number()))
+
+
+def _is_code(column: Any, kind: Any, codes: Sequence[str], strip: bool) -> Any:
+    """Whether a value is one of some codes; floating numbers are compared as such, since Spark has other texts."""
+    if is_float(kind):
+        return column.isin(*(F.lit(number).cast(kind) for number in code_numbers(codes)))
+    return key_of(column, kind, strip).isin(*code_texts(codes, decimals=str(kind.typeName()) == "decimal"))

@@ -14,9 +14,9 @@ from sfumato.engines.engine import LOOKED_AT_ROWS, CountsPersons, Reading
 from sfumato.engines.files import fingerprint
 from sfumato.engines.order import PERSON, PERSONS_FILE
 from sfumato.engines.spark.apply import Application
-from sfumato.engines.spark.count import key_of, plain_key_of, present, text_of
+from sfumato.engines.spark.count import key_of, plain_key_of, present, text_of, without_codes
 from sfumato.engines.spark.session import faults, session
-from sfumato.engines.spark.sources import ROW, SparkSource, of_frame, of_path, of_published, without_codes
+from sfumato.engines.spark.sources import ROW, SparkSource, of_frame, of_path, of_published
 from sfumato.engines.spark.writing import write
 from sfumato.engines.written.number_types import are_decimals, are_whole
 from sfumato.microdata.counts.frequencies import TextCounts

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from glob import escape
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,8 @@ from sfumato.delimited.decimal_marks import COMMA_NUMBER
 from sfumato.delimited.dialect import DecimalMark
 from sfumato.engines.files import files_in, format_of, head_of
 from sfumato.engines.names import check_names
-from sfumato.engines.texts import WHITE_SPACE, no_text
+from sfumato.engines.texts import no_text
 from sfumato.errors import EngineError
-from sfumato.microdata.column_codes import code_numbers, code_texts
 from sfumato.microdata.data_plan import DataPlan
 
 ROW = "sfumato_row"
@@ -80,32 +78,6 @@ def of_frame(frame: Any, hidden: tuple[str, ...] = ()) -> SparkSource:
     """The source for a frame, whose last columns may be hidden."""
     columns = tuple(name for name in frame.columns if name not in hidden)
     return SparkSource(_checked(frame, hidden), columns, hidden=hidden, textless=_textless_in(frame))
-
-
-def without_codes(source: SparkSource, data: DataPlan) -> SparkSource:
-    """The source with no value where a column has a code that means missing there."""
-    codes = {name: codes for name, codes in data.codes.items() if name in source.columns}
-    places = {source.columns.index(name): name for name in codes if name not in source.textless}
-    if not places:
-        return source
-
-    def emptied(rows: Any) -> Any:
-        for place, name in places.items():
-            column = F.col(f"s{place}")
-            is_code = _is_code(column, source.kind(place), codes[name], data.strip)
-            rows = rows.withColumn(f"s{place}", F.when(is_code, F.lit(None)).otherwise(column))
-        return rows
-
-    number = source.number
-    return replace(source, frame=emptied(source.frame), number=None if number is None else lambda: emptied(number()))
-
-
-def _is_code(column: Any, kind: Any, codes: Sequence[str], strip: bool) -> Any:
-    """Whether a value is one of some codes; floating numbers are compared as such, since Spark has other texts."""
-    if str(kind.typeName()) in ("float", "double"):
-        return column.isin(*(F.lit(number).cast(kind) for number in code_numbers(codes)))
-    text = column.cast("string")
-    return (F.trim(text, F.lit(WHITE_SPACE)) if strip else text).isin(*code_texts(codes))
 
 
 def of_path(spark: Any, path: str, plan: DataPlan, names: Sequence[str]) -> SparkSource:
