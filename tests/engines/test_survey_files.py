@@ -65,6 +65,14 @@ def test_an_spss_file_that_tells_of_other_columns_is_damaged(tmp_path, ending, b
             read(path)
 
 
+@pytest.mark.parametrize("column", [NAMED, NEXT])
+def test_columns_without_a_format_are_read(tmp_path, column) -> None:
+    """Some programs write none; which values a column has is told by its width."""
+    path = written(tmp_path, ".sav")
+    put(path, column, -8, 0)
+    assert read_survey(path).columns == {"sex": ["1", "2", "1"], "name": ["Ada", "Bo", WIDE]}
+
+
 @pytest.mark.parametrize(("ending", "before", "place"), [(".sav", b"$FL2", 80), (".dta", b"<N>", 3)])
 def test_a_file_that_tells_of_more_rows_than_it_holds_is_damaged(tmp_path, ending, before, place) -> None:
     """The reader made room for a thousand million rows."""

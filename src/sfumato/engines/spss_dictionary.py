@@ -16,8 +16,8 @@ LAYOUT, LAYOUTS, HEADER = 64, (2, 3), 176
 COLUMN, LABELS, LABELED, DOCUMENTS, FURTHER, END = 2, 3, 4, 6, 7, 999
 # Widths of columns: 0 is a number, -1 goes on with the text of the column before.
 WIDTHS = range(-1, 256)
-# Kinds of formats that show texts.
-TEXT_FORMATS = (1, 2)
+# Kinds of formats that show texts; some programs write none at all.
+TEXT_FORMATS, NO_FORMAT = (1, 2), 0
 # So much of a text each of its records stands for.
 PART = 8
 # Labels of wider texts stand among the further records.
@@ -66,8 +66,8 @@ class _Dictionary:
             raise ValueError("there is no such width, or no text that goes on here")
         self._going_on = self._going_on - 1 if width < 0 else max(-(-width // PART) - 1, 0)
         self._widths.append(width)
-        shown_as_text = self._number() >> 16 & 0xFF in TEXT_FORMATS
-        if width >= 0 and shown_as_text != (width > 0):
+        shown_as = self._number() >> 16 & 0xFF
+        if width >= 0 and shown_as != NO_FORMAT and (shown_as in TEXT_FORMATS) != (width > 0):
             raise ValueError("a number is shown as a text, or a text as a number")
         self._skip(12)  # another format, and the name
         if labeled:

@@ -25,7 +25,10 @@ ROOM, SPARSE = 1 << 24, 20
 # So many bytes are never too many for a part; beyond, no table is so much longer than what it is packed in.
 LENGTH, PACKED = 1 << 30, 200
 # The parts of an .xlsb file that hold cells, and the kinds of its records that are rows, and cells that are not blank.
-BINARY_SHEETS, ROW, FILLED = "xl/worksheets/", 0, range(2, 12)
+BINARY_SHEETS, ROW = "xl/worksheets/", 0
+NUMBERED = frozenset((ROW, *range(2, 12)))
+# From here on a byte of a record's kind or length says that another follows.
+LONG = 0x80
 # Letters of columns, and digits of rows that a place has at most.
 LETTERS, DIGITS = 3, 7
 Bytes = npt.NDArray[np.uint8]
@@ -60,8 +63,8 @@ class _Extent:
     lowest: Place = (-1, -1)
     rightmost: Place = (-1, -1)
 
-    def add(self, first: Place, last: Place) -> None:
-        self.cells += 1
+    def add(self, first: Place, last: Place, cells: int = 1) -> None:
+        self.cells += cells
         self.top, self.left = min(self.top, first[0]), min(self.left, first[1])
         self.lowest = max(self.lowest, last)
         self.rightmost = last if last[1] > self.rightmost[1] else self.rightmost
@@ -131,20 +134,35 @@ def _check(archive: Archive, part: str, cells: "_XlsxCells | _OdsCells") -> None
 
 
 def _check_binary(archive: Archive, part: str) -> None:
-    """Check a sheet of an .xlsb file: records of a kind, a length and a content, which begins with a row or column."""
-    extent, row = _Extent(), -1
-    content = b"".join(archive.chunks(part))
-    place = 0
-    while place < len(content):
-        kind, place = _varying(content, place)
-        length, place = _varying(content, place)
-        if kind == ROW:
-            row = int.from_bytes(content[place : place + 4], "little")
-        elif kind in FILLED:
-            column = int.from_bytes(content[place : place + 4], "little")
-            extent.add((row, column), (row, column))
-        place += length
+    """Check a sheet of an .xlsb file; what is told of a row is added at once, since a sheet has millions of cells."""
+    extent, row, columns = _Extent(), -1, list[int]()
+    for kind, number in _numbers_in(b"".join(archive.chunks(part))):
+        if kind != ROW:
+            columns.append(number)
+            continue
+        if columns:
+            extent.add((row, min(columns)), (row, max(columns)), len(columns))
+            columns = []
+        row = number
+    if columns:
+        extent.add((row, min(columns)), (row, max(columns)), len(columns))
     extent.check()
+
+
+def _numbers_in(content: bytes) -> Iterator[tuple[int, int]]:
+    """The kind of each record that is a row or a filled cell, and its row or column, with which its content begins.
+
+    Records have a kind, a length and a content.
+    """
+    place, end = 0, len(content)
+    while place < end:
+        kind, length, place = content[place], content[place + 1], place + 2
+        if kind >= LONG or length >= LONG:  # hardly one in a thousand
+            kind, place = _varying(content, place - 2)
+            length, place = _varying(content, place)
+        if kind in NUMBERED:
+            yield kind, int.from_bytes(content[place : place + 4], "little")
+        place += length
 
 
 def _varying(content: bytes, place: int) -> tuple[int, int]:
@@ -152,7 +170,7 @@ def _varying(content: bytes, place: int) -> tuple[int, int]:
     number = 0
     for count, byte in enumerate(content[place : place + 4], 1):
         number |= (byte & 0x7F) << 7 * (count - 1)
-        if byte < 0x80:
+        if byte < LONG:
             return number, place + count
     return number, place + 4
 
