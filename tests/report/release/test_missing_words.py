@@ -66,3 +66,28 @@ def test_a_word_of_many_rows_stays_and_is_explained() -> None:
     made = anonymize(rows, plan)
     assert "refused" in made.data["s"].to_list()
     assert "the value is missing: <code>refused</code>" in files(made)["report-external.html"]
+
+
+@pytest.mark.parametrize("writers", [1, 6])
+def test_a_remark_in_many_rows_of_one_person_is_as_rare_as_in_one(writers: int) -> None:
+    """Promises count persons: six rows of one person are no crowd."""
+    remarked = {f"p{place // 6 if writers == 1 else place}" for place in range(6)}
+    persons = [f"p{place // 6}" for place in range(60)] if writers == 1 else [f"p{place}" for place in range(60)]
+    ill = [
+        "see Mr. Kowalczyk" if person in remarked else "flu" if place % 2 else "cold"
+        for place, person in enumerate(persons)
+    ]
+    rows = pl.DataFrame({"pid": persons, "q": ["a"] * 60, "ill": ill})
+    columns = {
+        "pid": {"role": "person"},
+        "q": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+        "ill": {"role": "sensitive"},
+    }
+    promises = [
+        {"model": "k-anonymity", "k": 5},
+        {"model": "l-diversity", "variant": "distinct", "l": 2, "column": "ill"},
+    ]
+    plan = {"version": 1, "data": {"missing": ["see Mr. Kowalczyk"]}, "columns": columns, "privacy": promises}
+    published = anonymize(rows, plan).data["ill"].to_list()
+    assert published.count("see Mr. Kowalczyk") == (0 if writers == 1 else 6)
+    assert published.count(None) == (6 if writers == 1 else 0)

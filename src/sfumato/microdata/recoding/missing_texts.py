@@ -1,12 +1,13 @@
 """Texts that mean "missing" in columns under a promise: which of them are published, and which as empty fields.
 
 No promise counts a missing value. So what a file holds in its place must tell nothing: of the words of a plan, those
-that every file may hold (`NA`, `k.A.`, -9) tell nothing, and neither do others that many rows have. One of few rows may
-be a remark that somebody wrote among numbers, with a name in it.
+that every file may hold (`NA`, `k.A.`, -9) tell nothing, and neither do others that many rows have, of many persons
+where a column names these. One of few may be a remark that somebody wrote among numbers, with a name in it.
 """
 
 from sfumato.hierarchies.suggest.missing_words import MISSING_WORDS
 from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.models.persons import whole_by_persons
 from sfumato.microdata.plan.model import Plan
 
 _KNOWN = frozenset(word.casefold() for word in MISSING_WORDS)
@@ -28,13 +29,13 @@ def missing_spellings(plan: Plan, table: FrequencyTable, name: str) -> int:
 
 
 def is_rare_word(plan: Plan, table: FrequencyTable, name: str) -> bool:
-    """Whether a column's one text for "missing" is a word of its own, in fewer rows than promises ask for."""
+    """Whether a column's one text for "missing" is a word of its own, of fewer rows or persons than asked for."""
     absent = _absent(table, name)
     if missing_spellings(plan, table, name) != 1 or all(text is None or is_plain(text) for text in absent):
         return False
-    content = table.sensitive[name]
-    rows = int(content.counts[content.values == table.sensitive_values[name].index(None)].sum())
-    return rows < max([_FEWEST, *(int(model.asked) for model in plan.privacy if model.name == "k-anonymity")])
+    content = whole_by_persons(table.whole).sensitive[name]
+    count = int(content.counts[content.values == table.sensitive_values[name].index(None)].sum())
+    return count < max([_FEWEST, *(int(model.asked) for model in plan.privacy if model.name == "k-anonymity")])
 
 
 def are_blanked(plan: Plan, table: FrequencyTable, name: str) -> bool:
