@@ -5,6 +5,7 @@ that every file may hold (`NA`, `k.A.`, -9) tell nothing, and neither do others 
 where a column names these. One of few may be a remark that somebody wrote among numbers, with a name in it.
 """
 
+from sfumato.dataclass import dataclass
 from sfumato.hierarchies.suggest.missing_words import MISSING_WORDS
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.models.persons import whole_by_persons
@@ -23,34 +24,49 @@ def is_plain(text: str) -> bool:
     return text.casefold() in _KNOWN or not any(map(str.isalpha, text))
 
 
-def missing_spellings(plan: Plan, table: FrequencyTable, name: str) -> int:
-    """In how many ways a missing value is written in a column, an empty field being one; none where spellings stay."""
-    return 0 if plan.data.spellings == "keep" else len(_absent(table, name))
+@dataclass(frozen=True, slots=True)
+class AbsentTexts:
+    """The texts of a column that mean "missing", an empty one and none being the same.
+
+    Attributes:
+        texts: The texts; None for an empty field.
+        count: The rows, or persons where a column names these, that have one of them.
+    """
+
+    texts: frozenset[str | None]
+    count: int
+
+    def are_several(self, plan: Plan) -> bool:
+        """Whether a missing value is written in several ways, and spellings do not stay."""
+        return plan.data.spellings != "keep" and len(self.texts) > 1
+
+    def is_rare_word(self, plan: Plan) -> bool:
+        """Whether the one text is a word of its own, of fewer rows or persons than promises ask for."""
+        if plan.data.spellings == "keep" or len(self.texts) != 1:
+            return False
+        fewest = max([_FEWEST, *(int(model.asked) for model in plan.privacy if model.name == "k-anonymity")])
+        return self.count < fewest and not any(text is None or is_plain(text) for text in self.texts)
+
+    def are_blanked(self, plan: Plan) -> bool:
+        """Whether missing values are published as empty fields, however they were written."""
+        return self.are_several(plan) or self.is_rare_word(plan)
 
 
-def is_rare_word(plan: Plan, table: FrequencyTable, name: str) -> bool:
-    """Whether a column's one text for "missing" is a word of its own, of fewer rows or persons than asked for."""
-    absent = _absent(table, name)
-    if missing_spellings(plan, table, name) != 1 or all(text is None or is_plain(text) for text in absent):
-        return False
-    content = whole_by_persons(table.whole).sensitive[name]
-    count = int(content.counts[content.values == table.sensitive_values[name].index(None)].sum())
-    return count < max([_FEWEST, *(int(model.asked) for model in plan.privacy if model.name == "k-anonymity")])
-
-
-def are_blanked(plan: Plan, table: FrequencyTable, name: str) -> bool:
-    """Whether missing values of a column are published as empty fields, however they were written."""
-    return missing_spellings(plan, table, name) > 1 or is_rare_word(plan, table, name)
+def absent_texts(table: FrequencyTable, name: str) -> AbsentTexts:
+    """The texts of a column that mean "missing"."""
+    values = table.sensitive_values[name]
+    if None not in values:
+        return AbsentTexts(frozenset(), 0)
+    missing, content = values.index(None), whole_by_persons(table.whole).sensitive[name]
+    texts = frozenset(text or None for text, code in table.spellings[name].items() if code == missing)
+    return AbsentTexts(texts, int(content.counts[content.values == missing].sum()))
 
 
 def published_words(plan: Plan, table: FrequencyTable) -> dict[str, tuple[str, ...]]:
     """The texts for "missing" that stand in the published file, by their column."""
-    judged = (name for name in plan.promise_columns if name in table.spellings)
-    shown = {name: _absent(table, name) for name in judged if not are_blanked(plan, table, name)}
-    return {name: tuple(text for text in plan.data.missing if text in texts) for name, texts in shown.items()}
-
-
-def _absent(table: FrequencyTable, name: str) -> set[str | None]:
-    """The texts of a column that mean "missing"; an empty one and none are the same."""
-    values = table.sensitive_values[name]
-    return {text or None for text, code in table.spellings[name].items() if values[code] is None}
+    absent = {name: absent_texts(table, name) for name in plan.promise_columns if name in table.spellings}
+    return {
+        name: tuple(text for text in plan.data.missing if text in entry.texts)
+        for name, entry in absent.items()
+        if not entry.are_blanked(plan)
+    }

@@ -31,10 +31,11 @@ from sfumato.microdata.relations.search import Placement, Search
 from sfumato.pipelines.pseudonyms.keys import exposed_keys, read_key
 from sfumato.pipelines.relations.folder import FilesRelease
 from sfumato.pipelines.relations.judging import JoinedVerdict, judge_joined
+from sfumato.pipelines.relations.missing_words import absent_in_files, blanks_of
 from sfumato.pipelines.relations.reading import OpenFile, open_files, relations_of
 from sfumato.pipelines.relations.uniques import telling, unique_rows_of_files
 from sfumato.pipelines.stages.order import order_remarks
-from sfumato.pipelines.stages.remarks import column_codes
+from sfumato.pipelines.stages.remarks import blanked_words, column_codes
 from sfumato.version import __version__
 
 STABLE_KEYS = (
@@ -73,8 +74,10 @@ def anonymize_files(
         if scratch is not None:
             stack.callback(scratch.cleanup)
         published: dict[str, PublishedRows] = {}
+        absent = absent_in_files(opened, resolved, relations)
         for file in opened:
-            rows = _publish(file, resolved, relations, placement, keys, people, scratch)
+            blanks = blanks_of(file, resolved, absent)
+            rows = _publish(file, resolved, relations, placement, keys, people, scratch, blanks)
             stack.callback(rows.close)
             published[file.name] = rows
         verdict = judge_joined(resolved, published)
@@ -83,6 +86,7 @@ def anonymize_files(
         unique = unique_rows_of_files(resolved, opened, published)
         seconds = perf_counter() - begin
         figures = _figures(resolved, relations, placement, verdict, unique, opened[0].engine.name, seconds)
+        figures["remarks"] += blanked_words(resolved, absent)
         stack.pop_all()
     for file in opened:
         if published[file.name] is not file.engine:
@@ -149,12 +153,14 @@ def _publish(
     keys: Mapping[str, Mapping[str, str]],
     people: Sequence[str],
     scratch: Scratch | None,
+    blanks: Mapping[str, Mapping[str | None, str | None]],
 ) -> PublishedRows:
     """One file written, read back and compared; dates shifted where the plan says so."""
     recoding = _recoding(file, relations, placement, keys)
     handling = Handling(
         withheld_columns=tuple(name for name in file.plan.withheld_columns if name not in file.keys),
         order_key=f"{plan.secret}:order:{file.name}:" if plan.output.order == "shuffle" else None,
+        labels=blanks,
     )
     shifts = {own: days for own in file.names if (days := file.plan.columns[own].shift_days) is not None}
     target = None if scratch is None else scratch.path / f"{file.name}.{plan.output.format}"
@@ -195,15 +201,16 @@ def _recoding(
     ).astype(np.int32)
     first = np.cumsum(file.text_counts.counts) - file.text_counts.counts
     persons = relations.persons[file.name][first]
-    order = np.lexsort(combinations.T[::-1])
     classes, owners = np.unique(np.column_stack([shown, placement.withheld[persons]]), axis=0, return_inverse=True)
     owners = owners.reshape(-1)
     sizes = np.bincount(owners, weights=file.text_counts.counts, minlength=len(classes)).astype(np.int64)
+    # Rows were counted by judged columns, too: who has two values there is still one combination, to be joined once.
+    distinct, firsts = np.unique(combinations, axis=0, return_index=True)
     return ClassRecoding(
         columns,
         tuple(codings),
-        np.ascontiguousarray(combinations[order]),
-        owners[order].astype(np.int32),
+        np.ascontiguousarray(distinct),
+        owners[firsts].astype(np.int32),
         tuple(labels),
         np.ascontiguousarray(classes[:, :-1]),
         classes[:, -1].astype(bool),

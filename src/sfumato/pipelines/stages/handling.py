@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.missing_texts import are_blanked
+from sfumato.microdata.recoding.missing_texts import absent_texts
 from sfumato.microdata.recoding.prediction import veils
 from sfumato.microdata.recoding.recoding import Handling, Recoding
 
@@ -13,7 +13,7 @@ def _labels(plan: Plan, table: FrequencyTable, name: str) -> dict[str | None, st
     """What each text of a column is published as; one that means missing perhaps as an empty field."""
     values = table.sensitive_values[name]
     rewritten = plan.columns[name].operations is not None or name in plan.spelled_columns
-    blanked = are_blanked(plan, table, name)
+    blanked = absent_texts(table, name).are_blanked(plan)
     return {
         text: (None if blanked else text) if values[code] is None else values[code] if rewritten else text
         for text, code in table.spellings[name].items()
@@ -25,7 +25,7 @@ def _changed(plan: Plan, table: FrequencyTable) -> Iterator[tuple[str, dict[str 
     for name, column in plan.columns.items():
         if name not in table.sensitive_values or column.role == "quasi-identifier":  # a target is measured alone
             continue
-        respelled = are_blanked(plan, table, name) or (
+        respelled = absent_texts(table, name).are_blanked(plan) or (
             name in plan.spelled_columns and changed_texts(plan, table, name)
         )
         if column.operations is not None or (column.perturbation is None and respelled):

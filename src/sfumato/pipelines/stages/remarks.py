@@ -11,7 +11,7 @@ from sfumato.microdata.measures.disclosure import Disclosure
 from sfumato.microdata.measures.release import Measures
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.publishing.perturbation import SwapHouseholds
-from sfumato.microdata.recoding.missing_texts import is_rare_word, missing_spellings
+from sfumato.microdata.recoding.missing_texts import AbsentTexts, absent_texts
 from sfumato.pipelines.stages.column_looks import ColumnLooks
 from sfumato.pipelines.stages.handling import changed_texts
 from sfumato.pipelines.stages.reading import reading_of
@@ -79,13 +79,17 @@ def _repeated_names(looks: ColumnLooks, profiles: Mapping[str, Profile]) -> tupl
 
 def merged_spellings(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:
     """That spellings of one value were made one, in which columns; no value is told."""
-    absent = [name for name in plan.promise_columns if name in table.sensitive_values]
-    several = _quoted(name for name in absent if missing_spellings(plan, table, name) > 1)
-    rare = _quoted(name for name in absent if is_rare_word(plan, table, name))
-    told = ((SEVERAL_WAYS, several), (RARE_WORD, rare))
-    empty = tuple(text.format(names=names) for text, names in told if names)
+    absent = {name: absent_texts(table, name) for name in plan.promise_columns if name in table.sensitive_values}
     merged = {name: changed_texts(plan, table, name) for name in plan.spelled_columns if name in table.sensitive_values}
-    return (*empty, *merged_remarks(merged))
+    return (*blanked_words(plan, absent), *merged_remarks(merged))
+
+
+def blanked_words(plan: Plan, absent: Mapping[str, AbsentTexts]) -> tuple[str, ...]:
+    """In which columns texts that mean missing are published as empty fields."""
+    several = _quoted(name for name, entry in absent.items() if entry.are_several(plan))
+    rare = _quoted(name for name, entry in absent.items() if entry.is_rare_word(plan))
+    told = ((SEVERAL_WAYS, several), (RARE_WORD, rare))
+    return tuple(text.format(names=names) for text, names in told if names)
 
 
 def _quoted(names: Iterable[str]) -> str:
