@@ -1,4 +1,4 @@
-"""Shapes: one description of a plan's parts that both reads values and writes the JSON Schema.
+"""Shapes: one description of a plan's parts that both reads values and writes the JSON Schema; those made of others.
 
 A shape reads a plain value (as YAML or JSON gives it) into a typed one. Every fault is collected with its place, so
 that a user sees all of them at once; unknown names are refused with the nearest valid one.
@@ -7,41 +7,55 @@ that a user sees all of them at once; unknown names are refused with the nearest
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from contextlib import suppress
 from dataclasses import is_dataclass
-from sys import float_info
-from types import NoneType
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, did_you_mean
 from sfumato.shapes.faults import Faults, Refused
 from sfumato.shapes.frozen import FrozenDict
+from sfumato.shapes.scalars import (
+    LARGEST,
+    Anything,
+    Choice,
+    Flag,
+    Integer,
+    Number,
+    Scalar,
+    Schema,
+    Shape,
+    Text,
+    described,
+    invalid_choice,
+    kind_of,
+    name_of,
+)
+
+# Who names shapes finds all of them here.
+__all__ = [
+    "LARGEST",
+    "Anything",
+    "Choice",
+    "Conversion",
+    "Either",
+    "Flag",
+    "Integer",
+    "Key",
+    "ListOf",
+    "MapOf",
+    "Number",
+    "Record",
+    "Scalar",
+    "Schema",
+    "Shape",
+    "Tagged",
+    "Text",
+    "kind_of",
+    "read",
+]
 
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
-Schema = dict[str, Any]
-# The largest whole number that compiled loops can hold.
-LARGEST = 2**63 - 1
 # How alike two names must be for one to be taken for the other.
 NEAR = 0.6
-# The words for kinds of values; the first that fits is said, since a truth value is a whole number, too.
-KINDS: dict[type, str] = {
-    NoneType: "nothing",
-    bool: "true/false",
-    int: "a whole number",
-    float: "a number",
-    str: "text",
-    Mapping: "a mapping",
-    Sequence: "a list",
-    type: "a class",
-}
-
-
-class Shape(Protocol[T_co]):
-    """What a value must look like."""
-
-    def read(self, value: object, at: str, faults: Faults) -> T_co: ...
-
-    def schema(self) -> Schema: ...
 
 
 def read(shape: Shape[T], value: object, at: str = "") -> T:
@@ -60,142 +74,6 @@ def read(shape: Shape[T], value: object, at: str = "") -> T:
     return result
 
 
-def kind_of(value: object) -> str:
-    """The word for a value's kind in a message."""
-    return next((word for kind, word in KINDS.items() if isinstance(value, kind)), type(value).__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """A text, not empty unless allowed; numbers and dates that YAML has read as such are not texts."""
-
-    about: str = ""
-    may_be_empty: bool = False
-
-    def read(self, value: object, at: str, faults: Faults) -> str:
-        if not isinstance(value, str):
-            raise faults.refuse(at, f"must be text, is {kind_of(value)}.", "Put it in quotes.")
-        if not value and not self.may_be_empty:
-            raise faults.refuse(at, "must not be empty.")
-        return value
-
-    def schema(self) -> Schema:
-        return _described({"type": "string"} | ({} if self.may_be_empty else {"minLength": 1}), self.about)
-
-
-@dataclass(frozen=True, slots=True)
-class Scalar:
-    """A text, or a number or truth value taken as its text (keys and values of a tree, codes of totals)."""
-
-    about: str = ""
-
-    def read(self, value: object, at: str, faults: Faults) -> str:
-        if isinstance(value, bool):
-            return "true" if value else "false"
-        if not isinstance(value, str | int | float):
-            raise faults.refuse(at, f"must be text or a number, is {kind_of(value)}.")
-        # A number from a plan file knows how it was written.
-        return str(getattr(value, "text", value))
-
-    def schema(self) -> Schema:
-        return _described({"type": ["string", "number", "boolean"]}, self.about)
-
-
-@dataclass(frozen=True, slots=True)
-class _Bounded:
-    """Numbers within bounds."""
-
-    minimum: float | None = None
-    maximum: float | None = None
-    about: str = ""
-    kind: ClassVar[str] = "number"
-
-    def check(self, value: float, at: str, faults: Faults) -> None:
-        if self.minimum is not None and value < self.minimum:
-            raise faults.refuse(at, f"must be at least {self.minimum}, is {value}.")
-        if self.maximum is not None and value > self.maximum:
-            raise faults.refuse(at, f"must be at most {self.maximum}, is {value}.")
-
-    def schema(self) -> Schema:
-        bounds = {"minimum": self.minimum, "maximum": self.maximum}
-        return _described(
-            {"type": self.kind} | {name: bound for name, bound in bounds.items() if bound is not None}, self.about
-        )
-
-
-class Integer(_Bounded):
-    """A whole number within bounds."""
-
-    __slots__ = ()
-    kind = "integer"
-
-    def read(self, value: object, at: str, faults: Faults) -> int:
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise faults.refuse(at, f"must be a whole number, is {kind_of(value)}.")
-        if abs(value) > LARGEST:
-            raise faults.refuse(at, f"must be at most {LARGEST}.")
-        self.check(value, at, faults)
-        return value
-
-
-class Number(_Bounded):
-    """A finite number within bounds."""
-
-    __slots__ = ()
-
-    def read(self, value: object, at: str, faults: Faults) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise faults.refuse(at, f"must be a number, is {kind_of(value)}.")
-        if not abs(value) <= float_info.max:  # a whole number may be too large to become a float at all
-            raise faults.refuse(at, "must be a finite number, is infinite or none at all.")
-        self.check(value, at, faults)
-        return float(value)
-
-
-@dataclass(frozen=True, slots=True)
-class Flag:
-    """True or false."""
-
-    about: str = ""
-
-    def read(self, value: object, at: str, faults: Faults) -> bool:
-        if not isinstance(value, bool):
-            raise faults.refuse(at, f"must be true or false, is {kind_of(value)}.")
-        return value
-
-    def schema(self) -> Schema:
-        return _described({"type": "boolean"}, self.about)
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """One of a few names."""
-
-    names: tuple[str, ...]
-    about: str = ""
-
-    def read(self, value: object, at: str, faults: Faults) -> Any:
-        if value not in self.names:
-            raise faults.refuse(at, *_invalid(value, self.names))
-        return value
-
-    def schema(self) -> Schema:
-        return _described({"enum": list(self.names)}, self.about)
-
-
-@dataclass(frozen=True, slots=True)
-class Anything:
-    """Any value, checked by whoever uses it."""
-
-    about: str = ""
-
-    def read(self, value: object, at: str, faults: Faults) -> Any:  # noqa: ARG002
-        return value
-
-    def schema(self) -> Schema:
-        return _described({}, self.about)
-
-
 @dataclass(frozen=True, slots=True)
 class ListOf(Generic[T]):
     """A list of values of one shape, read into a tuple."""
@@ -212,7 +90,7 @@ class ListOf(Generic[T]):
 
     def schema(self) -> Schema:
         size = {"minItems": self.at_least} if self.at_least else {}
-        return _described({"type": "array", "items": self.item.schema()} | size, self.about)
+        return described({"type": "array", "items": self.item.schema()} | size, self.about)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +111,7 @@ class MapOf(Generic[T]):
 
     def schema(self) -> Schema:
         size = {"minProperties": self.at_least} if self.at_least else {}
-        return _described({"type": "object", "additionalProperties": self.value.schema()} | size, self.about)
+        return described({"type": "object", "additionalProperties": self.value.schema()} | size, self.about)
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,7 +165,7 @@ class Record(Generic[T]):
             "properties": {key: spec.shape.schema() for key, spec in self.keys.items()},
             "additionalProperties": False,
         }
-        return _described(schema | ({"required": required} if required else {}), self.about)
+        return described(schema | ({"required": required} if required else {}), self.about)
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +184,7 @@ class Tagged(Generic[T]):
         if self.tag not in value:
             faults.refuse(_join(at, self.tag), "is missing.", "Valid: " + ", ".join(self.variants) + ".")
         elif not isinstance(name, str) or name not in self.variants:
-            faults.refuse(_join(at, self.tag), *_invalid(name, self.variants))
+            faults.refuse(_join(at, self.tag), *invalid_choice(name, self.variants))
         else:
             return self.variants[name].read(rest, at, faults)
         self._nearest(name).read(rest, at, faults)
@@ -316,13 +194,13 @@ class Tagged(Generic[T]):
         """What the other keys are read by where the tag is wrong: the nearest variant, or what all of them know."""
         from difflib import get_close_matches
 
-        near = get_close_matches(_name(name), self.variants, n=1, cutoff=NEAR)
+        near = get_close_matches(name_of(name), self.variants, n=1, cutoff=NEAR)
         if near:
             return self.variants[near[0]]
         return Record({key: Key(Anything()) for variant in self.variants.values() for key in variant.keys}, dict)
 
     def schema(self) -> Schema:
-        return _described({"oneOf": [self._variant(name) for name in self.variants]}, self.about)
+        return described({"oneOf": [self._variant(name) for name in self.variants]}, self.about)
 
     def _variant(self, name: str) -> Schema:
         schema = self.variants[name].schema()
@@ -345,7 +223,7 @@ class Either:
         raise faults.refuse(at, f"{kind_of(value)} does not fit here.")
 
     def schema(self) -> Schema:
-        return _described({"anyOf": [shape.schema() for _, shape in self.options]}, self.about)
+        return described({"anyOf": [shape.schema() for _, shape in self.options]}, self.about)
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,17 +254,6 @@ def _said(error: ValueError | PlanError) -> str:
     return " ".join(fault.what for fault in error.faults) if isinstance(error, PlanError) else str(error)
 
 
-def _invalid(value: object, names: Iterable[str]) -> tuple[str, str]:
-    """What is wrong with a name that is none of these, and the nearest."""
-    shown = f'"{value}"' if isinstance(value, str) else kind_of(value)
-    return f"{shown} is not a valid choice.", did_you_mean(_name(value), names)
-
-
-def _name(value: object) -> str:
-    """What names are compared with: only texts are like names."""
-    return value if isinstance(value, str) else ""
-
-
 def _all(parts: Iterable[tuple[Shape[Any], object, str]], faults: Faults, before: int | None = None) -> list[Any]:
     """Read all parts, collecting the faults of each; refuse when there are more than before."""
     before = len(faults.entries) if before is None else before
@@ -406,7 +273,3 @@ def _check_many(value: Sized, at_least: int, at: str, faults: Faults) -> None:
 
 def _join(at: str, key: str) -> str:
     return f"{at}.{key}" if at else key
-
-
-def _described(schema: Schema, about: str) -> Schema:
-    return schema | ({"description": about} if about else {})
