@@ -312,6 +312,14 @@ def test_a_code_in_a_published_file_is_found(tmp_path: Path) -> None:
     assert not verify(broken, PLAN | {"columns": columns}).holds
 
 
+def test_a_code_is_found_however_it_is_written() -> None:
+    columns = COLUMNS | {"row": {"role": "identifier"}, "hours": {"role": "insensitive", "missing": [99]}}
+    release = anonymize(ROWS, PLAN | {"columns": columns})
+    assert verify(release.data, PLAN | {"columns": columns}).holds
+    broken = release.data.with_columns(hours=pl.col("hours").cast(pl.Float64).fill_null(99.0))
+    assert not verify(broken, PLAN | {"columns": columns}).holds
+
+
 def test_the_recoding_is_applied_to_new_rows(tmp_path: Path) -> None:
     from sfumato.pipelines.apply import apply
 
@@ -335,6 +343,16 @@ def test_the_population_is_read_alike(tmp_path: Path) -> None:
     release = anonymize(files["rows.parquet"], asked)
     assert rows_of(release) == expected()
     release.close()
+
+
+def test_a_code_in_the_population_is_missing_there(tmp_path: Path) -> None:
+    """Two rows without an age are among forty of the population, who all have the code there."""
+    people = pl.DataFrame({"age": [99, 99] + [30] * 10})
+    pl.DataFrame({"age": [99] * 40 + [30] * 40}).write_csv(tmp_path / "all.csv")
+    columns = {"age": {"role": "quasi-identifier", "hierarchy": {"type": "any"}, "missing": [99]}}
+    promise = {"model": "k-map", "k": 20, "population": {"source": str(tmp_path / "all.csv")}}
+    release = anonymize(people, PLAN | {"columns": columns, "privacy": [promise]})
+    assert Counter(map(str, release.data["age"].to_list())) == {"None": 2, "30": 10}
 
 
 def test_several_files_have_codes_of_their_own(tmp_path: Path) -> None:

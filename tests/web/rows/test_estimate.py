@@ -72,6 +72,13 @@ def test_a_moment_that_is_too_short_leaves_the_quickest_method(workspace, monkey
     assert Estimates(workspace).of(workspace.plan).detail > 0
 
 
+def test_codes_of_a_column_are_missing_in_what_is_counted(workspace) -> None:
+    coded = deepcopy(workspace.plan)
+    coded["columns"]["sex"] = {"role": "quasi-identifier", "hierarchy": {"type": "any"}, "missing": ["m"]}
+    table = Estimates(workspace).count(coded)
+    assert {*table.ladders[table.columns.index("sex")].values} == {"f", None}
+
+
 def test_another_goal_or_ladder_is_estimated_anew(workspace, searches) -> None:
     estimates = Estimates(workspace)
     stricter, coarser = deepcopy(workspace.plan), deepcopy(workspace.plan)
