@@ -128,7 +128,7 @@ def test_whole_percentages_follow_too():
 
 def test_columns_that_may_be_counts_or_not_are_refused():
     frame = pandas.DataFrame({"cases": [5, 40], "population": [20, 80], "found": [25, 50]}, index=["x", "y"])
-    with pytest.raises(DataError) as caught:
+    with pytest.raises(DataError, match='"population", "found" of the crosstab may be counts') as caught:
         suppress(frame, "cms-11")
     assert caught.value.code == "data.ambiguous-column"
     counts = {"cases": None, "population": None, "found": None}
@@ -250,8 +250,69 @@ def test_categories_that_are_called_so_are_counts_where_they_add_up_to_a_total()
     )
     for counts in (frame, frame.T):
         assert suppress(counts, "cms-11").to_numpy().tolist() == counts.to_numpy().tolist()
-        with pytest.raises(DataError, match='"average" of the crosstab is called a share'):
-            suppress(counts.drop(columns="Total", errors="ignore").drop(index="Total"), "cms-11")
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("poor", "average", "good"),
+        ("below average", "average", "above average"),
+        ("schlecht", "durchschnittlich", "gut"),
+    ],
+)
+def test_grades_of_a_scale_are_counts_without_any_total(names):
+    frame = pandas.DataFrame([[3, 31, 25], [52, 41, 38]], index=["m", "f"], columns=[*names])
+    for counts in (frame, frame.T):
+        assert suppress(counts, "cms-11").to_numpy().tolist() != counts.to_numpy().tolist()
+
+
+def test_means_whose_entries_add_up_to_a_total_are_counts():
+    frame = pandas.DataFrame(
+        {"low": [31, 25, 56], "average": [52, 41, 93], "high": [27, 30, 57]}, index=["m", "f", "All"]
+    )
+    for counts in (frame, frame.T):
+        assert suppress(counts, "cms-11").to_numpy().tolist() == counts.to_numpy().tolist()
+    means = frame.assign(average=[52, 41, 47])
+    for wrong in (means, means.T, frame.drop(index="All"), frame.rename(columns={"average": "share"})):
+        with pytest.raises(DataError, match=r'"(average|share)" of the crosstab is called a share'):
+            suppress(wrong, "cms-11")
+
+
+@pytest.mark.parametrize(
+    ("columns", "what"),
+    [
+        ({"cases": [5, 40, 44], "All": [25, 50, 75]}, '"All" of the crosstab is called a total'),
+        ({"cases": [5, 40], "ages": [25.5, 50.1]}, 'the column "ages" of the crosstab is neither'),
+        ({"cases": [3, 5, 42], "x": [6, 10, 84]}, 'the column "x" of the crosstab is a share of a total'),
+    ],
+)
+def test_refusals_name_the_line(columns, what):
+    frame = pandas.DataFrame(columns, index=["a", "b", "c"][: len(columns["cases"])])
+    with pytest.raises(DataError, match=what):
+        suppress(frame, "cms-11")
+
+
+def test_columns_without_anybody_and_with_one_here_and_there_are_counts():
+    rows = [[12, 0, 0, 0], [0, 0, 19, 1], [0, 0, 21, 0], [31, 0, 0, 1]]
+    frame = pandas.DataFrame(rows, index=["a", "b", "c", "d"], columns=["north", "east", "south", "west"])
+    for counts in (frame, pandas.concat([frame, frame.sum().to_frame("All").T])):
+        for policy in ("cms-11", "nhs"):
+            assert suppress(counts, policy).loc["c"].tolist() == [0, 0, 21 if policy == "cms-11" else 20, 0]
+
+
+def test_parts_of_a_total_are_no_totals_of_it_where_their_neighbors_are_empty():
+    frame = pandas.DataFrame(
+        {
+            "group 1": [16, 0, 108, 124, 37, 26, 166],
+            "one": [0, 0, 0, 0, 37, 0, 22],
+            "two": [16, 0, 108, 124, 0, 26, 144],
+            "group 2": [29, 60, 102, 191, 465, 0, 195],
+            "three": [20, 37, 0, 57, 281, 0, 195],
+            "four": [9, 23, 102, 134, 184, 0, 0],
+            "All": [45, 60, 210, 315, 502, 26, 361],
+        }
+    ).T
+    assert suppress(frame, "cms-11").loc["two"].tolist() == [16, 0, 108, 124, 0, 26, 144]
 
 
 def test_shares_that_add_up_among_themselves_are_refused():

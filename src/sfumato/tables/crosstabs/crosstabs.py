@@ -10,7 +10,7 @@ from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
 from sfumato.tables.build.group_units import is_multiple
 from sfumato.tables.cells.cells import Mask, Relations, make_relations
-from sfumato.tables.crosstabs.labels import is_margin, label_text, names_a_figure, names_a_share
+from sfumato.tables.crosstabs.labels import grades, is_margin, label_text, names_a_figure, names_a_mean, names_a_share
 from sfumato.tables.crosstabs.near_totals import near_total, running_sum
 from sfumato.tables.crosstabs.subtotals import Doubt, Sum, adds_up, find_sums
 
@@ -98,10 +98,10 @@ def _margins(labels: Sequence[Any], margins: str | None) -> Mask:
 
 def _check_margins(lines: Grid, labels: Sequence[Any], margins: str | None, sums: Sequence[Sum]) -> None:
     totals = {one.total for one in sums}
-    for place in np.flatnonzero(_margins(labels, margins) & lines.any(axis=1)):
-        if int(place) not in totals:
+    for place in np.flatnonzero(_margins(labels, margins) & lines.any(axis=1)).tolist():
+        if place not in totals:
             raise DataError(
-                "a margin of the crosstab is not the sum of its cells.",
+                f'"{label_text(labels[place])}" of the crosstab is called a total and is not the sum of its cells.',
                 "Correct it, or name its parts in subtotals=.",
                 "totals",
             )
@@ -154,10 +154,10 @@ def ratios_in(crosstab: Crosstab, derived: Derived) -> dict[int, Ratio]:
         DataError: A column is no count and follows from no others, or may be either; a row is called a share.
     """
     _check_names(crosstab, derived)
-    for place in _figures(crosstab.values, crosstab.rows):
+    for place in _figures(crosstab.values, crosstab.rows, crosstab.columns):
         if crosstab.rows[place] not in derived:
             raise _figure_refusal("row", crosstab.rows[place])
-    figures = _figures(crosstab.values.T, crosstab.columns)
+    figures = _figures(crosstab.values.T, crosstab.columns, crosstab.rows)
     whole = [place for place, column in enumerate(crosstab.values.T) if _is_whole(column)]
     sure = {place for place, label in enumerate(crosstab.columns) if _is_share(label, place not in whole, derived)}
     counts = [place for place in whole if place not in sure]
@@ -165,35 +165,55 @@ def ratios_in(crosstab: Crosstab, derived: Derived) -> dict[int, Ratio]:
     doubtful = set[int]()
     for place, label in enumerate(crosstab.columns):
         parts = [other for other in counts if other != place]
-        ratio = None if label in derived and derived[label] is None else _ratio_of(crosstab, place, derived, parts)
+        # Nothing but 0 and 1, called nothing of the kind, are counts: they would tell next to nothing as shares, too.
+        counted = label not in derived and place not in sure and crosstab.values[:, place].max(initial=0.0) <= 1
+        ratio = None if counted or derived.get(label, ()) is None else _ratio_of(crosstab, place, derived, parts)
         if ratio is None and place in sure and (place not in whole or label in derived):
-            raise DataError(
-                "a column of the crosstab is neither counts nor a ratio of two others.", "Leave it out.", "not-a-count"
-            )
+            what = f'the column "{label_text(label)}" of the crosstab is neither counts nor a ratio of two others.'
+            raise DataError(what, "Leave it out.", "not-a-count")
         if ratio is None and place in whole and label not in derived and place in figures:
             raise _figure_refusal("column", label)
         if ratio is not None and place in sure:
             ratios[place] = ratio
         elif ratio is not None:
             doubtful.add(place)
-    _refuse_doubtful(doubtful, crosstab.values, counts)
+    _refuse_doubtful(crosstab, doubtful, counts)
     _refuse_told(crosstab, [place for place in counts if crosstab.columns[place] not in derived], derived)
     return ratios
 
 
-def _figures(lines: Grid, labels: Sequence[Any]) -> set[int]:
-    """The lines that are called shares, rates or means, but for categories: with others that are none they add up.
+def _figures(lines: Grid, labels: Sequence[Any], across: Sequence[Any]) -> set[int]:
+    """The lines that are called shares, rates or means, but for categories: "average" beside "poor" and "good".
 
-    Such are "poor", "average" and "good" beside their total.
+    Such are grades of a scale, lines that add up to a total with others that are called nothing of the kind, and lines
+    called means whose entries add up to that of a total, as no means do.
+
+    Args:
+        across: The labels of their entries.
     """
-    named = {place for place, label in enumerate(labels) if names_a_figure(label)}
+    named = {place for place, label in enumerate(labels) if names_a_figure(label)} - grades(labels)
     if not named:
         return named
     whole = [place for place, line in enumerate(lines) if _is_whole(line)]
-    sums = find_sums(lines[whole], np.zeros(len(whole), bool)).sums
-    totals = [one for one in sums if is_margin(labels[whole[one.total]])]
-    added = [{whole[place] for place in one.parts} for one in totals]
-    return named - {place for parts in added if parts - named for place in parts}
+    added = [{whole[place] for place in one.parts} for one in _totals(lines[whole], [labels[at] for at in whole])]
+    named -= {place for parts in added if parts - named for place in parts}
+    plain = [place for place in whole if place not in named]
+    means = {place for place in named if place in whole and names_a_mean(labels[place])}
+    if not plain or not means:
+        return named
+    totals = _totals(lines[plain].T, across)
+    return named - {place for place in means if any(_adds_up(lines[place], one) for one in totals)}
+
+
+def _totals(lines: Grid, labels: Sequence[Any]) -> list[Sum]:
+    """The sums of which the total is called one."""
+    return [one for one in find_sums(lines, np.zeros(len(lines), bool)).sums if is_margin(labels[one.total])]
+
+
+def _adds_up(line: Grid, one: Sum) -> bool:
+    """Whether several entries of a line add up as those of others do."""
+    parts = line[list(one.parts)]
+    return bool(np.count_nonzero(parts) > 1 and parts.sum() == line[one.total])
 
 
 def _refuse_told(crosstab: Crosstab, counts: Sequence[int], derived: Derived) -> None:
@@ -233,10 +253,12 @@ def _figure_refusal(kind: str, label: Any) -> DataError:
     )
 
 
-def _refuse_doubtful(doubtful: set[int], values: Grid, counts: Sequence[int]) -> None:
-    if doubtful and not doubtful <= _added(values, counts):
+def _refuse_doubtful(crosstab: Crosstab, doubtful: set[int], counts: Sequence[int]) -> None:
+    left = doubtful and doubtful - _added(crosstab.values, counts)
+    if left:
+        names = ", ".join(f'"{label_text(crosstab.columns[place])}"' for place in sorted(left))
         raise DataError(
-            "a column of the crosstab may be counts, or a percentage of others.",
+            f"{names} of the crosstab may be counts, or a percentage of others.",
             "Name it in derived=: with the columns that are divided, or with None when it is counts.",
             "ambiguous-column",
         )
@@ -279,10 +301,10 @@ def _ratio_of(crosstab: Crosstab, place: int, derived: Derived, whole: Sequence[
             return Ratio(top, bottom, None, *fit)
     if named:
         return None
-    return next((share for top in whole if (share := _share_of(crosstab, column, top)) is not None), None)
+    return next((share for top in whole if (share := _share_of(crosstab, label, column, top)) is not None), None)
 
 
-def _share_of(crosstab: Crosstab, column: Grid, top: int) -> Ratio | None:
+def _share_of(crosstab: Crosstab, label: Any, column: Grid, top: int) -> Ratio | None:
     """A share of a column's total, the greatest of its counts.
 
     Raises:
@@ -293,10 +315,12 @@ def _share_of(crosstab: Crosstab, column: Grid, top: int) -> Ratio | None:
     fit = _fit(column, counts, np.full(len(counts), counts[row]), False)
     if fit is not None and adds_up(counts[:, None], row):
         return Ratio(top, top, row, *fit)
-    if _fit(column, counts, np.full(len(counts), counts.sum()), False) is not None:
+    # Where the total of all is there, that of all with it is none.
+    if 2 * counts[row] != counts.sum() and _fit(column, counts, np.full(len(counts), counts.sum()), False) is not None:
         raise DataError(
-            "a column of the crosstab is a share of a total that is not in it, and so tells it.",
-            "Add the row of totals, or leave the shares out.",
+            f'the column "{label_text(label)}" of the crosstab is a share of a total that is not in it, '
+            "and so tells it.",
+            "Add the row of totals, or leave the shares out. Where it holds counts, say None of it in derived=.",
             "hidden-total",
         )
     return None

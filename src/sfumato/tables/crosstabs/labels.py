@@ -1,6 +1,7 @@
 """What labels of crosstabs say: that a line is a total, a share, a rate or a mean."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from sfumato.patterns import regex
@@ -16,14 +17,28 @@ MARGINS = frozenset(
     ]
 )
 SHARES = ("%", "pct", "percent", "prozent", "share", "anteil", "rate", "ratio", "quote", "per 1", "je 1")
-# Words that say for certain, in a name, that a column holds no counts; "literate" and "20 %" are categories.
+# Words of means, and others that say for certain that a column holds no counts; "literate" and "20 %" are categories.
+MEANS = regex(
+    r"\b(?:means?|averages?|avg|medians?|mittelwert|durchschnitt\w*|moyennes?|médianes?|mediana|promedio)\b",
+    re.IGNORECASE,
+)
 FIGURES = regex(
     r"(?<![\d.,])(?<![\d.,]\s)[%‰]"
     r"|\b(?:pct|per ?cent|percentages?|prozent\w*|pourcentages?|shares?|rates?|ratios?|taux|tasso|tasa)\b"
-    r"|\b(?:means?|averages?|avg|medians?|mittelwert|durchschnitt\w*|moyennes?|médianes?|mediana|promedio)\b"
     r"|(?:anteil|[ns]rate|sterberate|quote)\b|\b(?:per|je|pro|pour|par) 1(?:0+|[ .,'\u00a0\u202f]000)*\b",
     re.IGNORECASE,
 )
+# Grades of a scale, and what stands in the middle of it.
+_GRADES = regex(
+    r"(?:(?:very|rather|somewhat|much|far|well|sehr|eher|weit|très|muy) )?"
+    r"(?:poor|bad|weak|fair|good|excellent|outstanding"
+    r"|satisfactory|unsatisfactory|(?:above|below) (?:the )?average|schlecht|mangelhaft|schwach|ausreichend"
+    r"|befriedigend|gut|(?:über|unter)durchschnittlich|mauvaise?|mal|passable|bien|bonne?|excellente?"
+    r"|malo|mala|regular|bueno|buena|excelente)",
+    re.IGNORECASE,
+)
+_MIDDLE = regex(r"(?:about |the |rather |eher |dans la )?(?:average|durchschnittlich|moyenne?|promedio)", re.IGNORECASE)
+_GRADES_OF_A_SCALE = 2
 
 
 def is_margin(label: Any, margins: str | None = None) -> bool:
@@ -55,4 +70,23 @@ def names_a_figure(label: Any) -> bool:
     >>> [names_a_figure(name) for name in ("Corporate", "illiterate", "VAT 20 %", "moderate", "Mittelschule")]
     [False, False, False, False, False]
     """
-    return FIGURES.search(label_text(label).replace("_", " ")) is not None
+    text = label_text(label).replace("_", " ")
+    return FIGURES.search(text) is not None or names_a_mean(label)
+
+
+def names_a_mean(label: Any) -> bool:
+    """Whether a label says that a line holds means or medians."""
+    return MEANS.search(label_text(label).replace("_", " ")) is not None
+
+
+def grades(labels: Sequence[Any]) -> set[int]:
+    """The places of labels that are grades of a scale, where there are several: "average" beside "poor" and "good".
+
+    >>> grades(["poor", "average", "good"]), grades(["cases", "average"]), grades(["average price", "poor", "good"])
+    ({0, 1, 2}, set(), {1, 2})
+    """
+    last = [str(label[-1] if isinstance(label, tuple) else label).strip() for label in labels]
+    told = {place for place, text in enumerate(last) if _GRADES.fullmatch(text)}
+    if len({last[place] for place in told}) < _GRADES_OF_A_SCALE:
+        return set()
+    return told | {place for place, text in enumerate(last) if _MIDDLE.fullmatch(text)}

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.tables.cells.cells import Mask
 from sfumato.tables.crosstabs.subtotals import Sum
 
 Lines = npt.NDArray[np.float64]
@@ -28,28 +29,43 @@ def near_total(lines: Lines, sums: Sequence[Sum]) -> int | None:
     known = {one.total for one in sums}
     if len(used) < 3 or any(len(one.parts) >= len(used) - 1 for one in sums):
         return None
-    own = lines[used]
+    own, above = lines[used], _above(sums)
     needed = PROOF + np.log2(len(used))
-    near = (place for place in range(len(used)) if used[place] not in known and _best(own, place) > needed)
-    return next((int(used[place]) for place in near), None)
+    for place, line in enumerate(used.tolist()):
+        if line not in known and _best(own, place, np.isin(used, above.get(line, ()))) > needed:
+            return line
+    return None
 
 
-def _best(lines: Lines, total: int) -> float:
+def _above(sums: Sequence[Sum]) -> dict[int, list[int]]:
+    """The totals that each line is a part of."""
+    above: dict[int, list[int]] = {}
+    for one in sums:
+        for part in one.parts:
+            above.setdefault(part, []).append(one.total)
+    return above
+
+
+def _best(lines: Lines, total: int, above: Mask) -> float:
     """By how many bits a line agrees with the best selection that is tried, less those by which it was chosen."""
-    tried = np.concatenate([*_tried(lines, total)])
+    tried = np.concatenate([np.zeros((0, lines.shape[1])), *_tried(lines, total, above)])
+    if not len(tried):
+        return 0.0
     same = tried == lines[total]
     bits = (same * _bits(lines[total])).sum(axis=1)
     most = (same & (lines[total] > 0)).sum(axis=1) * 2 >= (lines[total] > 0).sum()
     return float((bits * most).max() - np.log2(len(tried)))
 
 
-def _tried(lines: Lines, total: int) -> Iterator[Lines]:
-    """Sums of others: of all, and of neighbors on either side."""
-    yield lines.sum(axis=0)[None] - lines[total]
+def _tried(lines: Lines, total: int, above: Mask) -> Iterator[Lines]:
+    """Sums of others: of all, and of neighbors on either side, up to one of which the line is known to be a part."""
+    if not above.any():
+        yield lines.sum(axis=0)[None] - lines[total]
     if len(lines) <= MOST_LINES:
-        last = len(lines) - 1
-        yield lines[:total][::-1].cumsum(axis=0)[1 : -1 if total == last else None]
-        yield lines[total + 1 :].cumsum(axis=0)[1 : -1 if total == 0 else None]
+        for side in (slice(total - 1, None, -1) if total else slice(0, 0), slice(total + 1, None)):
+            beside = lines[side][: int(np.append(above[side], True).argmax())]
+            # All others were tried.
+            yield beside.cumsum(axis=0)[1 : -1 if len(beside) == len(lines) - 1 else None]
 
 
 def _bits(line: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
