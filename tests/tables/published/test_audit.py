@@ -166,6 +166,28 @@ def test_columns_that_tell_masked_cells_are_not_passed_over(name, make_plan):
 @pytest.mark.parametrize(
     "more",
     [
+        {"men": ["70", "31", "12", "19", "39", "39"], "all": ["144", "54", "15", "39", "90", "90"]},
+        {"2021": ["70", "31", "12", "19", "39", "39"], "change": ["4", "-8", "-9", "1", "12", "12"]},
+        {
+            "boys": ["30", "11", "7", "4", "19", "19"],
+            "girls": ["40", "20", "5", "15", "20", "20"],
+            "all": ["144", "54", "15", "39", "90", "90"],
+        },
+    ],
+    ids=["what is left of all", "a change and what it was", "what several leave of all"],
+)
+def test_columns_that_add_up_with_masked_cells_are_not_passed_over(more, make_plan):
+    review = audit(table(MASKED).assign(**more), make_plan())
+    assert not review.passed
+    assert [name in what for name, what in zip(more, review.unattacked, strict=True)] == [True] * len(more)
+    name, own = next(iter(more.items()))
+    masked = {name: ["*" if row in (2, 3) else text for row, text in enumerate(own)]}
+    assert audit(table(MASKED).assign(**(more | masked)), make_plan()).passed
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
         {"share in %": ["100", "31.1", "*", "", "68.9", "68.9"]},
         {"population": ["9120", "3000", "1000", "2000", "6120", "6120"], "note": ["", "a", "b", "", "", ""]},
         {"year": ["2021"] * 6},

@@ -52,7 +52,7 @@ def _best(lines: Lines, total: int, above: Mask) -> float:
     if not len(tried):
         return 0.0
     same = tried == lines[total]
-    bits = (same * _bits(lines[total])).sum(axis=1)
+    bits = (same * bits_of(lines[total])).sum(axis=1)
     most = (same & (lines[total] > 0)).sum(axis=1) * 2 >= (lines[total] > 0).sum()
     return float((bits * most).max() - np.log2(len(tried)))
 
@@ -68,7 +68,7 @@ def _tried(lines: Lines, total: int, above: Mask) -> Iterator[Lines]:
             yield beside.cumsum(axis=0)[1 : -1 if len(beside) == len(lines) - 1 else None]
 
 
-def _bits(line: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def bits_of(line: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """What each number tells: counts of lines that are alike but for chance differ by their square roots."""
     return np.log2(np.maximum(1.0, 2.0 * np.sqrt(line)))
 
@@ -83,7 +83,7 @@ def told_sums(lines: Lines) -> Iterator[list[int]]:
     if len(lines) < 3 or not shown.size or (shown < 0).any():
         return
     for total in np.flatnonzero((shown.sum(axis=0) == 2 * shown).all(axis=1)):
-        if _bits(shown[total]).sum() > PROOF + np.log2(len(lines)):
+        if bits_of(shown[total]).sum() > PROOF + np.log2(len(lines)):
             yield [int(total), *(line for line in range(len(lines)) if line != total)]
 
 
@@ -99,6 +99,6 @@ def running_sum(lines: Lines) -> int | None:
             # The last entry may be that of a total.
             for shown in (line[:-1], line):
                 same = (sums[:, : len(shown)] == shown).all(axis=1) & (own[:, : len(shown)] != shown).any(axis=1)
-                if same.any() and _bits(shown).sum() > PROOF + 2 * np.log2(len(lines)):
+                if same.any() and bits_of(shown).sum() > PROOF + 2 * np.log2(len(lines)):
                     return place
     return None

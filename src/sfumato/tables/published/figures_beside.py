@@ -1,4 +1,4 @@
-"""Columns beside the values of a published table that tell of masked cells: shares, rates, means, other units."""
+"""Columns beside the values of a published table that tell of masked cells: shares, means, other units, sums."""
 
 from collections.abc import Mapping
 
@@ -13,6 +13,7 @@ from sfumato.tables.formats.sdmx import VALUE
 from sfumato.tables.plan.crossing import Dimension
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.published.reading import Reading
+from sfumato.tables.published.sums_beside import told_by_sums
 from sfumato.tables.words import NAMES
 
 
@@ -21,18 +22,20 @@ def figures_beside(
 ) -> tuple[str, ...]:
     """What is said of columns that the plan does not name, with numbers beside masked cells that may tell these.
 
-    A column does where its name says so (a share, a rate, a mean), or where it is the values in another unit as far as
-    both are shown. Where true values stand in the file, it is one for the house.
+    A column does where its name says so (a share, a rate, a mean), or where it is the values in another unit, or adds
+    up with them and others, as far as all are shown. Where true values stand in the file, it is one for the house.
     """
     masked = np.isnan(reading.exact)
     if reading.valued or not masked.any():
         return ()
     known = _known(plan, dimensions)
-    beside = ((name, _numbers(texts)) for name, texts in columns.texts.items() if name not in known)
+    beside = {name: _numbers(texts) for name, texts in columns.texts.items() if name not in known}
+    summed = told_by_sums(reading.exact, [*beside.values()])
     return tuple(
         f'column "{name}" shows numbers beside masked cells, and nobody computed what they tell of these.'
-        for name, numbers in beside
-        if (masked & ~np.isnan(numbers)).any() and (names_a_figure(name) or _told(reading.exact, numbers))
+        for place, (name, numbers) in enumerate(beside.items())
+        if (masked & ~np.isnan(numbers)).any()
+        and (place in summed or names_a_figure(name) or _told(reading.exact, numbers))
     )
 
 
