@@ -90,3 +90,30 @@ def test_totals_under_any_name_give_masked_counts_away(name):
 def test_counts_that_add_up_nowhere_are_not_attacked():
     rows = [["A", "*", "14", "17"], ["B", "25", "29", "51"], ["C", "40", "41", "80"]]
     assert derivable(read_crosstab(["region", "H", "F", "D"], rows), 1, 10) == ()
+
+
+NORTH = [["w1", "*", "12", "15"], ["w2", "11", "12", "23"]]
+SOUTH = [["w3", "18", "14", "32"], ["w4", "12", "16", "28"]]
+BELOW = [*NORTH, ["North", "14", "24", "38"], *SOUTH, ["South", "30", "30", "60"]]
+ABOVE = [["North", "14", "24", "38"], *NORTH, ["South", "30", "30", "60"], *SOUTH]
+
+
+@pytest.mark.parametrize("rows", [BELOW, ABOVE], ids=["below", "above"])
+@pytest.mark.parametrize("width", [3, 4], ids=["without a column of totals", "with one"])
+def test_subtotals_under_a_total_give_masked_counts_away(rows, width):
+    rows = [row[:width] for row in [*rows, ["Total", "44", "54", "98"]]]
+    assert derivable(read_crosstab(["ward", "f", "m", "Total"][:width], rows), 1, 10) == ("w1, f",)
+
+
+def test_subtotals_without_any_total_give_masked_counts_away():
+    header, more = ["ward", "f", "m", "x", "y"], ((30, 70), (41, 22), (71, 92), (50, 39), (44, 18), (94, 57))
+    rows = [[*row[:3], *map(str, counts)] for row, counts in zip(BELOW, more, strict=True)]
+    assert derivable(read_crosstab(header, rows), 1, 10) == ("w1, f",)
+    rows[2][4] = "93"
+    assert derivable(read_crosstab(header, rows), 1, 10) == ()
+
+
+def test_a_total_that_adds_up_in_no_way_is_told():
+    rows = [["A", "*", "14"], ["B", "25", "29"], ["C", "40", "41"], ["Total", "60", "84"]]
+    with pytest.raises(DataError, match="contradict"):
+        derivable(read_crosstab(["region", "f", "m"], rows), 1, 10)

@@ -14,6 +14,7 @@ from sfumato.tables.cells.cells import Bounds, Mask, Places, Relations, make_rel
 from sfumato.tables.crosstabs.crosstabs import Grid
 from sfumato.tables.crosstabs.labels import SHARES, is_margin
 from sfumato.tables.crosstabs.near_totals import told_sums
+from sfumato.tables.crosstabs.nested_totals import adds_up, nested_sums
 from sfumato.tables.crosstabs.published_cells import Cell, Text, cell_of, column_cells, is_number
 
 # Columns of numbers that label rows, and of figures that are no counts.
@@ -233,10 +234,11 @@ def _is_told(lower: float, upper: float) -> bool:
 
 
 def _relations(table: PublishedCrosstab) -> Relations:
-    """What adds up: rows and columns that are called totals are the sums of all others, or else those that show it."""
+    """What adds up: rows and columns called totals are the sums of all others, or else those that show it."""
     places: Places = np.arange(table.counts.size).reshape(table.counts.shape)
-    rows = [*_row_sums(table)] or [*told_sums(table.counts)]
-    columns = [*_sums(table.columns, range(len(table.columns)))] or [*told_sums(table.counts.T)]
+    across = table.counts.T
+    rows = [*_row_sums(table)] or [*told_sums(table.counts)] or [*nested_sums(table.counts)]
+    columns = [*_sums(across, table.columns, range(len(across)))] or [*told_sums(across)] or [*nested_sums(across)]
     sums = [(places[order], at) for order in rows for at in range(len(table.columns))]
     sums += [(places.T[order], at) for order in columns for at in range(len(places))]
     return make_relations(
@@ -260,13 +262,19 @@ def _row_sums(table: PublishedCrosstab) -> Iterator[list[int]]:
         blank = len(table.labels) > 1 and any(own)
         names = ["Total" if blank and not label else label for label in own]
         for places in alike.values():
-            yield from _sums(names, places)
+            yield from _sums(table.counts, names, places)
 
 
-def _sums(labels: Sequence[str], places: Iterable[int]) -> Iterator[list[int]]:
-    """The one place that is called a total, and all others behind it; nothing where there is none, or several."""
+def _sums(lines: Grid, labels: Sequence[str], places: Iterable[int]) -> Iterator[list[int]]:
+    """The one place that is called a total, and all others behind it; nothing where there is none, or several.
+
+    Where they do not add up, there are subtotals among them.
+    """
     chosen = list(places)
     totals = [place for place in chosen if is_margin(labels[place])]
     parts = [place for place in chosen if place not in totals]
-    if len(totals) == 1 and parts:
-        yield [totals[0], *parts]
+    if len(totals) != 1 or not parts:
+        return
+    nested = [] if adds_up(lines, totals[0], parts) else [*nested_sums(lines[chosen], chosen.index(totals[0]))]
+    # What adds up in no way is for the attacker to tell.
+    yield from ([chosen[place] for place in one] for one in nested) if nested else [[totals[0], *parts]]
