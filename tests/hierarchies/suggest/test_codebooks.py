@@ -111,3 +111,12 @@ def test_each_label_speaks_of_something_and_no_name_stands_twice(file):
              for name in names.split()]  # fmt: skip
     assert pairs and len({name for _, name in pairs}) == len(pairs)
     assert not {label for label, _ in pairs if not concepts_of(label.removesuffix("*"))}
+
+
+def test_codes_of_persons_are_no_codes_of_a_codebook():
+    """In lists of trips "rider" is a kind of ticket; where it holds pseudonyms, these were published."""
+    trips = labels_of(["rider", "start_lat", "start_lng", "tripduration", "usertype"])
+    riders = Profile("rider", {f"{place * 2654435761 % 2**32:08x}": 50 for place in range(60)}, rows=3000)
+    tickets = Profile("rider", {"casual": 1200, "member": 1800}, rows=3000)
+    book = CodeBook(public=trips)
+    assert (suggest_labeled(riders, book).role, suggest_labeled(tickets, book).role) == ("person", "sensitive")

@@ -432,3 +432,28 @@ def test_descriptions_from_a_list_are_no_remarks():
     texts = {f"ASSAULT {place} IN A STREET, UNCLASSIFIED": 40 for place in range(12)}
     assert suggest(Profile("PD_DESC", texts, rows=480)).concept != "free_text"
     assert suggest(Profile("Bemerkung", texts, rows=480)).concept == "free_text"
+
+
+PSEUDONYMS = [f"{place * 2654435761 % 2**32:08x}" for place in range(60)]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "role"),
+    [
+        ("x", PSEUDONYMS, "person"),
+        ("driver", [f"D{place:03}" for place in range(60)], "person"),
+        ("Fahrer", ["1", "2", "3"], "quasi-identifier"),
+        ("IBAN", [f"DE{place * 371:020}" for place in range(60)], "person"),
+        ("telefone", [f"+35191{place * 371:07}" for place in range(60)], "person"),
+        ("CPR", [f"010170{place * 37:04}" for place in range(60)], "person"),
+        ("Konto", [str(4000 + 10 * place) for place in range(60)], "identifier"),
+        ("product", PSEUDONYMS, "quasi-identifier"),
+    ],
+)
+def test_what_one_person_has_names_persons_in_however_many_rows(name, values, role):
+    """Fifty calls of each telephone and bookings of each account: k counted rows, and one person was a class."""
+    assert suggest(profile(name, values * 50)).role == role
+
+
+def test_pseudonyms_with_gaps_are_withheld():
+    assert suggest(profile("rider", PSEUDONYMS * 50, missing=40)).role == "identifier"

@@ -115,3 +115,18 @@ def test_the_length_of_a_stay_is_private(name):
     chance = random.Random(4)
     days = pl.Series(name, [str(chance.randint(1, 30)) for _ in range(stays().height)])
     assert role_of(stays().select("Geburtsjahr", "Geschlecht").with_columns(days), name) == "sensitive"
+
+
+def test_a_key_with_one_name_in_all_rows_names_persons():
+    """Nothing but the name is known of who has an account: 40 rows each were counted as 40 persons."""
+    chance = random.Random(5)
+    names = [f"{first} {last}" for first in FIRST for last in LAST[:4]]
+    owners = [chance.randrange(len(names)) for _ in range(1600)]
+    rows = pl.DataFrame(
+        {
+            "nr": [f"{owner * 37 + 100:04}" for owner in owners],
+            "Kontoinhaber": [names[owner] for owner in owners],
+            "Art": [chance.choice(("Kauf", "Rückgabe")) for _ in owners],
+        }
+    )
+    assert suggest_for_frame(rows).plan["columns"]["nr"]["role"] == "person"

@@ -1,5 +1,6 @@
 """Columns of keys: what numbers rows, persons or what these have, told by the values and by words in the name."""
 
+import re
 from itertools import pairwise
 
 from sfumato.hierarchies.suggest.profile import Profile
@@ -18,11 +19,15 @@ REPEATED, MOST_OF_ONE = 1.2, 0.1
 # Of a key that is called one of persons fewer must repeat; rows that stand twice are fewer still.
 _REPEATED_PERSONS = 1.1
 KEYS_OF_PERSONS = frozenset(("key", "office_number", "account", "email", "phone", "login", "plate"))
+# Numbers and addresses that one person has, in however many rows: calls of a telephone, bookings of an account. Shorter
+# ones are of a company, as accounts that it books by.
+_OWNED, _OWNED_NUMBER = frozenset(("office_number", "account", "email", "phone")), regex(r"(?:\D*\d){9,}\D*|.+@.+")
 _KEY_DIGITS, _LONG_WORD = 5, 5
 _MANY_ROWS, _ALL_ROWS = 150, 0.99
 # Numbers of so many digits count nothing that persons have.
 _LONG_NUMBER = regex(r"\d{7,}")
 LETTERS_AND_DIGITS = regex(r"(?=.*\d)(?=.*[A-Za-z])\S+")
+_HASH, _SOME_HASHES = regex(r"[0-9a-f]{8,}", re.ASCII), 10
 # Weights of surveys: more than anybody weighs, about 1 on average, or with more decimals than a balance shows.
 _HEAVIEST, _ABOUT_ONE = 400, (0.8, 1.25)
 _FINE_NUMBER = regex(r"\d+[.,]\d{3,}")
@@ -44,7 +49,8 @@ def repeats_as_persons_do(profile: Profile, key: str, other: bool) -> bool:
         return False
     if words & WORDS["staff"] or profile.share(has_digit) < UNIQUE_SHARE:
         return False
-    spread = profile.top_share <= MOST_OF_ONE and profile.distinct_share >= KEY_SHARE
+    owned = key in _OWNED and profile.share_of(_OWNED_NUMBER) >= UNIQUE_SHARE
+    spread = profile.top_share <= MOST_OF_ONE and (owned or profile.distinct_share >= KEY_SHARE)
     return bool(words & WORDS["persons"]) or (spread and not other and not words & WORDS["events"])
 
 
@@ -150,6 +156,34 @@ def are_long_numbers(profile: Profile) -> bool:
     lengths = {len(value) for value in profile.sample}
     many = profile.present >= 50 and profile.distinct_share >= KEY_SHARE and not profile.few
     return many and min(lengths) >= _KEY_DIGITS and max(lengths) - min(lengths) <= 1
+
+
+def are_hashes(profile: Profile) -> bool:
+    """Whether values are drawn by chance or computed, as pseudonyms are: letters and digits in hexadecimal.
+
+    >>> are_hashes(Profile("x", {f"{place * 2654435761 % 2**32:08x}": 40 for place in range(9, 40)}, rows=1240))
+    True
+    >>> are_hashes(Profile("x", {f"ad{place:08}": 40 for place in range(9, 40)}, rows=1240))
+    False
+    """
+    values = [value.strip().casefold() for value in profile.sample]
+    if len(values) < _SOME_HASHES or not all(map(_HASH.fullmatch, values)) or len({*map(len, values)}) > 1:
+        return False
+    # Letters of codes that were chosen stand in the same places.
+    places = [{sign.isalpha() for sign in signs} for signs in zip(*values, strict=True)]
+    return sum(len(kinds) > 1 for kinds in places) >= UNIQUE_SHARE * len(places)
+
+
+def are_codes_of_persons(profile: Profile) -> bool:
+    """Whether a column that is called after persons holds codes of them, however many rows each has.
+
+    >>> codes = {f"D-{place:04}": 40 for place in range(30)}
+    >>> [are_codes_of_persons(Profile(name, codes, rows=1200)) for name in ("driver", "part")]
+    [True, False]
+    """
+    many = len(profile.counts) >= _SOME_HASHES and profile.present >= _REPEATED_PERSONS * profile.distinct_keys
+    coded = profile.share_of(LETTERS_AND_DIGITS) + profile.share_of(_LONG_NUMBER) >= UNIQUE_SHARE
+    return many and coded and speaks_of_persons(profile.name)
 
 
 def are_keys_of_persons(profile: Profile) -> bool:

@@ -4,7 +4,10 @@ from sfumato.hierarchies.suggest import reasons
 from sfumato.hierarchies.suggest.evidence import Evidence
 from sfumato.hierarchies.suggest.formats import format_of
 from sfumato.hierarchies.suggest.key_columns import (
+    REPEATED,
     UNIQUE_SHARE,
+    are_codes_of_persons,
+    are_hashes,
     are_keys,
     are_keys_of_persons,
     are_long_numbers,
@@ -77,7 +80,11 @@ def judge_own_values(evidence: Evidence) -> Suggestion | None:
         return None
     numbering = {*words_of(profile.name)} & WORDS["numbering"]
     # A hospital's numbers are those of its patients, not of hospitals.
-    if (not known or numbering) and not profile.missing and are_keys_of_persons(profile):
+    if (not known or numbering) and (
+        are_codes_of_persons(profile)
+        or _are_pseudonyms(profile)
+        or (not profile.missing and are_keys_of_persons(profile))
+    ):
         return _repeating_keys(profile)
     if evidence.content.kind == "categories" or (evidence.content.kind == "codes" and not known):
         return _own_text(profile, known is not None)
@@ -90,9 +97,16 @@ def judge_own_values(evidence: Evidence) -> Suggestion | None:
     return None
 
 
+def _are_pseudonyms(profile: Profile) -> bool:
+    """Whether values drawn by chance or computed repeat, as pseudonyms of persons do."""
+    return profile.present >= REPEATED * profile.distinct_keys and are_hashes(profile)
+
+
 def _repeating_keys(profile: Profile) -> Suggestion:
     """Codes that repeat as keys of persons do: the persons, unless the name says that they are codes of something."""
     rows, words = rows_each(profile), {*meanings_of(profile.name)}
+    if profile.missing:
+        return Suggestion("identifier", reasons.NAMELESS.format(why=reasons.NO_WORD), concept="key")
     if words & WORDS["staff"]:
         return Suggestion("identifier", reasons.STAFF_KEYS, concept="key")
     if words & WORDS["events"]:

@@ -190,8 +190,10 @@ def suggest_labeled(profile: Profile, book: CodeBook) -> Suggestion:
 def _by_codebook(profile: Profile, label: CodebookLabel | None) -> Suggestion:
     """What a plan could say of a column by the codebook of a well-known file, where it has the column."""
     named = suggest_column(profile)
-    if label is None or _says_as_much(profile.name, label):
-        return _of_codes(named) if label and label.coded and named.concept else named
+    # Codes of a list are few: keys of persons are none, whatever a codebook calls so.
+    if label is None or _says_as_much(profile.name, label) or (label.coded and _names_persons(named)):
+        coded = label and label.coded and named.concept and not _names_persons(named)
+        return _of_codes(named) if coded else named
     told = suggest_column(replace(profile, name=label.text))
     if label.coded:
         told = replace(told, reason=_WHOLE_NUMBERS.sub(f"; here {len(profile.counts)} categories", told.reason))
@@ -199,6 +201,11 @@ def _by_codebook(profile: Profile, label: CodebookLabel | None) -> Suggestion:
         return named
     told = replace(told, reason=by_codebook(told.reason, label.book))
     return _of_codes(told) if label.coded and told.role in ("quasi-identifier", "sensitive") else told
+
+
+def _names_persons(suggestion: Suggestion) -> bool:
+    """Whether a column is called after persons, and its values repeat as theirs do."""
+    return suggestion.role == "person" and suggestion.rank == 0
 
 
 def _says_as_much(name: str, label: CodebookLabel) -> bool:

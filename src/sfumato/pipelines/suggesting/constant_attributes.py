@@ -17,6 +17,8 @@ from sfumato.hierarchies.suggest.contents import content_of
 from sfumato.hierarchies.suggest.key_columns import MOST_OF_ONE, rows_each
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.suggestion import UNKNOWN_RANK, Suggestion
+from sfumato.hierarchies.suggest.words.concepts import WORDS
+from sfumato.hierarchies.suggest.words.vocabulary import meanings_of
 from sfumato.hierarchies.types import numerals
 from sfumato.pipelines.suggesting.counted_rows import CountsRows
 
@@ -25,7 +27,7 @@ Suggestions = Mapping[str, Suggestion]
 Profiles = Mapping[str, Profile]
 # What hardly ever changes of a person, and what seldom does.
 _LASTING = frozenset(("age", "sex"))
-_ATTRIBUTES = _LASTING | {"place", "nationality", "family", "work", "schooling", "body"}
+_ATTRIBUTES = _LASTING | {"name", "place", "nationality", "family", "work", "schooling", "body"}
 # Rows of one value agree so much beyond chance, ages so much more than those of all rows; a few are typing errors.
 _CONSTANT = 0.9
 # Rows of a value on average from which on some repeat; that so many values agree is chance so seldom.
@@ -113,9 +115,13 @@ def constant_within(source: CountsRows, name: str, suggestions: Suggestions, pro
     Most of those that hardly change must, and something besides where more is known. A name tells the sex by itself.
     """
     own = suggestions[name]
-    told = {"sex"} if own.concept == "name" else set()
+    told = {"sex", "name"} if own.concept == "name" else set()
     known = {other: one.concept for other, one in suggestions.items() if other != name and one.concept}
-    known = {other: concept for other, concept in known.items() if concept in _ATTRIBUTES - told}
+    known = {
+        other: concept
+        for other, concept in known.items()
+        if concept in _ATTRIBUTES - told and not (concept == "name" and {*meanings_of(other)} & WORDS["staff"])
+    }
     pairs = {other: _pairs(source, name, other, profiles) for other in known}
     varied = {other: one for other, one in pairs.items() if one.agreement[1] < 1}
     exact = own.role != "identifier"  # codes of groups by age have similar ages, too
@@ -124,7 +130,8 @@ def constant_within(source: CountsRows, name: str, suggestions: Suggestions, pro
         for other, one in varied.items()
         if one.is_constant or (known[other] == "age" and not exact and one.is_close)
     ]
-    lasting = [other for other in varied if known[other] in _LASTING]
+    # One name in all rows is the person's; names that differ may be those of others.
+    lasting = [other for other in varied if known[other] in _LASTING or (known[other] == "name" and other in constant)]
     enough = 2 * sum(other in constant for other in lasting) >= max(len(lasting), 1)
     if not enough or len(constant) < min(2, len(varied)) or not _no_chance([varied[other] for other in constant]):
         return ()
