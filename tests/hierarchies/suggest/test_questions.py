@@ -89,3 +89,26 @@ def test_three_scales_beside_something_private_are_answers():
     scales = [column(name, *"12345") for name in ("c8", "c9", "c10")]
     assert {*roles_of(*scales).values()} == {"quasi-identifier"}
     assert roles_of(*scales, column("Diagnose", "flu", "asthma"))["c9"] == "sensitive"
+
+
+STATEMENTS = (
+    "Ich fühle mich wohl.",
+    "Mein Gehalt ist fair.",
+    "Mein Arbeitsplatz ist sicher.",
+    "Ich bin oft müde.",
+    "Mein Team hilft mir.",
+)
+AGREEMENT = ("trifft nicht zu", "teils/teils", "trifft zu", "weiß nicht")
+
+
+def test_a_statement_that_mentions_work_is_an_answer_as_those_beside_it():
+    """Its answers were taken for what colleagues know, and lost nearly all of their detail."""
+    found = roles_of(*(column(name, *AGREEMENT) for name in STATEMENTS), column("Abteilung", "IT", "Vertrieb", "HR"))
+    assert found["Mein Arbeitsplatz ist sicher."] == "sensitive"
+    assert found["Abteilung"] == "quasi-identifier"
+
+
+def test_statements_make_a_form_of_which_is_withheld_when_it_was_sent():
+    """Programs for forms write whole statements above answers, not numbers of questions."""
+    sent = column("Zeitstempel", *(f"2024-05-{day:02} 10:00" for day in range(1, 29)))
+    assert roles_of(sent, *(column(name, *AGREEMENT) for name in STATEMENTS))["Zeitstempel"] == "identifier"

@@ -26,6 +26,8 @@ _STEPS, _SCALED_BATTERY = (4, 11), 3
 # So many numbered questions make a form.
 _FORM = 5
 _QUESTION = regex(r"(?i:(?:q|qu|question|frage|fr|f|item|it|i)[_ .]?\d{1,3}[a-z]?(?:[_ .:)-].*)?)")
+# Questions and statements as programs for forms write them above their answers: so many words, or fewer and a stop.
+_LONG_TITLE, _TITLE, _STOPS = 7, 3, (".", "?", "!", "…")
 # Concepts of words that stand in questions, too: what somebody thinks of a town, or how safe he feels by day.
 _MENTIONED = frozenset(("place", "date", "belongings"))
 
@@ -89,12 +91,14 @@ def asked(unknown: Sequence[str], suggestions: Mapping[str, Suggestion], profile
     Args:
         suggestions: Those for all columns of the file.
     """
-    form = sum(_QUESTION.fullmatch(name) is not None for name in suggestions) >= _FORM
+    sentences = [name for name in suggestions if _is_sentence(name)]
+    form = len(sentences) + sum(_QUESTION.fullmatch(name) is not None for name in suggestions) >= _FORM
     mentioned = [name for name, one in suggestions.items() if form and _is_mentioned(one, profiles[name])]
     answers = {name: answers_of(profiles[name]) for name in (*unknown, *mentioned)}
     flags = _private_flags(suggestions, profiles)
     private = any(one.role == "sensitive" for one in suggestions.values())
     chosen = {name: _of_form(one) for name, one in suggestions.items() if form and _tells_of_form(name, one)}
+    chosen |= _stated(sentences, suggestions, profiles)
     for name, own in answers.items():
         alike = [other for other, others in answers.items() if are_same(own, others)]
         scaled = private and _are_steps(own)
@@ -107,6 +111,27 @@ def asked(unknown: Sequence[str], suggestions: Mapping[str, Suggestion], profile
         elif flags and is_yes_or_no(profiles[name]):
             chosen[name] = _answer(reasons.YES_OR_NO)
     return chosen
+
+
+def _is_sentence(name: str) -> bool:
+    """Whether a name is a whole question or statement.
+
+    >>> [_is_sentence(name) for name in ("My work is safe.", "Was fehlt Ihnen?", "Date of birth", "Tel. no.")]
+    [True, True, False, False]
+    """
+    words = len(name.split())
+    return words >= _LONG_TITLE or (words >= _TITLE and name.rstrip().endswith(_STOPS))
+
+
+def _stated(sentences: Sequence[str], suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile]) -> Chosen:
+    """Statements with the answers that several others have, as sensitive: they mention what others know of somebody."""
+    answers = {name: own for name in sentences if len(own := answers_of(profiles[name])) > 2}
+    alike = {name: sum(are_same(own, other) for other in answers.values()) for name, own in answers.items()}
+    return {
+        name: _answer(reasons.BATTERY.format(count=count - 1))
+        for name, count in alike.items()
+        if count >= _BATTERY and suggestions[name].role == "quasi-identifier"
+    }
 
 
 def _is_mentioned(suggestion: Suggestion, profile: Profile) -> bool:
