@@ -18,6 +18,14 @@ _WORD = regex(r"[A-Za-z\x80-\xff]{2,}")
 # words of the west have inside), ě as an ì, which Italian has at the end.
 _SIGN_INSIDE = regex(r"(?<=[A-Za-z\xc0-\xff])[\xa3\xa5\xa6\xaf\xb1\xb3\xb9\xbc\xbe\xbf\xec](?=[A-Za-z\xc0-\xff])")
 _CENTRAL = ("cp1250", "iso8859-2")
+# What stands for č ř ě ň ů ľ ť and ć đ: graves, ø, æ, ð and signs. Beside ž and š, or á í ó ú ý in the same word, no
+# language of the west has these, but for ø in Faroese, which has ð, too.
+_GRAVE = regex(r"[\x8d\x9d\xbe\xc6\xc8\xcc\xd0\xd2\xd8\xd9\xe6\xe8\xec\xf0\xf2\xf8\xf9]")
+_HACEK = regex(
+    r"[\x8a\x8e\x9a\x9e]|[\xc8\xcc\xd2\xd8\xd9\xe8\xec\xf2\xf8\xf9].*[\xc1\xcd\xd3\xda\xdd\xe1\xed\xf3\xfa\xfd]"
+    r"|[\xc1\xcd\xd3\xda\xdd\xe1\xed\xf3\xfa\xfd].*[\xc8\xcc\xd2\xd8\xd9\xe8\xec\xf2\xf8\xf9]"
+)
+_FAROESE = regex(r"[\xd0\xf0]")
 # What stands for ğ ı ş İ in Turkish, which has none of the vowels with accents that words of Iceland have beside them.
 _TURKISH = regex(r"[\xd0\xdd\xde\xf0\xfd\xfe]")
 _ACCENTED = regex(r"[\xc1\xc6\xc9\xcd\xd3\xda\xe1\xe6\xe9\xed\xf3\xfa]")
@@ -38,6 +46,8 @@ def likely_page(content: bytes) -> str:
     ('cp1252', 'cp1251')
     >>> likely_page("Adı;Doğum;Ayşe;Çelik".encode("cp1254")), likely_page("Név;nő;idő;férfi;Győr;Pécs".encode("cp1250"))
     ('cp1254', 'cp1250')
+    >>> likely_page("Číslo;muž;Příjmení;měsíc".encode("cp1250")), likely_page("São;Hélène;però;Åse".encode("cp1252"))
+    ('cp1250', 'cp1252')
     """
     words = [word for word in _WORD.findall(content.decode("latin-1")) if not word.isascii()]
     if _are_many([word for word in words if _FOREIGN_WORD.fullmatch(word)], words):
@@ -45,10 +55,20 @@ def likely_page(content: bytes) -> str:
         return "cp1251" if len(_CYRILLIC.findall(letters)) >= len(_GREEK.findall(letters)) else "cp1253"
     if _are_many(_with(_SIGN_INSIDE, words), words):
         return max(_CENTRAL, key=lambda page: _small_letters(words, page))
+    if _are_czech(words):
+        return "cp1250"
     accented = _are_many(_with(_ACCENTED, words), words)
     if not accented and _are_many(_with(_TURKISH, words), words):
         return "cp1254"
     return "cp1250" if accented and _are_many(_with(_HUNGARIAN, words), words) else WESTERN
+
+
+def _are_czech(words: list[str]) -> bool:
+    """Whether words have letters as Czech, Slovak, Slovene and Croatian ones have, in their page of Windows."""
+    slavic = _with(_HACEK, words)
+    if any("\xf8" in word or "\xd8" in word for word in slavic) and _with(_FAROESE, words):
+        return False
+    return _are_many(slavic, words) and _are_many(_with(_GRAVE, words), words)
 
 
 def _with(letter: Pattern[str], words: list[str]) -> list[str]:

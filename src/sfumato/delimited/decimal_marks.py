@@ -8,13 +8,16 @@ from sfumato.patterns import regex
 _BLANKS = " \u00a0\u202f"
 _GAPS = f"{_BLANKS}\u2009'\u2019"
 
+# A sign of a currency before a number, and the letters of a country before that: R$ 12, US$12, ₺12.
+CURRENCY_SIGN = "[A-Z]{0,2}[€$£¥₺₽₹₴₪]"
+
 # A number whose decimal mark is a comma, points or gaps between its thousands, perhaps with a currency before or a unit
 # behind it; the same for databases, which match whole texts.
 _BEFORE_COMMA = f"[0-9]+|[0-9]{{1,3}}([{_GAPS}][0-9]{{3}})+"
 COMMA_NUMBER = (
-    f"([€$£][{_BLANKS}]?|[A-Z]{{3}}[{_BLANKS}])?[+-]?"
+    f"({CURRENCY_SIGN}[{_BLANKS}]?|[A-Z]{{3}}[{_BLANKS}])?[+-]?"
     f"([0-9]{{1,3}}([.][0-9]{{3}})+(,[0-9]+)?|({_BEFORE_COMMA}),[0-9]+([eE][+-]?[0-9]+)?)"
-    rf"([{_BLANKS}]?[%‰€$£°]|[{_BLANKS}][^0-9.,\s]{{1,8}}|m²|km/h)?"
+    rf"([{_BLANKS}]?[%‰€$£°₺₽₹₴₪]|[{_BLANKS}][^0-9.,\s]{{1,8}}|m²|km/h)?"
 )
 
 _COMMA_NUMBER = regex(COMMA_NUMBER)

@@ -10,6 +10,7 @@ from unicodedata import category
 import numpy as np
 import numpy.typing as npt
 
+from sfumato.delimited.decimal_marks import CURRENCY_SIGN
 from sfumato.patterns import regex
 
 ColumnType = Literal["text", "integer", "decimal", "amount", "date", "boolean"]
@@ -19,7 +20,8 @@ COLUMN_TYPES: tuple[ColumnType, ...] = get_args(ColumnType)
 _NUMERAL = regex(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?", re.ASCII)
 # A number with a currency before it, marks between its thousands, and a unit, a currency or a percent sign behind it.
 _AMOUNT = regex(
-    r"(?:[€$£¥]|[A-Z]{3}(?=[ \u00a0])|Fr\.)?[\s\u00a0\u202f]*([+-]?)\s*"
+    rf"(?:{CURRENCY_SIGN}|[A-Z]{{3}}(?=[ \u00a0])|Fr\.)?"
+    r"[\s\u00a0\u202f]*([+-]?)\s*"
     r"(\d{1,3}(?:[,'\u2019 \u00a0\u2009\u202f]\d{3})+|\d+)(\.\d+)?[\s\u00a0\u202f]*([^\d\s.,]\S{0,9})?",
     re.ASCII,
 )

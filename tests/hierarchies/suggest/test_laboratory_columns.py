@@ -71,3 +71,9 @@ def test_telephone_numbers_stay_such():
     assert judged("x", [f"0{month}{day:02}/{hour:02}{minute:02}11" for month, day, hour, minute in TIMES]).role == (
         "identifier"
     )
+
+
+def test_results_of_tests_are_private_though_some_are_invalid():
+    """Beside "inv", positive and negative were what others know, with no promise about them."""
+    call = Profile("call", {"pos": 300, "neg": 310, "inv": 290}, rows=900)
+    assert (suggest(call).role, suggest(call).concept) == ("sensitive", "health")

@@ -3,7 +3,7 @@
 import pytest
 
 from sfumato.hierarchies.suggest.profile import Profile
-from sfumato.hierarchies.suggest.survey_codes import CodeBook, missing_codes, suggest_labeled
+from sfumato.hierarchies.suggest.survey_codes import CodeBook, codes_by_column, missing_codes, suggest_labeled
 
 NUMBERS = {str(number): 1 for number in range(1, 41)}
 
@@ -71,3 +71,19 @@ AGES = {str(age): 5 for age in range(18, 91)}
 )
 def test_nines_far_above_all_other_numbers_are_no_answer(texts, codes):
     assert missing_codes(texts, CodeBook()) == codes
+
+
+@pytest.mark.parametrize(
+    ("values", "codes"),
+    [
+        ({"1": 90, "2": 80, "3": 70, "4": 60, "5": 50, "99": 9}, ["99"]),
+        ({"0": 90, "1": 80, "2": 70, "10": 3, "88": 2, "98": 1, "99": 9}, ["88", "98", "99"]),
+        ({"0": 90, "1": 80, "2": 70, "3": 60, "99": 2}, []),
+        ({"0": 90, "1": 80, "2": 70, "14": 3, "99": 9}, []),
+        ({"1": 90, "2": 80, "3": 70, "4": 60, "88": 9}, []),
+    ],
+)
+def test_nines_of_two_digits_above_the_steps_of_a_scale_mean_missing(values, codes):
+    """99 beside 1 to 5 counted as an answer: one known answer and a missing one were two different ones."""
+    texts = {"q1": values, "hours": {str(hours): 3 for hours in range(60, 100)}}
+    assert codes_by_column(texts, CodeBook()).get("q1", []) == codes

@@ -1,9 +1,12 @@
 """What a first look at a file refuses, and what it does not."""
 
+from collections import Counter
+
 import pytest
 
 from sfumato.errors import PlanError
 from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.roles import suggest
 from sfumato.pipelines.suggesting.first_look import check_names, writes_commas
 
 ADDRESSES = {f"{place + 1} Maple Street": 1 for place in range(30)}
@@ -32,3 +35,27 @@ def test_a_comma_before_a_point_stands_between_thousands(fines, commas):
     """A bail of 2,500 was published as 2.500 beside fines of 1,000.00."""
     bail = {"0": 9, "500": 8, "5000": 7, "2,500": 9}
     assert writes_commas({"bail": bail, "fine": fines}) == commas
+
+
+SUMS = [1200 + 613 * place for place in range(60)]
+
+
+@pytest.mark.parametrize("written", ["€ {}", "{} €", "€{},-", "{} kr", "₺{}", "R$ {}", "{} TL"])
+def test_points_between_thousands_of_money_are_no_decimal_marks(written):
+    """Values of homes were published as 725 for 725,000, where no other column has a decimal comma."""
+    values = [written.format(f"{1000 * sum_:,}".replace(",", ".")) for sum_ in SUMS]
+    assert writes_commas({"WOZ-waarde": Counter(values), "rooms": Counter(["2", "3"] * 30)})
+    rates = Counter(f"{1 + place / 40:.3f}" for place in range(60))
+    assert not writes_commas({"WOZ-waarde": Counter(values), "rate": Counter({**rates, "2.5": 9})})
+
+
+def test_prices_with_three_decimals_keep_their_points():
+    assert not writes_commas({"price": Counter(f"€ 1.{price}9" for price in range(55, 99))})
+    assert not writes_commas({"share": Counter(f"{number / 1000:.3f}" for number in range(1, 99))})
+
+
+@pytest.mark.parametrize("written", ["R$ {}", "₺{}", "{} TL", "{} lei", "{} Ft"])
+def test_sums_in_any_currency_are_money(written):
+    values = Counter(written.format(f"{sum_ / 8:.2f}") for sum_ in SUMS)
+    found = suggest(Profile("Ciro", values, len(SUMS)))
+    assert (found.role, found.concept) == ("sensitive", "money")

@@ -46,7 +46,16 @@ def test_words_beside_limits_are_missing_there() -> None:
     assert proposal.plan["columns"]["CRP"]["missing"] == ["<5.0", ">30", "NS"]
     assert proposal.plan["data"]["missing"] == ["n.d."]
     assert "missing" not in proposal.plan["columns"]["region"]
-    assert proposal.reasons["CRP"].endswith("Codes for a missing value, in this column alone: NS.")
+    assert "Words among its numbers, which are taken for missing, too, and are lost: NS." in proposal.reasons["CRP"]
+
+
+def test_results_in_words_are_said_to_be_lost() -> None:
+    """They were called codes for a missing value, which "positive" is not."""
+    texts = [("positive", "negative")[row % 2] if row % 9 == 0 else text for row, text in enumerate(CRP)]
+    reason = suggest_for_frame(_rows(result=texts)).reasons["result"]
+    assert "and are lost: negative, positive. Who needs what they say gives them in a column of their own." in reason
+    assert "Codes for a missing value" not in reason
+    assert "und gehen verloren: negative, positive." in words_in("de").sentence(reason)
 
 
 def test_ranges_stay_categories() -> None:

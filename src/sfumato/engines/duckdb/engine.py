@@ -137,9 +137,8 @@ class DuckDBEngine(CountsPersons, CountsByCodes, KeepsTextRows, ReplacesColumns)
     def count(self, columns: Sequence[str], reading: Reading) -> TextCounts:
         keyed = PERSON in columns  # keys of persons stand beside the rows, in no dictionary of theirs
         with self.faults(reads=True):
-            counting = Counting(
-                self._person_rows if keyed else self.source.table, tuple(columns), reading, self.plan.strip
-            )
+            table = self._person_rows if keyed else self.source.table
+            counting = Counting(table, tuple(columns), reading, self.plan.strip)
             quick = None if keyed else self._by_codes(counting) or self._by_rows(counting)
             values, codes, counts = quick or self._by_texts(counting)
             rows = self._rows = self._all_rows() if reading.required else int(counts.sum())
@@ -225,8 +224,9 @@ class DuckDBEngine(CountsPersons, CountsByCodes, KeepsTextRows, ReplacesColumns)
         return tuple(texts for texts, _ in coded), matrix, counts, np.asarray(arrays.get("person", ()), np.int64)
 
     def first_texts(self, column: str) -> dict[str, int]:
-        rows = f"SELECT {as_text(column, self.plan.strip)} AS t FROM {self.source.table} AS s LIMIT {LOOKED_AT_ROWS}"
-        return dict(self.ask(f"SELECT t, count(*) FROM ({rows}) WHERE t IS NOT NULL GROUP BY t"))
+        text, table = as_text(column, self.plan.strip), self.source.table_for(column, self.plan)
+        rows = f"(SELECT {text} AS t FROM {table} AS s LIMIT {LOOKED_AT_ROWS})"
+        return dict(self.ask(f"SELECT t, count(*) FROM {rows} WHERE t IS NOT NULL GROUP BY t"))
 
     def locate(self, column: str, texts: Sequence[str], limit: int) -> tuple[int, ...]:
         with self.faults(reads=True):

@@ -1,8 +1,8 @@
 """Sources: where rows may lie, each as a table expression that DuckDB reads; nothing is downloaded for any of them."""
 
 import shutil
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field, replace
 from glob import escape
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,8 @@ class Source:
             without counting rows one by one; else empty.
         notes: What a reader should know of the columns.
         sheet: Of a workbook, the one that is read; sheets: the names of all of them.
+        with_codes: Where columns have codes that mean missing, the table before these are left out; else empty.
+        kinds: The types of the columns of that table.
     """
 
     table: str
@@ -58,6 +60,13 @@ class Source:
     textless: tuple[str, ...] = ()
     sheet: str = ""
     sheets: tuple[str, ...] = ()
+    with_codes: str = ""
+    kinds: Mapping[str, str] = field(default_factory=dict)
+
+    def table_for(self, column: str, data: DataPlan) -> str:
+        """The table for a question about one column: codes of others need not be looked for."""
+        own = {name: kind for name, kind in self.kinds.items() if name == column}
+        return without_codes(self.with_codes, own, data) if self.with_codes else self.table
 
     @property
     def with_numbers(self) -> str:
@@ -88,7 +97,8 @@ def open_source(connection: Any, path: Path, data: DataPlan, names: Sequence[str
         return source
     kinds = dict(_kinds(connection, source.table))
     numbered = source.numbered and without_codes(source.numbered, kinds, data)
-    return replace(source, table=without_codes(source.table, kinds, data), numbered=numbered)
+    table = without_codes(source.table, kinds, data)
+    return replace(source, table=table, numbered=numbered, with_codes=source.table, kinds=kinds)
 
 
 def _csv(_connection: Any, path: Path, data: DataPlan, names: Sequence[str], scratch: Path) -> Source:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
+from sfumato.delimited.decimal_marks import CURRENCY_SIGN
 from sfumato.errors import PlanError
 from sfumato.hierarchies.digits import MAX_LENGTH
 from sfumato.hierarchies.intervals import Intervals
@@ -40,8 +41,10 @@ _PREFIXED = regex(r"([A-Za-zÄÖÜäöü]+)[-_ /.]?[0-9]+")
 # What stands before a number and behind it: signs, words after a space, or a common unit; other letters close to
 # it are those of a code.
 _UNIT = regex(
-    r"([€$£¥]|[A-Z]{3}[ \u00a0]|Fr\. ?)?[ \u00a0]?[+-]?[0-9][0-9.,' \u00a0\u202f]*?"
-    r"((?:[ \u00a0\u202f]?[%‰€$£°]|[ \u00a0\u202f][^\W\d_]\S{0,9}|m²|km/h|h|hrs?|min|kg|cm|km|mg|lbs?|std\.?|yrs?)?)"
+    rf"({CURRENCY_SIGN}|[A-Z]{{3}}[ \u00a0]|Fr\. ?)?"
+    r"[ \u00a0]?[+-]?[0-9][0-9.,' \u00a0\u202f]*?"
+    r"((?:[ \u00a0\u202f]?[%‰€$£°₺₽₹₴₪]|[ \u00a0\u202f][^\W\d_]\S{0,9}"
+    r"|m²|km/h|h|hrs?|min|kg|cm|km|mg|lbs?|std\.?|yrs?)?)"
 )
 _PADDED = regex(r"0[0-9]+")
 _TIME_OF_DAY, _WITH_SECONDS = (

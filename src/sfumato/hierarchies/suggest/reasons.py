@@ -179,6 +179,10 @@ LIMITS = (
     "least and largest numbers are those of what was measured; who needs the others gives them in a column of their "
     "own."
 )
+WORDS_AMONG = (
+    " Words among its numbers, which are taken for missing, too, and are lost: {codes}. Who needs what they say gives "
+    "them in a column of their own."
+)
 UNITS = "Its numbers are in several units ({units}): write all of them in one, and give them a ladder of numbers."
 ONLY = "A plan needs a quasi-identifier, and no column is a better one."
 ROUNDED = (

@@ -36,6 +36,8 @@ _NINES = frozenset(
 )
 # Numbers beside these that stand for other reasons: 997 and 998 beside 999.
 _BESIDE_NINES = frozenset(f"{'9' * (length - 1)}{digit}" for length in range(3, 10) for digit in "678")
+# Two digits are a code above the steps of a scale alone: 99 above 1 to 5, and 98, 97 and 88 beside it.
+_TWO_NINES, _BESIDE_TWO, _MOST_STEP = "99", frozenset(("88", "96", "97", "98")), 11
 # Nines are a code where they stand in so many rows, and are so many times as large as every other number.
 _LEAST_ROWS, _FAR_ABOVE = 3, 2
 _LEAST_VALUES = 4
@@ -130,6 +132,23 @@ def _codes(counts: Counts, labels: Mapping[str, str], least: int = _LEAST_VALUES
     if usual and len(counts) - len(below := _below(counts)) >= least and below <= _USUAL_CODES:
         yield from usual if _are_numbers(counts) else ()
     yield from _nines(counts, labels, least)
+    yield from _above_steps(counts, labels, least)
+
+
+def _above_steps(counts: Counts, labels: Mapping[str, str], least: int) -> Iterator[str]:
+    """The codes of two digits of a column of a few steps from 0 or 1 on.
+
+    >>> sorted(_above_steps({"1": 9, "2": 7, "3": 2, "4": 4, "5": 3, "98": 1, "99": 3}, {}, 4))
+    ['98', '99']
+    >>> sorted(_above_steps({"1": 9, "2": 7, "3": 2, "4": 4, "5": 3, "14": 1, "99": 3}, {}, 4))
+    []
+    """
+    codes = ({_TWO_NINES, *_BESIDE_TWO} & counts.keys()) - labels.keys()
+    steps = {text for text in counts if text} - codes
+    if not codes or len(steps) < least or not all(text.isdecimal() and int(text) <= _MOST_STEP for text in steps):
+        return
+    if least < _LEAST_VALUES or counts.get(_TWO_NINES, 0) >= _LEAST_ROWS:
+        yield from codes
 
 
 def _nines(counts: Counts, labels: Mapping[str, str], least: int) -> Iterator[str]:

@@ -10,6 +10,7 @@ from sfumato.dataclass import dataclass
 from sfumato.hierarchies.spellings import misspelled, surplus
 from sfumato.hierarchies.suggest.detection_limits import is_limit
 from sfumato.hierarchies.suggest.mentions import mentions
+from sfumato.hierarchies.suggest.missing_words import MISSING_WORDS
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.reasons import (
     FEW_NUMBERS,
@@ -22,6 +23,7 @@ from sfumato.hierarchies.suggest.reasons import (
     SPELLINGS,
     TAILS,
     UNIFORM,
+    WORDS_AMONG,
 )
 from sfumato.hierarchies.suggest.suggestion import Suggestion
 from sfumato.microdata.models.proposal import proposed_promise
@@ -88,8 +90,10 @@ class Publication:
 def _told_of_missing(codes: Sequence[str]) -> str:
     """What is said of texts that mean missing in one column: limits of detection, and others."""
     limits = [code for code in codes if is_limit(code)]
-    others = [code for code in codes if code not in limits]
-    said = ((LIMITS, limits), (MISSING_CODES, others))
+    # Words beside limits stand in place of a number, and may say something.
+    words = [code for code in codes if limits and code not in {*limits, *MISSING_WORDS} and any(map(str.isalpha, code))]
+    others = [code for code in codes if code not in {*limits, *words}]
+    said = ((LIMITS, limits), (WORDS_AMONG, words), (MISSING_CODES, others))
     return "".join(sentence.format(codes=", ".join(some)) for sentence, some in said if some)
 
 

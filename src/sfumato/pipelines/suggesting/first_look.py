@@ -4,10 +4,11 @@ import codecs
 import gzip
 import re
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from pathlib import Path
 
 from sfumato.delimited.code_pages import WESTERN, likely_page
-from sfumato.delimited.decimal_marks import COMMA_NUMBER
+from sfumato.delimited.decimal_marks import COMMA_NUMBER, CURRENCY_SIGN
 from sfumato.errors import DataError, PlanError
 from sfumato.hierarchies.suggest.detection_limits import is_limit
 from sfumato.hierarchies.suggest.formats import format_of
@@ -23,7 +24,7 @@ _SEPARATORS = f",;{_TAB}|"
 _SHARE_OF_NUMBERS, _SHARE_OF_FRACTIONS = 0.9, 0.1
 _COMMA_NUMBER = regex(COMMA_NUMBER)
 _COMMA_FRACTION = regex(r".*\d,\d.*")
-_POINT_NUMBER = regex(r"[€$£]? ?[+-]?\d+[.]\d+( ?[^0-9.,\s]{1,8})?")
+_POINT_NUMBER = regex(rf"(?:{CURRENCY_SIGN})? ?[+-]?\d+[.]\d+( ?[^0-9.,\s]{{1,8}})?")
 _NUMBER = regex(r"[+-]?\d+([.,]\d+)?")
 _WHOLE_NUMBER = regex(r"[+-]?\d+")
 # Points between thousands are no decimal marks.
@@ -31,8 +32,14 @@ _THOUSANDS = regex(r"\D*\d{1,3}([.]\d{3})+\D*")
 _COMMA_THOUSANDS = regex(r"\D*\d{1,3}(,\d{3})+([.]\d+)?\D*")
 # Who writes pounds, dollars and yen divides thousands by commas, and no number has two decimal marks.
 _SURELY_THOUSANDS = regex(r".*[$£¥].*|\D*\d{1,3}(,\d{3}){2,}\D*")
+# Whole sums of money with points between thousands: surely such where there are two points, ten thousand or hundreds.
+_SIGN = rf"(?:{CURRENCY_SIGN}|EUR|kr|(?i:lei|tl))"
+_DIGITS = r"[+-]?[1-9]\d{0,2}(?:[.]\d{3})*"
+_POINT_SUM = regex(rf"{_SIGN}[ \u00a0]?{_DIGITS}(?:,-)?|{_DIGITS}(?:,-)?[ \u00a0]?{_SIGN}")
+_SURELY_POINT_SUM = regex(r"\D*(?:\d{1,3}(?:[.]\d{3}){2,}|\d{2,3}[.]\d{3}|\d[.]\d00)\D*")
+_LOOKED_AT, _SOME_SUMS = 1000, 10
 # A comma between thousands before a point: the decimal mark of this file is the point.
-_BOTH_MARKS = regex(r"[€$£]? ?[+-]?\d{1,3}(,\d{3})+[.]\d+( ?[^0-9.,\s]{1,8})?")
+_BOTH_MARKS = regex(rf"(?:{CURRENCY_SIGN})? ?[+-]?\d{{1,3}}(,\d{{3}})+[.]\d+( ?[^0-9.,\s]{{1,8}})?")
 # So many words above columns of numbers make a header, whatever stands above the others.
 _CERTAIN, _WORD = 2, regex(r"[^\W\d_]{3}")
 # A word or two, and perhaps a number: what columns are called.
@@ -46,13 +53,31 @@ def writes_commas(columns: Mapping[str, Mapping[str | None, int]], thousands: bo
         columns: Each column's texts with their numbers of rows.
         thousands: Whether commas may stand between thousands, as where they stand between fields, too.
     """
-    if not any("," in "\n".join(filter(None, texts)) for texts in columns.values()):
+    sums = any(_writes_sums_with_points(texts) for texts in columns.values())
+    if not sums and not any("," in "\n".join(filter(None, texts)) for texts in columns.values()):
         return False
     profiles = [Profile(name, _without_limits(texts), sum(texts.values())) for name, texts in columns.items()]
     if any(map(_has_both_marks, profiles)):
         return False
     marks = {_mark(profile) for profile in profiles if not _has_thousands(profile, certain=not thousands)}
-    return "," in marks and "." not in marks
+    return (sums or "," in marks) and "." not in marks
+
+
+def _writes_sums_with_points(texts: Mapping[str | None, int]) -> bool:
+    """Whether a column is one of sums of money with points between thousands, as nobody writes prices of fuel.
+
+    >>> [_writes_sums_with_points({f"€ {sum_}.{end}": 1 for sum_ in range(1, 40)}) for end in ("000", "859")]
+    [True, True]
+    >>> _writes_sums_with_points({f"€ 1.{price}9": 1 for price in range(55, 99)})
+    False
+    """
+    looked = [text.strip() for text in islice(texts, _LOOKED_AT) if text]
+    sums = [text for text in looked if _POINT_SUM.fullmatch(text)]
+    if len(sums) < _SOME_SUMS or len(sums) < _SHARE_OF_NUMBERS * len(looked):
+        return False
+    pointed = [text for text in sums if "." in text]
+    surely = sum(_SURELY_POINT_SUM.fullmatch(text) is not None for text in pointed)
+    return all(map(_THOUSANDS.fullmatch, pointed)) and 2 * surely >= len(sums)
 
 
 def _has_both_marks(profile: Profile) -> bool:

@@ -2,6 +2,7 @@
 
 from functools import cache
 
+from sfumato.delimited.decimal_marks import CURRENCY_SIGN
 from sfumato.hierarchies.negatives import negatives_of
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.words.code_sets import concept_of_codes
@@ -35,7 +36,9 @@ _WELL = regex(r"[A-P](?:0?[1-9]|1\d|2[0-4])")
 # Groups of ages: 35-39, 40 bis 49, <30, 80+.
 _AGE_GROUP = regex(r"(?:[1-9]?\d)\s?(?:-|–|to|bis|à|a)\s?(?:[1-9]\d|10\d)|[<>≥]=?\s?[1-9]\d|[1-9]\d\s?\+")
 # Sums of money, which have a currency.
-_CURRENCY = r"(?:[€$£]|EUR|Euro|USD|CHF|GBP|SEK|NOK|DKK|PLN|CZK|HUF|zł|Kč|kr)"
+_CURRENCY = (
+    rf"(?:{CURRENCY_SIGN}|EUR|Euro|USD|CHF|GBP|SEK|NOK|DKK|PLN|CZK|HUF|TRY|RON|BRL|RUB|zł|Kč|kr|TL|lei|Ft|лв|руб)\.?"
+)
 _SUM = regex(rf"{_CURRENCY}\s?[+-]?\d[\d.,'\s]*|[+-]?\d[\d.,'\s]*?(?:,-)?\s?{_CURRENCY}")
 _LEAST_GROUPS, _MOST_GROUPS = 3, 25
 # Parts of texts must be long to be no accident; of so few rows that say something, nothing is told.
