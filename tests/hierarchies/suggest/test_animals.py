@@ -33,7 +33,15 @@ def test_a_race_beside_an_animal_is_a_breed(name, beside):
 
 
 @pytest.mark.parametrize(
-    "values", [("White", "Black", "Asian", "Other"), ("1", "2", "3", "4"), ("W", "B", "A"), ("Caucasian", "Malay")]
+    "values",
+    [
+        ("White", "Black", "Asian", "Other"),
+        ("1", "2", "3", "4"),
+        ("W", "B", "A"),
+        ("Caucasian", "Malay"),
+        ("Māori", "Pākehā"),
+        ("Kleurling", "Blanke"),
+    ],
 )
 def test_a_race_of_persons_stays_one_though_some_have_a_dog(values):
     one = judged(column("race", *values), column("dog", "yes", "no"))["race"]

@@ -457,3 +457,15 @@ def test_what_one_person_has_names_persons_in_however_many_rows(name, values, ro
 
 def test_pseudonyms_with_gaps_are_withheld():
     assert suggest(profile("rider", PSEUDONYMS * 50, missing=40)).role == "identifier"
+
+
+@pytest.mark.parametrize("name", ["owner", "Eigenaar", "wer"])
+@pytest.mark.parametrize("surnames", [("Jones", "Evans", "Davies"), ("Ilmen", "Wrzos", "Östby", "Bos")])
+def test_initials_before_a_few_surnames_are_names(name, surnames):
+    """Where many share a surname, `A. Jones` to `W. Jones` were published as they were."""
+    names = [f"{initial}. {surname}" for initial in "ABDEFGHJKLMNPRSTW" for surname in surnames]
+    assert suggest(profile(name, names * 20)).role == "identifier"
+
+
+def test_a_few_surnames_with_the_first_initials_are_names():
+    assert suggest(profile("wer", ["A. Becker", "B. Schmidt", "C. Hofmann"] * 100)).role == "identifier"

@@ -21,11 +21,16 @@ def breeds(suggestions: Mapping[str, Suggestion], profiles: Mapping[str, Profile
     races = {name: word for name, one in suggestions.items() if one.concept == "origin" and (word := _race_in(name))}
     if not races or not any(_speak_of(name, "animals") for name in suggestions):
         return {}
-    return {
-        name: _breed(profiles[name], word)
-        for name, word in races.items()
-        if profiles[name].share_of(_WORD) >= _MOST and not holds_words_of(profiles[name], "origin")
-    }
+    return {name: _breed(profiles[name], word) for name, word in races.items() if _holds_breeds(profiles[name])}
+
+
+def _holds_breeds(profile: Profile) -> bool:
+    """Whether values are words, one of them a breed that many have, and none speaks of origin.
+
+    Persons have dogs, too, and there are more words for where they come from than any list has.
+    """
+    words = profile.share_of(_WORD) >= _MOST and not holds_words_of(profile, "origin")
+    return words and any({*words_of(value)} & WORDS["breeds"] for value in profile.sample)
 
 
 def _race_in(name: str) -> str | None:

@@ -1,7 +1,7 @@
 """Names of persons, told by a list of common given names and surnames."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from string import ascii_uppercase
 
@@ -52,12 +52,30 @@ def share_of_names(profile: Profile) -> float:
     >>> share_of_names(Profile("x", {"A. Anfänger": 9, "B. Geübte": 9, "C. Profi": 9, "D. Meister": 9}, rows=36))
     0.0
     """
-    initialed = {*filter(_WITH_INITIALS.fullmatch, profile.sample)}
-    # A. Class, B. Class and C. Class are no names: these differ in more than their initials.
-    if 2 * len({re.sub(_INITIAL, "", value) for value in initialed}) <= len(initialed) or _are_entries(profile.sample):
-        initialed = set()
+    initialed = _with_initials(profile.sample)
     share = profile.share(lambda value: value in initialed or _is_name(value))
     return share if share >= (_SHARE_OF_MANY if len(profile.counts) >= _MANY_VALUES else _SHARE_OF_FEW) else 0.0
+
+
+def _with_initials(values: Sequence[str]) -> set[str]:
+    """The texts that are surnames with initials; none where these number entries or parts of something.
+
+    >>> len(_with_initials([f"{initial}. {name}" for initial in "ABDEFGHKMS" for name in ("Jones", "Ilmen", "Wrzos")]))
+    30
+    >>> len(_with_initials([f"{letter}. {name}" for letter in "ABCD" for name in ("Class", "Group", "Hall")]))
+    0
+    """
+    initialed = {value for value in values if _WITH_INITIALS.fullmatch(value)}
+    letters: dict[str, set[str]] = {}
+    for value in initialed:
+        letters.setdefault(re.sub(_INITIAL, "", value).strip(" ,"), set()).add(re.findall(_INITIAL, value)[0][0])
+    known = sum(fold(name.split()[-1]) in _listed()[1] for name in letters)
+    if 2 * known >= max(len(letters), 1):
+        return initialed
+    # A. Class, B. Class and C. Class are no names: these have any initials, not those of a list.
+    numbered = sum(len(some) > 1 and some == {*ascii_uppercase[: len(some)]} for some in letters.values())
+    alone = len(letters) == 1 and len(initialed) > 1
+    return set() if alone or 2 * numbered >= len(letters) or _are_entries(values) else initialed
 
 
 def _are_entries(values: Iterable[str]) -> bool:
