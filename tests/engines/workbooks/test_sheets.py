@@ -101,3 +101,22 @@ def test_a_workbook_with_a_password_is_told_as_such(tmp_path):
         sf.suggest(tmp_path / "rows.xlsx")
     assert refused.value.code == "data.locked"
     assert "Kennwort" in words_in("de").sentence(str(refused.value))
+
+
+@pytest.mark.parametrize(
+    "cover",
+    [
+        [("Report 2024",), (), ("made by Dr. Krause",)],
+        [("Author", "Dr. Krause"), ("Date", "2024-05-01"), ("Source", "ward 4")],
+    ],
+)
+def test_a_cover_is_passed_over(cover, tmp_path):
+    """It was read as data, so that nothing of the workbook was published, and the promises held."""
+    path = book(tmp_path, ("cover", cover), ("cases", ROWS))
+    assert list(sf.suggest(path).columns) == ["age", "town", "illness"]
+    assert '2 sheets: "cases" was read, not "cover".' in told(path)
+
+
+def test_a_narrow_sheet_is_read_where_there_is_no_other(tmp_path):
+    narrow = [("age", "sex"), *((30 + row, "mf"[row % 2]) for row in range(20))]
+    assert list(sf.suggest(book(tmp_path, ("cases", narrow), ("empty", ()))).columns) == ["age", "sex"]

@@ -17,6 +17,8 @@ OTHER_SHEETS = (
     'The workbook has {count} sheets: "{name}" was read, not {others}. '
     "To read another, choose it (data.table, --table)."
 )
+# What a sheet that tells of the workbook has at the most.
+_COVER_ROWS, _COVER_WIDTH = 30, 2
 # Names of sheets that are listed; workbooks may have hundreds.
 SHOWN = 12
 
@@ -50,7 +52,7 @@ def sheet_names(path: Path) -> tuple[str, ...]:
 
 
 def read_sheet(path: Path, wanted: str | None) -> Sheet:
-    """A sheet by its name; by default the first that people see and that has rows below a header.
+    """A sheet by its name; by default the first that people see and that has rows below a header, no cover.
 
     Raises:
         DataError: The file cannot be read.
@@ -71,13 +73,20 @@ def read_sheet(path: Path, wanted: str | None) -> Sheet:
 
 
 def _first_with_rows(sheets: Iterable[Sheet]) -> Sheet:
-    """The first sheet with more than one row; where there is none, the fullest."""
-    fullest = Sheet("", (), [], (0, 0), ())
+    """The first sheet with more than one row that is no cover; where there is none, the first cover, or the fullest."""
+    fullest, cover = Sheet("", (), [], (0, 0), ()), None
     for sheet in sheets:
-        if len(sheet.cells) > 1:
+        if len(sheet.cells) > 1 and not _is_cover(sheet):
             return sheet
+        cover = cover or (sheet if len(sheet.cells) > 1 else None)
         fullest = max(fullest, sheet, key=lambda one: len(one.cells))
-    return fullest
+    return cover or fullest
+
+
+def _is_cover(sheet: Sheet) -> bool:
+    """Whether a sheet tells of the workbook: a few rows, each a line of text, or a word and what it is."""
+    filled = (sum(cell not in ("", None) for cell in row) for row in sheet.cells[: _COVER_ROWS + 1])
+    return len(sheet.cells) <= _COVER_ROWS and max(filled, default=0) <= _COVER_WIDTH
 
 
 def told_of_others(sheet: Sheet) -> str:
