@@ -7,7 +7,7 @@ from datetime import date, timedelta
 import pytest
 
 from sfumato.hierarchies.registry import HIERARCHY
-from sfumato.hierarchies.suggest.contents import content_of
+from sfumato.hierarchies.suggest.contents import content_of, short_postcodes
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.roles import suggest
 from sfumato.shapes.shapes import read
@@ -259,3 +259,11 @@ def test_groups_of_ages_are_known_by_their_values():
 def test_numbers_of_persons_are_known_in_one_word():
     numbers = Profile("patnr", {str(4_000_000 + 7919 * place): 3 for place in range(120)}, 360)
     assert suggest(numbers).role == "person"
+
+
+def test_a_cap_of_round_sums_is_no_postcode():
+    sums, codes = (
+        Profile("cap", dict.fromkeys(texts, 99), 495)
+        for texts in (("5000", "7500", "10000", "15000", "20000"), ("20121", "00185", "10100", "80133", "40126"))
+    )
+    assert [short_postcodes(one) for one in (sums, codes)] == [set(), {"cap"}]

@@ -106,3 +106,24 @@ def test_a_key_called_one_of_persons_names_them_where_a_few_repeat():
 )
 def test_heads_joined_words_and_values_tell_what_a_column_is(name, values, role):
     assert suggest(Profile(name, dict.fromkeys(values, 40), 40 * len(values))).role == role
+
+
+@pytest.mark.parametrize("name", ["Notlar", "Poznámka", "Megjegyzés", "Huomautus", "Açıklama", "Notering", "Napomena"])
+def test_remarks_are_withheld_in_any_language_though_they_are_few_so_far(name):
+    """What stood in some rows each was published as what others know."""
+    assert suggested(name, "Eşi hamile", "Fatura gecikti", "Aradım").role == "identifier"
+
+
+def test_marks_are_no_languages_that_somebody_learns():
+    marks = tuple(f"{tenths / 10}" for tenths in range(60, 180))
+    assert suggested("LV1", *marks).concept is None
+    assert suggested("LV1", "anglais", "allemand", "espagnol").concept == "schooling"
+    assert suggested("Hist-Géo", *marks).concept == "performance"
+
+
+@pytest.mark.parametrize("written", ["{:02}-{:03}", "{:03} {:02}", "{:05}-{:03}"])
+def test_postcodes_are_codes_by_how_they_are_written(written):
+    """Where nearly every row has one of its own, they were withheld as texts, and no region was left."""
+    codes = [written.format(number % 90 + 1, number * 7 % 90 + 1) for number in range(5000)]
+    found = suggested("kod pocztowy", *codes, rows=400)
+    assert (found.role, found.concept, found.hierarchy["type"]) == ("quasi-identifier", "place", "digits")

@@ -33,6 +33,11 @@ _POSTCODE = regex(r"(?=.*[0-9])[A-Za-z0-9][A-Za-z0-9 -]{1,9}", re.ASCII)
 # Postcodes as they are written, which tell what a short word such as CP or PC means; those that have letters.
 _LETTERED_POSTCODE = r"\d{4} ?[A-Z]{2}|[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}"
 _SHORT_POSTCODE = regex(rf"\d{{4,5}}|\d{{2}}-\d{{3}}|\d{{3}} \d{{2}}|{_LETTERED_POSTCODE}", re.ASCII)
+# Postcodes with a sign between their digits, or with letters, which nothing else of a place has.
+_WRITTEN_POSTCODE = regex(
+    rf"\d{{2}}-\d{{3}}|\d{{3}} \d{{2}}|\d{{4,5}}-\d{{3}}|[A-Z]\d[A-Z] ?\d[A-Z]\d|{_LETTERED_POSTCODE}"
+)
+_LIMITS, _HUNDREDS = frozenset(("cap",)), regex(r"\d+00", re.ASCII)
 _LETTERED = regex(_LETTERED_POSTCODE, re.ASCII)
 _DIGITS_FIRST = regex(r"[0-9]+", re.ASCII)
 # What may stand behind the digits of a place: more digits after a hyphen, or letters.
@@ -178,7 +183,8 @@ def _codes(profile: Profile, concepts: Collection[str]) -> Content | None:
     words = {*words_of(profile.name)}
     if not profile.counts or max(map(len, profile.values)) > MAX_LENGTH:
         return None
-    if short_postcodes(profile) or (words & WORDS["postal"] and profile.share_of(_POSTCODE) >= _SHARE):
+    placed = "place" in concepts and profile.share_of(_WRITTEN_POSTCODE) >= _SHARE
+    if placed or short_postcodes(profile) or (words & WORDS["postal"] and profile.share_of(_POSTCODE) >= _SHARE):
         return _by_characters(profile)
     if profile.share_of(_CODE) < _SHARE:
         return None
@@ -196,6 +202,8 @@ def short_postcodes(profile: Profile, lettered: bool = False) -> set[str]:
     {'pc'}
     """
     words = {*words_of(profile.name)} & WORDS["short_postal"]
+    # A cap is a limit, too: of round sums.
+    words -= _LIMITS if profile.share_of(_HUNDREDS) >= _MOST_POSTCODES else set()
     written = _LETTERED if lettered else _SHORT_POSTCODE
     fits = words and profile.distinct_share < _REPEATED_PLACES and profile.share_of(written) >= _MOST_POSTCODES
     return words if fits else set()

@@ -21,6 +21,8 @@ _SUMS = frozenset(("lan",))
 _PLACES = frozenset(("lon",))
 # Dutch postcodes, their digits alone or the letters, too; principal components have the same names.
 _DUTCH_POSTCODES, _DUTCH_POSTCODE = frozenset(("pc4", "pc6")), regex(r"[1-9]\d{3}(?: ?[A-Za-z]{2})?")
+# Which foreign language somebody learns, in France; numbers are marks in it.
+_SUBJECTS, _MARK = frozenset(("lv1", "lv2", "langue1")), regex(r"\d{1,2}(?:[.,]\d+)?")
 # A day, perhaps with a time; or a run that is called after one.
 _STAMP = regex(r"(?:\D*\d){6,}\D*|.*\d{1,2}[ .-]?(?i:[a-z]{3,9})[ .,-]*\d{2,4}.*")
 _FINE = regex(r"-?\d+[.,]\d{3,}")
@@ -39,6 +41,8 @@ def supports(profile: Profile, concept: Concept, word: str) -> bool:
         return False
     if concept.key == "place" and word in _DUTCH_POSTCODES:
         return profile.share_of(_DUTCH_POSTCODE) >= _MOST
+    if concept.key == "schooling" and word in _SUBJECTS:
+        return profile.share_of(_MARK) < _MOST
     if concept.key == "money" and word in _PLACES:
         return profile.share_of(_FINE) < _MOST
     if concept.key == "money" and word in _SUMS:
