@@ -181,9 +181,10 @@ def are_codes_of_persons(profile: Profile) -> bool:
     >>> [are_codes_of_persons(Profile(name, codes, rows=1200)) for name in ("driver", "part")]
     [True, False]
     """
-    many = len(profile.counts) >= _SOME_HASHES and profile.present >= _REPEATED_PERSONS * profile.distinct_keys
+    if len(profile.counts) < _SOME_HASHES or not speaks_of_persons(profile.name):
+        return False
     coded = profile.share_of(LETTERS_AND_DIGITS) + profile.share_of(_LONG_NUMBER) >= UNIQUE_SHARE
-    return many and coded and speaks_of_persons(profile.name)
+    return coded and profile.present >= _REPEATED_PERSONS * profile.distinct_keys
 
 
 def are_keys_of_persons(profile: Profile) -> bool:

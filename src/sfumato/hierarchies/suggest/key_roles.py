@@ -99,7 +99,7 @@ def judge_own_values(evidence: Evidence) -> Suggestion | None:
 
 def _are_pseudonyms(profile: Profile) -> bool:
     """Whether values drawn by chance or computed repeat, as pseudonyms of persons do."""
-    return profile.present >= REPEATED * profile.distinct_keys and are_hashes(profile)
+    return are_hashes(profile) and profile.present >= REPEATED * profile.distinct_keys
 
 
 def _repeating_keys(profile: Profile) -> Suggestion:

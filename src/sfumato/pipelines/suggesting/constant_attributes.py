@@ -20,6 +20,7 @@ from sfumato.hierarchies.suggest.suggestion import UNKNOWN_RANK, Suggestion
 from sfumato.hierarchies.suggest.words.concepts import WORDS
 from sfumato.hierarchies.suggest.words.vocabulary import meanings_of
 from sfumato.hierarchies.types import numerals
+from sfumato.patterns import regex
 from sfumato.pipelines.suggesting.counted_rows import CountsRows
 
 Codes = npt.NDArray[np.int64]
@@ -32,6 +33,7 @@ _ATTRIBUTES = _LASTING | {"name", "place", "nationality", "family", "work", "sch
 _CONSTANT = 0.9
 # Rows of a value on average from which on some repeat; that so many values agree is chance so seldom.
 _REPEATED, _CHANCE = 1.1, 0.001
+_DECIMAL = regex(r"[+-]?\d*[.,]\d+")
 # Kinds of withheld columns that hold no keys and no names.
 _NO_KEYS = frozenset(("free_text", "processing", "weight", "household", "signature"))
 
@@ -115,7 +117,7 @@ def constant_within(source: CountsRows, name: str, suggestions: Suggestions, pro
     Most of those that hardly change must, and something besides where more is known. A name tells the sex by itself.
     """
     own = suggestions[name]
-    told = {"sex", "name"} if own.concept == "name" else set()
+    told = {"sex", "name"} if own.concept == "name" else {"name"} if _is_measured(profiles[name]) else set()
     known = {other: one.concept for other, one in suggestions.items() if other != name and one.concept}
     known = {
         other: concept
@@ -136,6 +138,11 @@ def constant_within(source: CountsRows, name: str, suggestions: Suggestions, pro
     if not enough or len(constant) < min(2, len(varied)) or not _no_chance([varied[other] for other in constant]):
         return ()
     return tuple(constant)
+
+
+def _is_measured(profile: Profile) -> bool:
+    """Whether numbers have decimals, as keys have not: to compare them with names would cost more than it tells."""
+    return 2 * profile.share_of(_DECIMAL) > 1
 
 
 def _no_chance(constant: list[_Pairs]) -> bool:
