@@ -114,3 +114,14 @@ def plan_now(page, folder):
     step(page, "Data")
     with zipfile.ZipFile(downloaded(page, "Save project", folder / "project.zip")) as archive:
         return json.loads(archive.read("project.json"))["plan"]
+
+
+def answer_late(page, seconds):
+    """From now on, what the server says reaches the page so much later, as over a slow line."""
+    page.evaluate(
+        """(late) => {
+          const socket = window.socket.io.engine.transport.ws, heard = socket.onmessage;
+          socket.onmessage = (event) => setTimeout(() => heard.call(socket, event), late);
+        }""",
+        1000 * seconds,
+    )

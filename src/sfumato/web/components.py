@@ -177,6 +177,18 @@ def help_of(says: str | None) -> str:
     return f' tabindex="0" data-help="{escape(says)}"' if says else ""
 
 
+def held(element: Any) -> Any:
+    """An element whose next value follows from the one before (several choices, a switch), which the browser keeps.
+
+    Else the browser goes by what the server said last: a second click that comes before the first is answered would
+    undo it. Nothing that is called when the value changes may give the element another one: it would not be shown.
+    """
+    element.LOOPBACK = False
+    kept = f"mounted_app.elements[{element.id}].props['model-value'] = value"
+    element.on("update:model-value", js_handler=f"(value) => {{ {kept} }}")
+    return element
+
+
 def helped(element: Any, says: str | None) -> Any:
     """An element that is explained on hover and focus, where there is something to say."""
     if says:

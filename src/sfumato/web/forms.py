@@ -109,7 +109,7 @@ class Form:
         if isinstance(shape, Choice):
             field = self._choice(name, shape, fill)
         elif isinstance(shape, Flag):
-            field = ui.switch(self.label(name), value=bool(self._value(name)))
+            field = components.held(ui.switch(self.label(name), value=bool(self._value(name))))
             field.on_value_change(lambda event: self._set(name, bool(event.value)))
         elif isinstance(shape, Integer | Number):
             field = self._number(name, shape)
@@ -165,7 +165,7 @@ class Form:
         value = self._value(name)
         options = list(self.offers[name])
         fits = [one for one in value or [] if one in options] if several else value if value in options else None
-        return ui.select(
+        field = ui.select(
             options,
             label=self._shown(name),
             value=fits,
@@ -173,6 +173,7 @@ class Form:
             clearable=not self.keys[name].required,
             on_change=lambda event: self._set(name, event.value),
         )
+        return components.held(field) if several else field
 
     def _settings(self, name: str, listed: bool) -> Any:
         """A text in the plan's own notation, for what has parts of its own; of a list the entries, with commas."""

@@ -1,6 +1,6 @@
 """Rows of a project counted for a table."""
 
-from walking import button, give_role, send, step
+from walking import answer_late, button, give_role, send, step
 
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.texts.words import words_in
@@ -54,12 +54,16 @@ def test_rows_without_a_person_count_as_one(tmp_path) -> None:
     assert table.lines[1:] == [["Total", "3"], ["m", "3"]]
 
 
-def count_stays(page, base, path) -> None:
+def count_stays(page, base, path, late_seconds=0) -> None:
     send(page, path)
     page.get_by_text("rows,").first.wait_for()
     step(page, "Columns")
     give_role(page, "patient", "person")
     page.goto(f"{base}/app/tables")
+    page.get_by_label("Columns to count by").wait_for()
+    page.wait_for_function("window.did_handshake")
+    if late_seconds:
+        answer_late(page, late_seconds)
     page.get_by_label("Columns to count by").click()
     assert page.get_by_role("option", name="patient", exact=True).count() == 0
     for name in ("area", "sex"):
@@ -85,3 +89,51 @@ def test_where_persons_stand_in_several_cells_rules_look_at_persons(base, open_p
     button(page, "Protect").click()
     page.get_by_text("Nobody can compute a masked cell back.").wait_for()
     assert page.locator(".sf-crosstab td.masked").count() >= 2
+
+
+def test_columns_chosen_one_after_another_all_count_over_a_slow_line(base, open_page, tmp_path) -> None:
+    """The second was chosen before the first was answered, and counted alone: the table was another than asked for."""
+    page = open_page(f"{base}/app")
+    count_stays(page, base, stays(tmp_path, [("p1", "b", "m")]), late_seconds=1)
+    page.get_by_text("24 persons").first.wait_for()
+    assert page.locator("textarea").first.input_value().startswith("area,sex,count,persons")
+
+
+def test_what_is_told_of_a_count_stays_until_the_table_is_another(base, open_page, tmp_path) -> None:
+    page = open_page(f"{base}/app")
+    count_stays(page, base, stays(tmp_path, [("p1", "b", "m")]))
+    told = page.get_by_text("Of 24 persons (column patient) 1 stands in more than one cell")
+    told.wait_for()
+    page.reload()
+    told.wait_for()
+    button(page, "Protect").click()
+    page.get_by_text("Nobody can compute a masked cell back.").wait_for()
+    assert told.count() == 1
+    page.locator("textarea").first.fill("sex,count\nTotal,7\nm,3\nf,4")
+    told.wait_for(state="hidden")
+
+
+def test_what_is_counted_again_is_told_once(base, open_page, tmp_path) -> None:
+    page = open_page(f"{base}/app")
+    count_stays(page, base, stays(tmp_path))
+    told = page.get_by_text("Persons are counted, not rows: 24 persons in 29 rows, by the column patient.")
+    told.wait_for()
+    button(page, "Count").click()
+    button(page, "Count").and_(page.locator(":enabled")).wait_for()
+    page.wait_for_timeout(1500)
+    assert told.count() == 1
+
+
+def test_a_count_that_fails_says_why(base, open_page, tmp_path, folder) -> None:
+    page = open_page(f"{base}/app")
+    path = stays(tmp_path).rename(tmp_path / "vanishing-stays.csv")
+    send(page, path)
+    page.get_by_text("rows,").first.wait_for()
+    for kept in folder.rglob(path.name):
+        kept.unlink()
+    page.goto(f"{base}/app/tables")
+    page.get_by_label("Columns to count by").click()
+    page.get_by_role("option", name="sex", exact=True).click()
+    page.keyboard.press("Escape")
+    button(page, "Count").click()
+    page.get_by_role("alert").get_by_text("vanishing-stays.csv").wait_for()

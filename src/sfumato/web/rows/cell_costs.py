@@ -37,7 +37,7 @@ class CellCosts:
             ).props("dense debounce=400")
             cost.set_enabled(not never)
             label = self.words["cells.never"].format(column=name)
-            switch = ui.checkbox(self.words["cells.never.short"], value=never).props("dense")
+            switch = components.held(ui.checkbox(self.words["cells.never.short"], value=never)).props("dense")
             switch.props["aria-label"] = label
 
         def take() -> None:

@@ -37,7 +37,7 @@ def build(words: Words, loaded: Loaded, take: Callable[[Reading], Any]) -> None:
             names = {name: name for name in ("utf-8", "utf-16", *ENCODINGS)}
             _choice(words, "encoding", names, read.encoding, change)
         if ending in HEADED:
-            switch = ui.switch(words["header.data"], value=read.header is False).props("dense")
+            switch = components.held(ui.switch(words["header.data"], value=read.header is False)).props("dense")
             components.helped(switch, words["tip.header"])
             switch.on_value_change(lambda event: change("header", False if event.value else None))
 

@@ -236,7 +236,7 @@ class MaskingRules:
         """What else is said of a method that changes numbers."""
         self._method_form().build()
         if name in UNRULED_METHODS:
-            switch = ui.switch(self.words["masking.promised"], value=self.promised)
+            switch = components.held(ui.switch(self.words["masking.promised"], value=self.promised))
             switch.on_value_change(lambda event: self._promise(bool(event.value)))
             components.helped(switch, self.words["tip.masking.promised"])
 

@@ -1,7 +1,6 @@
 """The area of tables: paste or upload cells, say what is unsafe, and see what is masked, why, and that it holds."""
 
 from copy import deepcopy
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +11,10 @@ from sfumato.delimited.lines import delimited_text
 from sfumato.service.store.jobs import Kind
 from sfumato.tables.plan.plan import read_table_plan
 from sfumato.web import components
-from sfumato.web.projects.loaded_data import planned_codes
 from sfumato.web.shared_room import SharedRoom
 from sfumato.web.shell import Shell
 from sfumato.web.sign_off import sign_off_fields
-from sfumato.web.tables.crosstab import MOST_CATEGORIES, unfolded
+from sfumato.web.tables.crosstab import unfolded
 from sfumato.web.tables.first_look import (
     Doubt,
     decimal_mark,
@@ -32,7 +30,8 @@ from sfumato.web.tables.first_look import (
 from sfumato.web.tables.linked_tables import LinkedTables
 from sfumato.web.tables.masking_rules import FACTS, MaskingRules
 from sfumato.web.tables.releases import Releases
-from sfumato.web.tables.row_counts import CountedTable, count_table
+from sfumato.web.tables.row_counting import CountedPersons, RowCounting
+from sfumato.web.tables.row_counts import CountedTable
 from sfumato.web.tables.table_result import AREA, TableResult
 
 EXAMPLE = """area,sex,count
@@ -65,6 +64,7 @@ class TableArea:
         self._filling = False
         self._rules = MaskingRules(self.words, self._check, **self._draft.get("rules", {}))
         self._releases = Releases(self.workspace)
+        self._counting = RowCounting(self.workspace, self._counted, self._wait, self._draft.get("counted", {}))
         self._linked = LinkedTables(self.workspace, self._rules, self._releases, self._check)
         self._result = TableResult(self.workspace, self._entered, self._releases.keep)
         self._lines: list[list[str]] = []
@@ -100,7 +100,7 @@ class TableArea:
             self._text.props("outlined rows=10 debounce=300 spellcheck=false").classes("w-full font-mono")
             self._crosstab = ui.row().classes("items-center w-full").props('role="status"')
             components.upload(words["upload_table"], self._uploaded, MOST_BYTES, words, (".csv", ".tsv", ".txt"))
-            self._from_rows()
+            self._counting.build()
             with ui.element("div").classes("sf-fields"):
                 self._value = self._select("value_column")
                 self._dimensions = self._select("dimension_columns", multiple=True)
@@ -114,78 +114,31 @@ class TableArea:
             self._linked.build()
 
     def _select(self, name: str, multiple: bool = False) -> ui.select:
-        return ui.select([], label=self.words[name], multiple=multiple, on_change=lambda _: self._check())
+        field = ui.select([], label=self.words[name], multiple=multiple, on_change=lambda _: self._check())
+        return components.held(field) if multiple else field
 
     async def _uploaded(self, event: events.UploadEventArguments) -> None:
         self._text.value = decoded(await event.file.read())
 
-    def _from_rows(self) -> None:
-        """Count the rows of the project at hand, where there is one, by two or three of its columns."""
-        words, loaded = self.words, self.workspace.loaded
-        if loaded is None:
-            return
-        named = {name for role in ("person", "identifier") for name in self._of_role(role)}
-        columns = [column for column in loaded.columns if column.name not in named]
-        names = [column.name for column in columns if len(column.counts) <= MOST_CATEGORIES]
-        with ui.row().classes("items-center w-full"):
-            ui.label(words["crosstab"]).classes("sf-soft")
-            chosen = ui.select(names, label=words["crosstab_columns"], multiple=True).props("dense").classes("w-64")
-
-            async def take() -> None:
-                if chosen.value:
-                    await self._count(list(chosen.value)[:3])
-
-            components.button(words["crosstab_take"], take).props("outline dense")
-        self._counted = ui.column().classes("w-full gap-1").props('role="status"')
-
-    async def _count(self, names: list[str]) -> None:
-        """Write the table that the project's rows make; nothing runs meanwhile."""
-        loaded, person = self.workspace.loaded, next(iter(self._of_role("person")), "")
-        assert loaded is not None
-        asked = (names, self.words, self._missing(), person)
-        self._wait(True)
-        try:
-            read = replace(loaded.read, codes=planned_codes(self.workspace.plan))
-            table = await self.workspace.aside(count_table, loaded.path, read, *asked)
-        finally:
-            self._wait(False)
+    def _counted(self, table: CountedTable, persons: CountedPersons | None) -> None:
+        """Take a table that was counted; where persons stand in several cells, the rules look at them."""
         self._text.value = delimited_text(table.lines)
-        self._tell_counted(table, person)
-
-    def _tell_counted(self, table: CountedTable, person: str) -> None:
-        """Say whether persons were counted or rows, and have the rules look at persons."""
-        if not person:
-            return
-        words = self.words
-        numbers = {key: words.count(getattr(table, key)) for key in ("rows", "persons", "several")}
+        self._counting.tell(persons)
         if table.several:
             self._rules.count_respondents(table.lines[0][-1])
-            self._check()
-        text = words["crosstab_several" if table.several else "crosstab_of_persons"]
-        with self._counted:
-            components.notice(text.format(column=person, **numbers), good=None)
+        self._check()
 
     def _wait(self, waiting: bool) -> None:
         """Whether the buttons that run the table wait until it is there."""
         for own in self._running:
             own.set_enabled(not waiting)
 
-    def _of_role(self, role: str) -> list[str]:
-        """The columns of a role in the project at hand."""
-        columns = self.workspace.plan.get("columns", {})
-        return [name for name, column in columns.items() if column.get("role") == role]
-
-    def _missing(self) -> list[str]:
-        """Texts that mean "missing" in the project at hand."""
-        return [str(text) for text in self.workspace.plan.get("data", {}).get("missing", ())]
-
     def _separator(self) -> str:
         return likely_separator(str(self._text.value or "").partition("\n")[0])
 
     def _read(self) -> None:
         """Offer the columns of the table at hand, and guess what they are."""
-        if self.workspace.loaded is not None:
-            self._counted.clear()
+        self._counting.tell(None)
         self._fill({})
         self._rules.offer(self._names)
         self._rules.propose_for(self._names, self._lines[1:], str(self._value.value or ""))
@@ -241,7 +194,8 @@ class TableArea:
         rules = {name: getattr(self._rules, name) for name in ENTERED}
         linked = self._linked.entered()
         entered = {"table": str(self._text.value or ""), "fields": fields, "rules": rules, "linked": linked}
-        return deepcopy(entered | ({"release": self._about} if self._about else {}))
+        more = {"release": self._about, "counted": self._counting.entered()}
+        return deepcopy(entered | {key: said for key, said in more.items() if said})
 
     def _offer_unfolding(self, lines: list[list[str]]) -> None:
         """Of a crosstab, all columns of numbers are cells: offer to write it as one line a cell."""

@@ -160,11 +160,8 @@ class HierarchyEditor:
         with ui.element("div").classes("sf-fields"):
             for name in LEVELS:
                 if name not in ("day", "any"):
-                    ui.checkbox(
-                        words[f"rung.{name}.name"],
-                        value=name in chosen,
-                        on_change=lambda event, name=name: choose(name, bool(event.value)),
-                    ).props("dense")
+                    box = components.held(ui.checkbox(words[f"rung.{name}.name"], value=name in chosen)).props("dense")
+                    box.on_value_change(lambda event, name=name: choose(name, bool(event.value)))
         self._form("format")
 
     # Groups
