@@ -20,6 +20,7 @@ from sfumato.web.attributes.attribute_area import AttributeArea
 from sfumato.web.compression import Compression
 from sfumato.web.help import help_area
 from sfumato.web.page_door import PageDoor
+from sfumato.web.page_owners import PageOwners
 from sfumato.web.projects.browser_key import BrowserKeys
 from sfumato.web.projects.receiving import Receiving, visitor_key
 from sfumato.web.projects.workspace import Workspace
@@ -53,6 +54,7 @@ def mount_pages(app: FastAPI, pool: Pool, door: Door) -> None:
     pages_app.add_exception_handler(Exception, refusal_page.answer_failure)
     pages_app.add_middleware(Receiving, workspaces=workspaces)
     pages_app.add_middleware(UploadLimit, most_bytes=pool.settings.upload_bytes)
+    pages_app.add_middleware(PageOwners)
     pages_app.add_middleware(BrowserKeys, path=PATH)
     pages_app.add_middleware(PageDoor, door=door, path=PATH)
     pages_app.on_shutdown(workspaces.close)

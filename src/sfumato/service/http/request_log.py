@@ -107,9 +107,9 @@ def _request_id(request: Request) -> str:
 
 
 def _route(scope: Scope) -> str:
-    """The route's pattern; a path that no route has is not told."""
+    """The route's pattern; a path that no route has is not told, and one that is made while we run says its own name."""
     route: Any = scope.get("route")
-    return str(getattr(route, "path", "")) or "unmatched"
+    return scope["state"].get("route") or str(getattr(route, "path", "")) or "unmatched"
 
 
 def log_error(error: BaseException, request_id: str = "") -> None:

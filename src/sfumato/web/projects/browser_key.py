@@ -21,13 +21,16 @@ class BrowserKeys:
         self._app, self._path = app, path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
         state = scope.setdefault("state", {})
         # A request may pass here twice, for an application inside another: it is given a key once.
         key = state.get("browser_key") or key_in(dict(scope["headers"]).get(b"cookie", b"").decode("latin-1"))
         own = state["browser_key"] = key or token_urlsafe(32)
+        if scope["type"] == "websocket":  # a page gave the key, or none is of use here
+            await self._app(scope, receive, send)
+            return
 
         async def with_cookie(message: Message) -> None:
             # Only pages give a key: what they load comes at the same time, and would give others.

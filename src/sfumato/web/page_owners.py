@@ -1,0 +1,55 @@
+"""What belongs to one page (its fields for files, its connection) is reached by its visitor alone.
+
+The library of the pages finds a page by a number that its address holds, whoever asks. Here it is asked whose it is.
+"""
+
+import re
+from http import HTTPStatus
+from urllib.parse import parse_qs
+
+from nicegui import Client
+from starlette.requests import HTTPConnection
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from sfumato.web.projects.receiving import visitor_key
+from sfumato.web.refusal_page import refusal
+
+# Addresses that are made while pages are open: a field's for files, and that of a file that is downloaded.
+MADE = re.compile(r"(/_nicegui/(?:client|auto))/(?P<rest>.*)")
+CONNECTION = "/_nicegui_ws/"
+POLICY_VIOLATION = 1008
+
+
+class PageOwners:
+    """Middleware that refuses what is asked of another visitor's page, and names such addresses for log and figures."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        if made := MADE.search(scope["path"]):
+            scope["state"]["route"] = made[1]
+        if all(_may_reach(scope, page) for page in _pages(scope)):
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": POLICY_VIOLATION})
+        else:
+            await refusal(HTTPConnection(scope), HTTPStatus.NOT_FOUND)(scope, receive, send)
+
+
+def _pages(scope: Scope) -> list[str]:
+    """The pages that an address names."""
+    path: str = scope["path"]
+    if CONNECTION in path:
+        return parse_qs(scope.get("query_string", b"").decode("latin-1")).get("client_id", [])
+    made = MADE.search(path)
+    return [made["rest"].partition("/")[0]] if made and made[1].endswith("client") else []
+
+
+def _may_reach(scope: Scope, page: str) -> bool:
+    """Whether a page is the visitor's own; of one that there is not, the library itself says so."""
+    client = Client.instances.get(page)
+    return client is None or visitor_key(client.request.scope["state"]) == visitor_key(scope["state"])
