@@ -587,6 +587,20 @@ def test_a_file_that_is_not_utf_8_can_be_read(base, open_page, tmp_path, encodin
     assert sorted(data.read_bytes().split(b"\n")) == sorted((tmp_path / "out" / "data.csv").read_bytes().split(b"\n"))
 
 
+def test_a_page_proposes_how_a_file_is_written(base, open_page, tmp_path) -> None:
+    """Pages had no name for what `suggest` finds out: a file in Cyrillic letters could be read wrongly alone."""
+    rows = "".join(f"{20 + place},{('Київ', 'Москва', 'Одеса')[place % 3]}\n" for place in range(12))
+    (tmp_path / "rows.csv").write_bytes(f"Возраст,Город\n{rows}".encode("cp1251"))
+    page = open_page(f"{base}/app")
+    send(page, tmp_path / "rows.csv")
+    page.get_by_text("By its letters it is probably Cyrillic (Windows-1251).").wait_for()
+    page.get_by_label("Encoding of the file").first.click()
+    first = page.get_by_role("option").first
+    assert first.inner_text() == "Cyrillic (Windows-1251)"
+    first.click()
+    page.get_by_role("cell", name="Москва").first.wait_for()
+
+
 def test_what_there_is_to_know_of_a_file_stands_above_its_rows(base, open_page, tmp_path) -> None:
     book = openpyxl.Workbook()
     for row in (("plz", "age"), *((1067 + place % 4, 20 + place) for place in range(60))):

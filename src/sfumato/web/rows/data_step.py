@@ -11,6 +11,7 @@ from nicegui import events, ui
 from sfumato.engines.files import FORMATS
 from sfumato.engines.workbooks.sheets import sheet_names
 from sfumato.errors import SfumatoError
+from sfumato.pipelines.suggesting.first_look import likely_encoding
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.workers.frames import CancelledWorkError
 from sfumato.web import components
@@ -162,12 +163,15 @@ class DataStep:
 
     def _ask_for_encoding(self, path: Path, reading: Reading) -> None:
         """The file waits until the visitor has said what it is written in."""
-        words, tried = self.workspace.words, reading.get("encoding")
+        words, tried, likely = self.workspace.words, reading.get("encoding"), likely_encoding(path)
+        names = {name: words[f"encoding.{name}"] for name in sorted(ENCODINGS, key=lambda name: name != likely)}
         self._shown.clear()
         with self._shown, ui.element("div").classes("sf-card").props('role="alert"'):
             ui.label(words["wrong_encoding"].format(tried=words.get(f"encoding.{tried}", "UTF-8")))
+            if likely in names and likely != tried:
+                ui.label(words["likely_encoding"].format(name=names[likely]))
             ui.select(
-                {name: words[f"encoding.{name}"] for name in ENCODINGS},
+                names,
                 label=words["encoding"],
                 on_change=lambda event: self._load(path, {**reading, "encoding": event.value}),
             ).classes("w-full")

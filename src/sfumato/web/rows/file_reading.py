@@ -13,8 +13,8 @@ from sfumato.web.projects.loaded_data import READING, Loaded
 # Endings of files whose first line may hold names; of those that are texts.
 HEADED = (".csv", ".tsv", ".txt", ".xlsx", ".xls", ".ods")
 TEXTS = (".csv", ".tsv", ".txt")
-# What a text that is not UTF-8 most often is.
-ENCODINGS = ("cp1252", "latin-1", "cp1250")
+# What a text that is not UTF-8 most often is; all that its letters are looked at for.
+ENCODINGS = ("cp1252", "latin-1", "cp1250", "iso8859-2", "cp1251", "cp1253", "cp1254")
 SEPARATORS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 DECIMALS = {".": "point", ",": "comma"}
 Reading = dict[str, Any]
