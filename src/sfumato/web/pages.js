@@ -32,6 +32,13 @@
     asked && asked !== step ? emitEvent('sf_back', asked) : sfStand(step);
   };
   window.sfStand = (step) => history.replaceState(null, '', step ? '#' + step : location.pathname + location.search);
+  // Where what had the focus was taken away, it goes on at the head of the step: a screen reader says it.
+  window.sfHead = () => {
+    const head = document.querySelector('.sf-page .sf-head h2');
+    if (!head || (document.activeElement && document.activeElement !== document.body)) return;
+    head.tabIndex = -1;
+    head.focus({preventScroll: true});
+  };
   window.addEventListener('popstate', () => emitEvent('sf_back', location.hash.slice(1)));
 
   // What can wait until a step was seen is asked for then.

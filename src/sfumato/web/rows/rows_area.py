@@ -55,11 +55,12 @@ class RowsArea:
         """Enter a step, as a place in the browser's history."""
         self._enter(step)
         # Not by the page's own place: what was clicked may have been taken away with the step before.
-        self._room.client.run_javascript(f"sfStep('{step}'); window.scrollTo(0, 0)")
+        self._room.client.run_javascript(f"sfStep('{step}'); window.scrollTo(0, 0); sfHead()")
 
     def refresh(self) -> None:
         """Build the step at hand anew."""
         self._enter(self._step)
+        self._room.client.run_javascript("sfHead()")
 
     def tell_steps(self) -> None:
         """The steps to the left: which is at hand, which are done, and what was decided in each."""
@@ -140,6 +141,7 @@ class RowsArea:
         """The browser's back button, or an address that names a step; one that names none of them changes nothing."""
         if event.args in STEPS:
             self._enter(event.args)
+            self._room.client.run_javascript("sfHead()")
         else:
             self._room.client.run_javascript(f"sfStand('{self._step}')")
 
