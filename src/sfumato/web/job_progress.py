@@ -5,6 +5,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 from nicegui import ui
 
@@ -21,6 +22,8 @@ LOOKING_SECONDS = 0.3
 TELLING_SECONDS, TELLING_SHARE = 3.0, 0.05
 Result = TypeVar("Result")
 Then = Callable[[Job], Awaitable[None]]
+# The containers that show how far a job is.
+_under_way: WeakSet[Any] = WeakSet()
 
 
 async def start_job(workspace: Workspace, kind: Kind, plan: Mapping[str, Any], files: Mapping[str, Path]) -> Job | None:
@@ -36,11 +39,21 @@ async def start_job(workspace: Workspace, kind: Kind, plan: Mapping[str, Any], f
 async def run_job(
     workspace: Workspace, kind: Kind, plan: Mapping[str, Any], files: Mapping[str, Path], room: Any, then: Then
 ) -> None:
-    """Start a job, and show in a container how far it is."""
+    """Start a job, and show in a container how far it is; while one is under way there, no second one is started."""
+    if room in _under_way:
+        return
+    _under_way.add(room)
     job = await start_job(workspace, kind, plan, files)
-    if job is not None:
-        with room:
-            follow(workspace, job, then)
+    if job is None:
+        _under_way.discard(room)
+        return
+
+    async def conclude(ended: Job) -> None:
+        _under_way.discard(room)
+        await then(ended)
+
+    with room:
+        follow(workspace, job, conclude, lambda: _under_way.discard(room))
 
 
 def follow(workspace: Workspace, job: Job, then: Then, failed: Callable[[], None] = lambda: None) -> None:

@@ -89,7 +89,7 @@ class MethodChoice:
     def _slider(self) -> None:
         words, most = self.words, MOST_PERCENT.get(self.method["name"], 20)
         label = ui.label("").props('role="status"')
-        slider = ui.slider(min=0, max=most, step=0.5, value=min(100 * self._share(), most))
+        slider = components.held(ui.slider(min=0, max=most, step=0.5, value=min(100 * self._share(), most)))
         slider.props["aria-label"] = words["suppression"].format(share="").strip(" :")
         components.helped(slider, words["tip.suppression"]).props("label")
 

@@ -334,4 +334,8 @@ class TableArea:
         if self._shared.stale:  # what was clicked was on its way
             return
         releases = self._releases.files() if "previous" in plan else {}
-        await self._result.start(kind, plan, files | releases)
+        self._wait(True)  # another click starts no second one
+        try:
+            await self._result.start(kind, plan, files | releases)
+        finally:
+            self._wait(False)

@@ -1,5 +1,6 @@
 """The step of the result: may this be published? What is promised, what is not, and views of what came out."""
 
+import asyncio
 from collections.abc import Callable
 from copy import deepcopy
 from html import escape
@@ -60,15 +61,22 @@ class ResultStep:
         self.area.refresh()
 
     async def start(self) -> None:
-        """Start a run with the plan that stands now; never one that another tab made and nobody saw here."""
+        """Start a run with the plan that stands now; never one that another tab made and nobody saw here.
+
+        One of the same plan that is under way is looked at instead, and one of another plan ends: nobody could see it.
+        """
         if self.area.stale:
             return
-        self._button.disable()
-        plan = deepcopy(self.workspace.plan)
-        job = await start_job(self.workspace, "anonymize", plan, self.workspace.files())
+        self._button.disable()  # until it has begun, another click starts no second one
+        plan, pending = deepcopy(self.workspace.plan), self.workspace.pending
+        if pending is None or pending[1] != plan:
+            if pending is not None:
+                self.workspace.pending = None
+                await asyncio.to_thread(self.workspace.drop_job, pending[0].id)
+            job = await start_job(self.workspace, "anonymize", plan, self.workspace.files())
+            self.workspace.pending = None if job is None else (job, plan)
         self._button.enable()
-        if job is not None:
-            self.workspace.pending = (job, plan)
+        if self.workspace.pending is not None:
             self._room.clear()
             with self._room:
                 self._follow()
