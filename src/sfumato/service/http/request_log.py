@@ -107,7 +107,7 @@ def _request_id(request: Request) -> str:
 
 
 def _route(scope: Scope) -> str:
-    """The route's pattern; a path that no route has is not told, and one that is made while we run says its own name."""
+    """The pattern of the route; a path that no route has is not told, and one made while we run says its own name."""
     route: Any = scope.get("route")
     return scope["state"].get("route") or str(getattr(route, "path", "")) or "unmatched"
 
