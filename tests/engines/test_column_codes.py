@@ -386,6 +386,52 @@ def test_several_files_have_codes_of_their_own(tmp_path: Path) -> None:
     assert verify(tmp_path / "out").holds
 
 
+def test_a_code_for_all_files_is_none_of_a_column_with_an_entry_of_its_own(tmp_path: Path) -> None:
+    frames = {
+        "people": pl.DataFrame({"pid": range(40), "age": [30, 99] * 20}),
+        "visits": pl.DataFrame({"pid": [*range(40)] * 2, "age": [99, 5] * 40}),
+    }
+    asked = {
+        "version": 1,
+        "seed": 1,
+        "files": {"people": {"key": "pid"}, "visits": {"parent": "people"}},
+        "columns": {
+            "age": {"role": "quasi-identifier", "hierarchy": {"type": "any"}, "missing": [99]},
+            "visits.age": {"role": "insensitive"},
+        },
+        "privacy": [{"model": "k-anonymity", "k": 5}],
+    }
+    release = anonymize(frames, asked)
+    release.save(tmp_path / "out")
+    read = {name: pl.read_csv(tmp_path / "out" / f"{name}.csv", infer_schema=False)["age"] for name in frames}
+    assert read["people"].null_count() == 20
+    assert read["visits"].to_list().count("99") == 40
+
+
+def test_rows_that_are_joined_by_their_numbers_hold_none(tmp_path: Path) -> None:
+    """Words that become blanks are joined, as are rows to their classes."""
+    worded = ROWS.with_columns(ill=pl.when(pl.col("row") < 2).then(pl.lit("ask Ann")).otherwise("ill"))
+    worded.write_parquet(tmp_path / "rows.parquet")
+    promises = [*PLAN["privacy"], {"model": "l-diversity", "variant": "distinct", "l": 2, "column": "ill"}]
+    asked = PLAN | {"data": {"missing": ["ask Ann"]}, "privacy": promises, "method": {"name": "local"}}
+    releases = [anonymize(data, asked) for data in (worded, tmp_path / "rows.parquet")]
+    assert rows_of(releases[0]) == rows_of(releases[1])
+    ages = Counter(age for _, age, *_ in rows_of(releases[1]).elements())
+    assert ages[""] == AGES.count(99)
+
+
+def test_an_attacker_reads_the_raw_rows_alike(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    raw = written(tmp_path)["rows.csv"]
+    anonymize(raw, PLAN | {"columns": COLUMNS | {"row": {"role": "identifier"}}}).save(folder)
+    by_hand = tmp_path / "hand.csv"
+    ROWS.with_columns(age=pl.when(pl.col("age") != 99).then(pl.col("age"))).write_csv(by_hand)
+    reports = [attack(folder, source, seed=1).to_dict() for source in (raw, by_hand)]
+    for report in reports:
+        report.pop("seconds", None)
+    assert reports[0] == reports[1]
+
+
 FAULTS = {
     "empty": ({"age": COLUMNS["age"] | {"missing": []}}, "columns.age.missing"),
     "no list": ({"age": COLUMNS["age"] | {"missing": "99"}}, "columns.age.missing"),
