@@ -469,3 +469,9 @@ def test_initials_before_a_few_surnames_are_names(name, surnames):
 
 def test_a_few_surnames_with_the_first_initials_are_names():
     assert suggest(profile("wer", ["A. Becker", "B. Schmidt", "C. Hofmann"] * 100)).role == "identifier"
+
+
+@pytest.mark.parametrize("unit", ["Kč", "kr", "Ft", "lei"])
+def test_whole_sums_with_a_currency_are_no_keys_of_rows(unit):
+    found = suggest(profile("Hodnota", [f"{3000 + 67 * place} {unit}" for place in range(400)]))
+    assert (found.role, found.concept) == ("sensitive", "money"), found.reason

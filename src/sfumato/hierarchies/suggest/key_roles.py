@@ -92,7 +92,9 @@ def judge_own_values(evidence: Evidence) -> Suggestion | None:
     if counts_rows(profile) and (not known or numbers_all_rows(profile)):
         return Suggestion("identifier", reasons.ROW_NUMBERS)
     numbered = numbering and are_long_numbers(profile)
-    if evidence.content.kind == "whole" and (numbered or (not known and are_keys(profile))):
+    # Numbers of rows have no unit.
+    united = evidence.content.type == "amount"
+    if evidence.content.kind == "whole" and not united and (numbered or (not known and are_keys(profile))):
         return Suggestion("identifier", reasons.by_values(1.0, "key"))
     return None
 
