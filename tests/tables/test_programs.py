@@ -1,11 +1,14 @@
 """Linear programs: answered by interior points where the simplex method leads nowhere, and not past their time."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from sfumato.errors import InternalError, UnattainableError
 from sfumato.tables import programs
 from sfumato.tables.cells.cells import Bounds, Reach, Status, make_relations, make_table
+from sfumato.tables.cells.knowledge import Attacker, Kind
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.programs import limit, linear_program, solved
 from sfumato.tables.suppression import attack_programs
@@ -15,6 +18,7 @@ from sfumato.tables.suppression.master import Master, relation_cuts
 from sfumato.tables.suppression.parallel_attacks import Guards
 from sfumato.tables.suppression.patterns import PatternSearch
 from sfumato.tables.suppression.problem import make_problem
+from sfumato.tables.suppression.separation import Separation
 
 
 def cube(size=6):
@@ -115,6 +119,34 @@ def test_time_of_integer_programs_counts_from_each_run():
     highs.run()
     # Not over at once either.
     assert highs.getRunTime() - before >= 0.25
+
+
+def test_cuts_of_relations_against_thousands_of_coalitions_keep_their_time():
+    """Who knows cells is asked as long as there is time; the cuts against an outsider are there anyway."""
+    problem = cube(3)
+    cell = problem.threats[0].cell
+    cells = np.setdiff1d(np.arange(problem.size), [cell])
+    values, nothing = problem.values[cells], np.zeros(len(cells))
+    knowing = Attacker("a and b", Kind.COALITION, cells, Bounds(values, values), Reach(nothing, nothing))
+    attacked = replace(problem, attackers=(knowing,) * 5)
+    outside = len(relation_cuts(problem))
+    assert len(relation_cuts(attacked)) > outside
+    assert len(relation_cuts(attacked, within(0.0))) == outside
+    assert Separation(attacked, Master(attacked), within(0.0)) is not None
+
+
+def test_what_an_attacker_knows_is_made_when_he_is_asked():
+    problem = cube(3)
+    cells, values = np.array([0, 1]), problem.values[:2]
+    knows = Attacker(
+        "a", Kind.HOLDING, cells, Bounds(values, values + np.array([0.0, 2.0])), Reach(np.ones(2), np.ones(2))
+    )
+    problem = replace(problem, attackers=(knows, knows))
+    assert problem.insiders == {0: [(0, 0.0, 0.0), (1, 0.0, 0.0)], 1: [(0, 2.0, 0.0), (1, 2.0, 0.0)]}
+    assert np.flatnonzero(problem.known).tolist() == [0, 1]
+    assert not problem._parts
+    assert problem.part_of(1).up.tolist() == [0.0, 2.0]
+    assert list(problem._parts) == [1]
 
 
 def test_time_of_linear_programs_counts_from_the_first_run():

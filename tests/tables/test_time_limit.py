@@ -2,6 +2,7 @@
 
 import itertools
 import time
+from dataclasses import replace
 
 import numpy as np
 import pandas
@@ -10,8 +11,13 @@ import pytest
 import sfumato as sf
 from sfumato.errors import UnattainableError
 from sfumato.pipelines.tables.protect import columns_from, run
+from sfumato.tables.build.build import build
 from sfumato.tables.deadline import Deadline, within
+from sfumato.tables.masking import _broken, _ranged, _suppressed
 from sfumato.tables.plan.plan import read_table_plan
+from sfumato.tables.ranges.classes import class_ranges
+from sfumato.tables.suppression.optimal import optimal
+from sfumato.tables.suppression.problem import make_problem
 from sizes import size
 
 
@@ -91,3 +97,19 @@ def test_shares_and_grace():
     assert not within(0.0).later(5.0).over
     assert Deadline().share(0.5).left == float("inf")
     assert within(100.0, lambda: True).over
+
+
+def test_ranges_that_nobody_can_attack_in_time_are_not_published():
+    """Ranges are attacked twice, by those who choose them and by the audit: no longer than there is time for."""
+    chosen = read_table_plan(plan(2, name="ranges"))
+    part = build(chosen, columns_from(survey(6, 6), chosen))[0]
+    pattern = optimal(make_problem(part.table, None, part.knowledge.attackers))
+    draft = _suppressed(part, "en", pattern)
+    ranged = replace(draft, ranges=class_ranges(part, draft.mask))
+    assert _broken(part, ranged, Deadline()) == []
+    assert _broken(part, ranged, within(0.0)) == []  # witnesses show it
+    assert _broken(part, replace(ranged, witnesses=()), within(0.0)) is None
+    assert not np.isnan(_ranged(part, draft, within(60.0)).ranges.low).all()
+    assert class_ranges(part, draft.mask, within(0.0)).low.tolist() == pytest.approx(
+        [np.nan] * len(part.table), nan_ok=True
+    )

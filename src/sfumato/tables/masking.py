@@ -18,7 +18,7 @@ from sfumato.tables.attack.publication import Publication, false_cells
 from sfumato.tables.cells.cells import Bounds, Mask, Table, no_bounds
 from sfumato.tables.cells.parts import Part, in_part
 from sfumato.tables.cells.witness import Witness
-from sfumato.tables.deadline import Deadline
+from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.plan.method import MethodChoice
 from sfumato.tables.ranges import intervals
 from sfumato.tables.ranges.classes import class_ranges
@@ -207,9 +207,25 @@ def _ranged(part: Part, draft: _Draft, deadline: Deadline) -> _Draft:
         return replace(draft, texts=True)
     cluster = clusters(part.table.relations, draft.mask)
     # In a network, as flat and two-way tables are, no promise is broken.
-    audit, _ = _attack(part, ranged, draft.mask, Evidence(draft.witnesses, deadline))
-    broken = [finding.cell for finding in audit.leaks if part.table.unsafe[finding.cell]]
+    broken = _broken(part, ranged, deadline.share(0.5))
+    if broken is None:
+        return replace(draft, texts=True)
     return replace(ranged, ranges=ranged.ranges.only(~np.isin(cluster, cluster[broken])))
+
+
+def _broken(part: Part, ranged: _Draft, limit: Deadline) -> list[int] | None:
+    """The unsafe cells that ranges leave less open than is promised; None where nobody can tell in time.
+
+    As much time must be left as that takes: what is published is attacked once more.
+    """
+    evidence = Evidence(ranged.witnesses, within(0.0), limit, promised=True)
+    try:
+        audit, _ = _attack(part, ranged, ranged.mask, evidence)
+    except UnattainableError as error:
+        if error.code != f"{error.kind}.time-limit":
+            raise
+        return None
+    return [finding.cell for finding in audit.leaks if part.table.unsafe[finding.cell]]
 
 
 def _original(part: Part, method: MethodChoice, language: words.Language, deadline: Deadline) -> _Draft:

@@ -54,16 +54,32 @@ class Inside:
     """What everyone who attacks from within knows, in deviations by steps: one entry for each of his cells.
 
     Attributes:
+        count: How many attack.
         starts: Where the entries of each cell begin.
         who: Whose each entry is.
         bounds: Between which deviations he knows the cell to lie.
-        needs: How far below and above its value the range must stay open to him, by attacker and cell.
+        needs: How far below and above its value the range must stay open to him.
     """
 
+    count: int
     starts: Places
     who: Places
     bounds: Bounds
-    needs: dict[tuple[int, int], tuple[float, float]]
+    needs: Bounds
+
+    def needs_of(self, cell: int, sign: int, need: float) -> Numbers:
+        """How far the range of a cell must reach for each of them; no farther than for an outsider."""
+        needs, own = np.full(self.count, need), slice(self.starts[cell], self.starts[cell + 1])
+        needs[self.who[own]] = np.minimum((self.needs.high if sign > 0 else self.needs.low)[own], need)
+        return needs
+
+    def entries_of(self, cells: Places) -> tuple[Places, Places]:
+        """The entries of some cells, and for each the place of its cell among these."""
+        counts = self.starts[cells + 1] - self.starts[cells]
+        before = np.repeat(np.cumsum(counts) - counts, counts)
+        return np.repeat(self.starts[cells], counts) + np.arange(len(before)) - before, np.repeat(
+            np.arange(len(cells)), counts
+        )
 
 
 def certified(
@@ -150,36 +166,25 @@ def _drawn_out(witness: Witness, bounds: Bounds) -> Witness:
 
 def _withstood(pool: Sequence[_Shown], cell: int, sign: int, need: float, inside: Inside) -> bool:
     """Whether one witness reaches as far as is promised, and whoever knows that it cannot be has another."""
-    doubts = [_disbelievers(shown, cell, sign, need, inside) for shown in pool]
-    full = [own for own, shown in zip(doubts, pool, strict=True) if shown.reach >= need - NOISE]
-    if not full:
+    if not any(shown.reach >= need - NOISE for shown in pool):
         return False
-    left = min(full, key=len)
-    return all(
-        any(
-            who not in own and shown.reach >= _need(inside, who, cell, sign, need) - NOISE
-            for own, shown in zip(doubts, pool, strict=True)
-        )
-        for who in left
-    )
+    needs = inside.needs_of(cell, sign, need)
+    doubts = [_disbelievers(shown, needs, inside) for shown in pool]
+    full = [own for own, shown in zip(doubts, pool, strict=True) if shown.reach >= need - NOISE]
+    left = min(full, key=np.count_nonzero)
+    for own, shown in zip(doubts, pool, strict=True):
+        left = left & (own | (shown.reach < needs - NOISE))
+    return not left.any()
 
 
-def _disbelievers(shown: _Shown, cell: int, sign: int, need: float, inside: Inside) -> set[int]:
+def _disbelievers(shown: _Shown, needs: Numbers, inside: Inside) -> Mask:
     """Who knows that a witness, drawn in to what is promised to him, cannot be."""
-    doubting: set[int] = set()
-    for place, amount in zip(shown.witness.cells.tolist(), shown.witness.amounts.tolist(), strict=True):
-        for entry in range(inside.starts[place], inside.starts[place + 1]):
-            who = int(inside.who[entry])
-            own = _need(inside, who, cell, sign, need) / shown.reach
-            if own * amount < inside.bounds.low[entry] - NOISE or own * amount > inside.bounds.high[entry] + NOISE:
-                doubting.add(who)
+    entries, places = inside.entries_of(shown.witness.cells)
+    who = inside.who[entries]
+    moved = needs[who] / shown.reach * shown.witness.amounts[places]
+    doubting = np.zeros(inside.count, bool)
+    doubting[who[(moved < inside.bounds.low[entries] - NOISE) | (moved > inside.bounds.high[entries] + NOISE)]] = True
     return doubting
-
-
-def _need(inside: Inside, who: int, cell: int, sign: int, need: float) -> float:
-    """How far the range of a cell must reach for one who attacks from within."""
-    down, up = inside.needs.get((who, cell), (need, need))
-    return min(up if sign > 0 else down, need)
 
 
 def inside_of(
@@ -187,14 +192,12 @@ def inside_of(
 ) -> Inside:
     """What attackers know, by cells: for each of them his cells, between which deviations they lie, and his needs."""
     if not cells:
-        return Inside(np.zeros(size + 1, np.int64), np.zeros(0, np.int64), Bounds(np.zeros(0), np.zeros(0)), {})
+        nothing = Bounds(np.zeros(0), np.zeros(0))
+        return Inside(0, np.zeros(size + 1, np.int64), np.zeros(0, np.int64), nothing, nothing)
     every = np.concatenate(list(cells))
     who = np.repeat(np.arange(len(cells)), [len(own) for own in cells])
     order = np.argsort(every, kind="stable")
     low, high = (np.concatenate([getattr(own, side) for own in bounds])[order] for side in ("low", "high"))
+    down, up = (np.concatenate([own[side] for own in reach])[order] for side in (0, 1))
     starts = np.concatenate([[0], np.cumsum(np.bincount(every, minlength=size))])
-    pairs = zip(np.concatenate([own[0] for own in reach]), np.concatenate([own[1] for own in reach]), strict=True)
-    needs = dict(
-        zip(zip(who.tolist(), every.tolist(), strict=True), ((float(a), float(b)) for a, b in pairs), strict=True)
-    )
-    return Inside(starts, who[order], Bounds(low, high), needs)
+    return Inside(len(cells), starts, who[order], Bounds(low, high), Bounds(down, up))

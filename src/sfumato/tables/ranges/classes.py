@@ -41,7 +41,9 @@ def _together(part: Part, cells: Places, deadline: Deadline) -> dict[int, Span]:
     if not math.isfinite(reach):
         return {}
     grid = Grid(reach, step, part.terms.zone)
-    ranges = draw(reader, table.values, free_cells(table.relations, cells), grid)
+    ranges = draw(reader, table.values, free_cells(table.relations, cells), grid, deadline)
+    if ranges is None:
+        return {}
     after = _spans(reader, cells, deadline)
     narrow = after is None or any(
         _width(new) < min(2 * reach, _width(old)) - step / 2 for new, old in zip(after, before, strict=True)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Relations
+from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.programs import Program
 
 Span = tuple[float, float]
@@ -152,11 +153,19 @@ class Reader:
         self._program.bound(self._place[cell], span[0] - value, span[1] - value)
 
 
-def draw(reader: Reader, values: Numbers, cells: list[int], grid: Grid) -> dict[int, tuple[Span, Span]]:
-    """For each of some free cells the range that is published, and the class that it stands for."""
-    anyway = {cell: reader.span(cell) for cell in cells}
-    drawn = {}
+def draw(
+    reader: Reader, values: Numbers, cells: list[int], grid: Grid, end: Deadline = FOREVER
+) -> dict[int, tuple[Span, Span]] | None:
+    """For each of some free cells the range that is published, and the class that it stands for; None when the time is
+    over before."""
+    anyway, drawn = dict[int, Span](), {}
     for cell in cells:
+        if end.over:
+            return None
+        anyway[cell] = reader.span(cell)
+    for cell in cells:
+        if end.over:
+            return None
         origin = grid.origin(float(values[cell]), reader.span(cell))
         reader.learn(cell, origin)
         drawn[cell] = grid.published(origin, anyway[cell]), origin

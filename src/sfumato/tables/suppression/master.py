@@ -7,7 +7,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Mask, Numbers, Places
-from sfumato.tables.deadline import Deadline
+from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.programs import limit, solver
 from sfumato.tables.suppression.problem import Problem, Threat
 
@@ -132,17 +132,26 @@ def _point(highs: Any) -> Numbers:
     return np.asarray(np.clip(np.array(highs.getSolution().col_value), 0.0, 1.0))
 
 
-def relation_cuts(problem: Problem) -> list[Cut]:
+def relation_cuts(problem: Problem, end: Deadline = FOREVER) -> list[Cut]:
     """The capacity cuts that single relations give: where a threatened cell stands, others must be masked.
 
-    Who knows one of these others attacks, too: to him it is no mask, so there must be one more.
+    Who knows one of these others attacks, too: to him it is no mask, so there must be one more. Where thousands of
+    coalitions know them, that takes longer than all else: only cuts against an outsider are there whatever the time.
     """
     cuts = []
     matrix = problem.columns
-    for threat in problem.threats:
-        for relation in matrix.indices[matrix.indptr[threat.cell] : matrix.indptr[threat.cell + 1]]:
-            for attack in (threat, *_attacks_within(problem, threat, relation)):
-                cuts.append(capacity_cut(problem, attack, _relation_directions(problem, attack, relation)))
+    places = [
+        (threat, relation)
+        for threat in problem.threats
+        for relation in matrix.indices[matrix.indptr[threat.cell] : matrix.indptr[threat.cell + 1]]
+    ]
+    for threat, relation in places:
+        cuts.append(capacity_cut(problem, threat, _relation_directions(problem, threat, relation)))
+    for threat, relation in places:
+        for attack in _attacks_within(problem, threat, relation):
+            if end.over:
+                return [cut for cut in cuts if cut is not None]
+            cuts.append(capacity_cut(problem, attack, _relation_directions(problem, attack, relation)))
     return [cut for cut in cuts if cut is not None]
 
 

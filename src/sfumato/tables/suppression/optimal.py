@@ -26,10 +26,10 @@ MEDIUM = 30_000
 TAIL, ROUNDS, LONG_TAIL = 1e-3, 12, 4e-3
 # They are where a round raises the bound by a smaller share, and still leaves a gap as wide.
 SETTLED, FAR = 1e-2, 0.25
-# Shares of the time left: for removing superfluous masks at first, for the first cuts, for removing superfluous masks
-# of the pattern that they lead to and of later ones, for one integer program, where the gap is wide and where it is
-# not, and for exchanges where it has no end.
-FIRST, ROOT, GUIDED, LATER, SLICE, LONG_SLICE, EXCHANGED = 0.1, 0.45, 0.6, 0.1, 0.25, 0.6, 0.4
+# Shares of the time left: for removing superfluous masks at first, for cuts that relations give against those within,
+# for the first cuts, for removing superfluous masks of the pattern that they lead to and of later ones, for one integer
+# program, where the gap is wide and where it is not, and for exchanges where it has no end.
+FIRST, RELATIONS, ROOT, GUIDED, LATER, SLICE, LONG_SLICE, EXCHANGED = 0.1, 0.25, 0.45, 0.6, 0.1, 0.25, 0.6, 0.4
 # From which share on a cell of the linear program's point is masked in the pattern that it leads to.
 ALMOST = 0.9
 # From this gap on exchanges promise more than further integer programs.
@@ -113,7 +113,7 @@ class _Search:
 
     def _cut(self) -> None:
         """Teach the master program until no attacker gets through its pattern."""
-        self._separation = Separation(self._problem, self._master)
+        self._separation = Separation(self._problem, self._master, self._end.share(RELATIONS))
         root = self._end.share(ROOT)
         shares = self._relaxed(root)
         self._offer_near(shares)

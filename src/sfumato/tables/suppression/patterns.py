@@ -59,8 +59,7 @@ class PatternSearch:
         self._threats = sorted(problem.threats, key=lambda threat: -threat.need)
         self._proofs: Proofs = {}
         self._reasons: Reasons = {}
-        self._known = np.ones(problem.size)
-        self._known[list(problem.insiders)] = KNOWN
+        self._known = np.where(problem.known, KNOWN, 1.0)
         self._finder = finder_for(problem, self._costs)
         self.withstood = 0
         self._tableau: tuple[Mask, Places, Tableau] | None = None

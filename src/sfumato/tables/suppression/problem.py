@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.tables.cells.cells import Mask, Numbers, Places, Status, Table
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Status, Table
 from sfumato.tables.cells.coordinates import Coordinates
 from sfumato.tables.cells.knowledge import Attacker
 from sfumato.tables.programs import component_labels
@@ -97,54 +97,82 @@ class Problem:
         return self.matrix.tocsc()
 
     @cached_property
-    def parts(self) -> tuple[Part, ...]:
-        """What each attacker knows of the cells here."""
-        last = max((int(attacker.cells.max(initial=-1)) for attacker in self.attackers), default=-1)
-        known = np.full(max(last, int(self.places.max(initial=-1))) + 1, -1, np.int64)
-        known[self.places] = np.arange(self.size)
-        return tuple(self._part_of(attacker, known[attacker.cells]) for attacker in self.attackers)
+    def _parts(self) -> dict[int, Part]:
+        """What attackers know of the cells here, of those who were asked so far."""
+        return {}
 
-    def _part_of(self, attacker: Attacker, own: Places) -> Part:
+    @cached_property
+    def _here(self) -> Places:
+        """The place of each cell of the table here; -1 where it is not."""
+        last = max((int(attacker.cells.max(initial=-1)) for attacker in self.attackers), default=-1)
+        here = np.full(max(last, int(self.places.max(initial=-1))) + 1, -1, np.int64)
+        here[self.places] = np.arange(self.size)
+        return here
+
+    def part_of(self, attacker: int) -> Part:
+        """What an attacker knows of the cells here; of thousands of coalitions few are ever asked."""
+        if attacker not in self._parts:
+            self._parts[attacker] = self._part(self.attackers[attacker])
+        return self._parts[attacker]
+
+    def _part(self, attacker: Attacker) -> Part:
+        own = self._here[attacker.cells]
         here = own >= 0
-        cells = own[here]
-        bounds, values = attacker.bounds.rows(here), self.values[cells]
-        up, down = np.minimum(bounds.high - values, self.up[cells]), np.minimum(values - bounds.low, self.down[cells])
+        up, down = self._rooms(own[here], attacker.bounds.rows(here))
         needs = zip(attacker.reach.up[here].tolist(), attacker.reach.down[here].tolist(), strict=True)
-        return Part(cells, np.maximum(up, 0.0), np.maximum(down, 0.0), dict(zip(cells.tolist(), needs, strict=True)))
+        return Part(own[here], up, down, dict(zip(own[here].tolist(), needs, strict=True)))
+
+    def _rooms(self, cells: Places, bounds: Bounds) -> tuple[Numbers, Numbers]:
+        """How far above and below their values cells are held possible by who knows bounds of them."""
+        values = self.values[cells]
+        up, down = np.minimum(bounds.high - values, self.up[cells]), np.minimum(values - bounds.low, self.down[cells])
+        return np.maximum(up, 0.0), np.maximum(down, 0.0)
 
     @cached_property
     def insiders(self) -> Mapping[int, list[tuple[int, float, float]]]:
         """For each cell the attackers who have a part in it, and how far above and below they hold it possible."""
         knowing: dict[int, list[tuple[int, float, float]]] = {}
-        for place, part in enumerate(self.parts):
-            for cell, up, down in zip(part.cells.tolist(), part.up, part.down, strict=True):
-                if up < self.up[cell] or down < self.down[cell]:
-                    knowing.setdefault(cell, []).append((place, float(up), float(down)))
+        for place, cell, up, down in zip(*(column.tolist() for column in self._tighter), strict=True):
+            knowing.setdefault(cell, []).append((place, up, down))
         return knowing
 
     @cached_property
+    def _tighter(self) -> tuple[Places, Places, Numbers, Numbers]:
+        """Attackers, cells of which they know more than everyone does, and how far above and below they may lie."""
+        if not self.attackers:
+            return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0)
+        who = np.repeat(np.arange(len(self.attackers)), [len(attacker.cells) for attacker in self.attackers])
+        own = self._here[np.concatenate([attacker.cells for attacker in self.attackers])]
+        low, high = (np.concatenate([getattr(one.bounds, side) for one in self.attackers]) for side in ("low", "high"))
+        here = own >= 0
+        who, own = who[here], own[here]
+        up, down = self._rooms(own, Bounds(low[here], high[here]))
+        tighter = (up < self.up[own]) | (down < self.down[own])
+        return who[tighter], own[tighter], up[tighter], down[tighter]
+
+    @cached_property
     def known(self) -> Mask:
-        """The cells that somebody has a part in."""
+        """The cells that somebody knows more of than everyone does."""
         known = np.zeros(self.size, bool)
-        known[list(self.insiders)] = True
+        known[self._tighter[1]] = True
         return known
 
     def room(self, threat: Threat) -> tuple[Numbers, Numbers]:
         """How far above and below its value the attacker of a threat holds each cell possible."""
         if threat.attacker == OUTSIDER:
             return self.up, self.down
-        part, up, down = self.parts[threat.attacker], self.up.copy(), self.down.copy()
+        part, up, down = self.part_of(threat.attacker), self.up.copy(), self.down.copy()
         up[part.cells], down[part.cells] = part.up, part.down
         return up, down
 
     def need_of(self, threat: Threat, attacker: int) -> float:
         """How far the range must reach for one who has a part in cells."""
-        above, below = self.parts[attacker].need.get(threat.cell, (threat.need, threat.need))
+        above, below = self.part_of(attacker).need.get(threat.cell, (threat.need, threat.need))
         return min(above if threat.sign > 0 else below, threat.need)
 
     def attacks(self, attacker: int, cell: int) -> bool:
         """Whether anything of a cell must stay open to an attacker."""
-        return max(self.parts[attacker].need.get(cell, (1.0, 1.0))) > 0
+        return max(self.part_of(attacker).need.get(cell, (1.0, 1.0))) > 0
 
     def from_within(self, threat: Threat, attacker: int) -> Threat | None:
         """The same threat by one who has a part in cells; None where nothing must stay open to him."""

@@ -42,7 +42,7 @@ class Pruning:
         self._part = problem.part(self._cells, proofs)
         prices = self._part.costs / max(float(problem.costs.max(initial=0.0)), 1e-9) * 1e3 + 1e-3
         if self._part.size <= FEW_MASKED:
-            prices[list(self._part.insiders)] += KNOWN
+            prices[self._part.known] += KNOWN
         few = self._part.size <= FEW_MASKED
         self._finder: Finder = Tableau(self._part, prices) if few else local_finder_for(self._part, prices, FEW_MASKED)
         self._exposure = Exposure(self._part)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.tables.cells.cells import Numbers
-from sfumato.tables.deadline import Deadline
+from sfumato.tables.deadline import FOREVER, Deadline
 from sfumato.tables.suppression.attack_programs import WHISPER, Attackers
 from sfumato.tables.suppression.defense import unprotectable
 from sfumato.tables.suppression.flows.flow import GENEROUS
@@ -37,7 +37,7 @@ class Separation:
         thorough: Whether halves of sums of cuts are sought, too.
     """
 
-    def __init__(self, problem: Problem, master: Master) -> None:
+    def __init__(self, problem: Problem, master: Master, end: Deadline = FOREVER) -> None:
         self._problem, self._master = problem, master
         self._bridges, self._guards = Bridges(problem), Guards(problem)
         self._cutters = Attackers(problem)
@@ -49,7 +49,7 @@ class Separation:
         self._insiders: list[Threat] = []
         self._roundable: list[Cut] = []
         self.guarded = self.doubtful = self.thorough = False
-        for cut in relation_cuts(problem):
+        for cut in relation_cuts(problem, end):
             self._add(cut)
         if problem.matrix.nnz <= SMALL:
             self.add_bridges()

@@ -51,7 +51,7 @@ class Boxes(OpenCells):
         limit = threat.need * GENEROUS
         up, down = np.minimum(self._problem.up[cells], limit), np.minimum(self._problem.down[cells], limit)
         if threat.attacker != OUTSIDER:
-            part = self._problem.parts[threat.attacker]
+            part = self._problem.part_of(threat.attacker)
             places = np.searchsorted(cells, part.cells)
             here = (places < len(cells)) & (cells[np.minimum(places, len(cells) - 1)] == part.cells)
             up[places[here]] = np.minimum(up[places[here]], part.up[here])

@@ -49,7 +49,7 @@ class FlowPrograms:
         forward, backward = (0, self._size) if threat.sign > 0 else (self._size, 0)
         self._highs.changeColBounds(threat.cell + forward, threat.need, threat.need)
         self._highs.changeColBounds(threat.cell + backward, 0.0, 0.0)
-        own = self.problem.parts[threat.attacker] if threat.attacker != OUTSIDER else None
+        own = self.problem.part_of(threat.attacker) if threat.attacker != OUTSIDER else None
         for cell, up, down in zip(own.cells.tolist(), own.up, own.down, strict=True) if own else ():
             if cell != threat.cell:
                 self._bounds(cell, min(up, self.room_up[cell]), min(down, self.room_down[cell]))

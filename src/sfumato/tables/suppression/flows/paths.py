@@ -46,7 +46,7 @@ class Paths:
 
         if end.over:
             return None
-        part = self._problem.parts[threat.attacker] if threat.attacker != OUTSIDER else None
+        part = self._problem.part_of(threat.attacker) if threat.attacker != OUTSIDER else None
         own = np.zeros(0, np.int64) if part is None else part.cells
         kept = self._up[own], self._down[own]
         if part is not None:

@@ -77,7 +77,7 @@ class Tableau:
 
         One that nobody within has a part in convinces them all: it is sought first.
         """
-        if threat.attacker == OUTSIDER and self.problem.insiders:
+        if threat.attacker == OUTSIDER and self.problem.known.any():
             _, net = self._push(threat, np.where(self.problem.known, 0.0, self._shares))
             if self._withstands(net, threat):
                 return flow_of(net, threat.need), False
@@ -92,7 +92,7 @@ class Tableau:
 
         up, down = self._up * shares, self._down * shares
         if threat.attacker != OUTSIDER:
-            own = self.problem.parts[threat.attacker]
+            own = self.problem.part_of(threat.attacker)
             up[own.cells], down[own.cells] = np.minimum(up[own.cells], own.up), np.minimum(down[own.cells], own.down)
         net, amount = np.zeros(self.problem.size), threat.sign * threat.need
         args = (self._rates, self._bound, self._free, down, up, self._prices, threat.cell, amount, net)
