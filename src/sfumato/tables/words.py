@@ -1,6 +1,7 @@
 """The words of a published table: ranges as text, and the reason for each masked cell in English or German."""
 
 import math
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Literal
 
@@ -11,6 +12,19 @@ Language = Literal["en", "de"]
 MASK = "*"
 # What the sixth decimal may be off before an end is rounded away from the range: noise of the programs.
 NOISE = 1e-3
+
+
+# So many cells are named in a message.
+MOST_NAMED = 5
+
+
+def cells_named(names: Sequence[str]) -> str:
+    """The first of some cells in a message, and how many more there are.
+
+    >>> cells_named(["area a", "area b"]), cells_named(list("abcdefg"))
+    ('area a; area b', 'a; b; c; d; e and 2 more')
+    """
+    return "; ".join(names[:MOST_NAMED]) + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
 
 
 class Case(StrEnum):

@@ -162,11 +162,22 @@ class Words(Mapping[str, str]):
             return english.replace('" and "', f'" {self["and"]} "')
         if placeholder == "sums":
             return self._sums(english)
+        if placeholder == "named":
+            return self._named(english)
         if placeholder in _LISTED:
             return self.figure(english.replace(" and ", f" {self['and']} "))
         if _FIGURE.fullmatch(english):
             return _PERCENT.sub(" %", self.figure(english))
         return self.sentence(english)
+
+    def _named(self, english: str) -> str:
+        """The first of some cells, which keep their names, and how many more there are.
+
+        >>> words_in("de")._named("area a; the grand total and 2 more")
+        'area a; die Gesamtsumme und 2 weitere'
+        """
+        told = english.replace("the grand total", self["totals.grand"])
+        return _MORE.sub(lambda match: self["totals.more"].format(count=match[1]), told)
 
     def _sums(self, english: str) -> str:
         """Totals that do not add up, or are missing."""

@@ -10,6 +10,7 @@ import sfumato as sf
 from sfumato.errors import PlanError, PromiseError
 from sfumato.tables.plan.plain import table_plan_dict
 from sfumato.tables.plan.plan import read_table_plan
+from sfumato.texts.words import words_in
 
 CELLS = "Kreis,Quartier,Wert\n0,0,28\n1,0,9\n1,1,2\n1,2,7\n2,0,2\n2,1,2\n2,2,0\n3,0,17\n3,1,17\n"
 PLAN = """
@@ -184,3 +185,24 @@ def test_changed_tables_are_not_audited_together():
     }
     with pytest.raises(PlanError, match="not audited together"):
         sf.audit([table, table], [{**plan, "method": {"name": "optimal"}}, plan])
+
+
+def test_a_refusal_names_the_first_cells_that_a_reader_computes_in_both_languages():
+    """By their codes, and never by what they hold."""
+    years, areas = ["2020", "2021"], [f"a{place}" for place in range(7)]
+    rows = [(year, area, 1) for year in years for area in areas] + [(year, "Total", 7) for year in years]
+    frame = pandas.DataFrame(rows, columns=["year", "area", "n"])
+    with pytest.raises(PromiseError) as caught:
+        sf.protect(
+            frame,
+            value="n",
+            group_by=["year"],
+            dimensions={"area": {"levels": ["area"], "total": "Total"}},
+            primary=[{"rule": "frequency", "min": 3}],
+            method={"name": "rounding", "base": 2, "kind": "deterministic"},
+        )
+    names = "2020, area a0; 2020, area a1; 2020, area a2; 2020, area a3; 2020, area a4"
+    assert str(caught.value).startswith(f"a reader computes 14 unsafe cells more closely than the rules allow: {names}")
+    german = words_in("de").sentence(str(caught.value))
+    assert german.startswith(f"Wer liest, berechnet 14 unsichere Zellen genauer, als die Regeln erlauben: {names} und")
+    assert "9 weitere. Nehmen Sie" in german

@@ -29,7 +29,7 @@ from sfumato.tables.plan.plan import FILE_KEYS, PLAN, TABLE, TablePlan, read_tab
 from sfumato.tables.promises.told_kind import check_kind
 from sfumato.tables.suppression.installed import check_installed
 from sfumato.tables.suppression.suppression import Progress
-from sfumato.tables.words import NAMES
+from sfumato.tables.words import NAMES, cells_named
 
 Answer = ProtectedTable | ProtectedTables | PerturbedTable | PerturbedTables
 
@@ -147,7 +147,8 @@ def run(
     protected = ProtectedTable(plan, columns, tuple(done), seconds, like)
     if not protected.holds and not plan.method.faithful:
         raise PromiseError(
-            f"the attacker still narrows {len(protected.leaks)} masked cells below what is promised.",
+            f"the attacker still narrows {len(protected.audit.failing)} masked cells below what is promised: "
+            f"{cells_named(protected.audit.failing)}.",
             "Widen the protection, or let more cells be masked.",
             "audit",
         )

@@ -33,6 +33,7 @@ from sfumato.tables.several import joint_part, section_of, shown_of
 from sfumato.tables.suppression.installed import check_installed
 from sfumato.tables.suppression.suppression import Progress
 from sfumato.tables.tabulate import Base
+from sfumato.tables.words import cells_named
 
 # How many of the largest contributions are kept of microdata.
 TOP = 10
@@ -75,7 +76,8 @@ def protect_several(
     whole = ProtectedTable(plan, joint.columns, (masked,), seconds)
     if not whole.holds:
         raise PromiseError(
-            f"attackers still narrow {len(whole.leaks)} masked cells below what is promised.",
+            f"attackers still narrow {len(whole.audit.failing)} masked cells below what is promised: "
+            f"{cells_named(whole.audit.failing)}.",
             "Widen the protection, or let more cells be masked.",
             "audit",
         )

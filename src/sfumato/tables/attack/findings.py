@@ -79,6 +79,11 @@ class Audit:
         return tuple(finding for finding in self.findings if finding.verdict is not Verdict.SAFE)
 
     @property
+    def failing(self) -> tuple[str, ...]:
+        """What an audit fails for: cells that are narrowed too far, or contradicted, and what was not attacked."""
+        return tuple(dict.fromkeys((*(leak.name for leak in self.leaks), *self.contradictions, *self.unattacked)))
+
+    @property
     def passed(self) -> bool:
         return not self.leaks and not self.contradictions and not self.unattacked
 

@@ -27,6 +27,7 @@ from sfumato.tables.plan.source import TableSource
 from sfumato.tables.promises.own_cells import with_own_cells
 from sfumato.tables.promises.resolution import with_attackers, with_parts
 from sfumato.tables.promises.widths import attainable
+from sfumato.tables.words import cells_named
 
 COMPUTED = (
     "safe cells that were to be masked (m, ml or status 11, 12) are computed from the others: "
@@ -138,7 +139,8 @@ def _masked(part: Part, method: str, deadline: Deadline) -> Masked:
 def _protected(table: OfficeTable, masked: Masked, shown: Mask | None = None) -> Protected:
     if not masked.audit.passed:
         raise PromiseError(
-            f"the attacker still narrows {len(masked.audit.leaks)} masked cells below what is promised.",
+            f"the attacker still narrows {len(masked.audit.failing)} masked cells below what is promised: "
+            f"{cells_named(masked.audit.failing)}.",
             "Lower the protection levels, or let more cells be masked.",
             "audit",
         )

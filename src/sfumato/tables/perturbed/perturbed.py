@@ -13,7 +13,7 @@ from sfumato.tables.cells.cells import Bounds, Mask, Numbers
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.parts import Part
 from sfumato.tables.table_answer import TableAnswer
-from sfumato.tables.words import lower_end, number, upper_end
+from sfumato.tables.words import cells_named, lower_end, number, upper_end
 from sfumato.texts.counted import filled
 
 
@@ -67,16 +67,22 @@ def check_readers(parts: Sequence[Perturbed]) -> None:
     Raises:
         PromiseError: He computes unsafe cells more closely than the rules allow.
     """
-    leaks = sum(int(part.too_narrow.sum()) for part in parts)
+    leaks = [name for part in parts for name in _too_narrow_names(part)]
     if leaks:
         raise PromiseError(
             filled(
-                "a reader computes {count} unsafe {count:cell|cells} more closely than the rules allow.",
-                {"count": leaks},
+                "a reader computes {count} unsafe {count:cell|cells} more closely than the rules allow: {named}.",
+                {"count": len(leaks), "named": cells_named(leaks)},
             ),
             "Take a larger base or more noise, or mask cells instead: method optimal.",
             "audit",
         )
+
+
+def _too_narrow_names(part: Perturbed) -> list[str]:
+    """The unsafe cells of which a reader knows more than the rules allow, by their codes, in their group."""
+    names = part.part.table.names
+    return [", ".join([*part.part.group, names[cell]]) for cell in np.flatnonzero(part.too_narrow)]
 
 
 @dataclass(frozen=True)
