@@ -92,6 +92,15 @@ def test_changed_tables_are_written_in_the_files_of_offices(method, tmp_path):
         assert (out / name).stat().st_size
 
 
+def test_a_file_of_changed_numbers_has_their_decimals_and_not_those_of_true_values(tmp_path):
+    method = {"name": "rounding", "base": 5}
+    plan = {"table": {"microdata": "firms.csv", "value": "turn"}, "method": method, "output": {"files": ["px", "sdmx"]}}
+    done, out = saved(tmp_path, plan)
+    published = [text for text in done.tables["table"].external.text("turn_published") if text]
+    assert not any("." in text for text in published)
+    assert "DECIMALS=0;" in (out / "table.px").read_text()
+
+
 def test_files_of_masks_do_not_go_with_changed_numbers():
     plan = {
         "version": 1,

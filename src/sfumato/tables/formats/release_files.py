@@ -57,7 +57,11 @@ def changed_files(changed: Perturbed, plan: TablePlan, columns: Columns) -> dict
     method = "" if plan.perturbation is None else plan.perturbation.name
     table = office_table(changed.part, plan, columns, np.zeros(len(columns), bool))
     hidden = np.where(changed.shown, int(CellStatus.SAFE), int(CellStatus.UNSAFE_MANUAL)).astype(np.int64)
-    handed_out = table.with_columns(values=changed.published, statuses=hidden)
+    # Who reads the file learns the decimals of what is published, not those of the true values.
+    handed_out = replace(
+        table.with_columns(values=changed.published, statuses=hidden),
+        decimals=_decimals(changed.published[changed.shown]),
+    )
     published = np.where(changed.shown, changed.published, np.nan)
     return _files(Protected(table, method, published), Protected(handed_out), plan)
 
