@@ -3,6 +3,7 @@
 from sfumato.hierarchies.suggest import reasons
 from sfumato.hierarchies.suggest.evidence import Evidence
 from sfumato.hierarchies.suggest.formats import format_of
+from sfumato.hierarchies.suggest.given_numbers import are_given_numbers, is_given_number
 from sfumato.hierarchies.suggest.key_columns import (
     REPEATED,
     UNIQUE_SHARE,
@@ -69,6 +70,8 @@ def _names_persons(evidence: Evidence, key: str) -> bool:
     other = any(concept.role in ("quasi-identifier", "sensitive") for concept, _ in evidence.concepts)
     # A hospital's numbers are those of its patients where many codes of one length stand in a few rows each.
     other = other and not are_keys_of_persons(evidence.profile)
+    # The number of somebody's taxes is no tax.
+    other = other and not (key == "office_number" and are_given_numbers(evidence.profile))
     return repeats_as_persons_do(evidence.profile, key, other)
 
 
@@ -97,6 +100,11 @@ def judge_own_values(evidence: Evidence) -> Suggestion | None:
     if evidence.content.kind == "whole" and not united and (numbered or (not known and are_keys(profile))):
         return Suggestion("identifier", reasons.by_values(1.0, "key"))
     return None
+
+
+def judge_given_numbers(evidence: Evidence) -> Suggestion | None:
+    """Numbers of loans, claims, taxes, …: whatever the name says beside, they point to somebody."""
+    return _key(evidence, "key", reasons.by_values(1.0, "key")) if is_given_number(evidence) else None
 
 
 def _are_pseudonyms(profile: Profile) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from sfumato.hierarchies.suggest import reasons
 from sfumato.hierarchies.suggest.evidence import Evidence, evidence_of
 from sfumato.hierarchies.suggest.key_columns import LETTERS_AND_DIGITS, REPEATED, UNIQUE_SHARE
-from sfumato.hierarchies.suggest.key_roles import judge_format, judge_key_words, judge_own_values
+from sfumato.hierarchies.suggest.key_roles import judge_format, judge_given_numbers, judge_key_words, judge_own_values
 from sfumato.hierarchies.suggest.known_roles import judge_knowledge, judge_rest, judge_units
 from sfumato.hierarchies.suggest.private_roles import judge_privacy
 from sfumato.hierarchies.suggest.profile import Profile
@@ -62,6 +62,7 @@ _JUDGES: tuple[Callable[[Evidence], Suggestion | None], ...] = (
     judge_written_remarks,
     judge_person_names,
     judge_own_values,
+    judge_given_numbers,
     judge_nameless_texts,
     judge_privacy,
     judge_units,

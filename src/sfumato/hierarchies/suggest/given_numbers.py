@@ -1,0 +1,78 @@
+"""Columns of numbers that somebody gives out, of loans, claims or taxes: they name a person, they measure nothing."""
+
+from sfumato.hierarchies.suggest.evidence import Evidence
+from sfumato.hierarchies.suggest.key_columns import UNIQUE_SHARE
+from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.words.concepts import BY_KEY, WORDS, fold
+from sfumato.hierarchies.suggest.words.vocabulary import meanings_of, words_of
+from sfumato.patterns import regex
+
+# What a spreadsheet makes of a whole number where some row has none.
+_POINT_ZERO = regex(r"\.0+$")
+# A number, or one behind the letters of a country or an office; signs between its groups of digits.
+_NUMBER = regex(r"[A-Za-z]{0,4}[ ./-]?\d(?:[ ./-]?\d){4,}[A-Za-z]?")
+# Fewer digits may be an amount, or a code of a list; so many in every value are no amount, whatever the name says.
+_NUMBERED, _CODED, _NO_AMOUNT, _NEVER = 5, 7, 9, 1000
+_SOME = 5
+# Sums of so many digits are round ones.
+_ROUND, _MOST_ROUND = "00", 0.1
+_COMPOUND = regex(r"(.{3,}?)_?(?:nr|nro|num|nummer|number|numero|no|id)")
+# Codes of a list are not spread evenly: the commonest stands in many more rows than others.
+_EVENLY = 4
+
+
+def is_given_number(evidence: Evidence) -> bool:
+    """Whether a column holds numbers of loans, taxes, policies, …, though a word in its name says that it is money.
+
+    Codes of diagnoses or offenses are chosen from a list, so that some are much commoner than others: they stay what
+    they are. A name of nothing that is known needs a word for numbers, too.
+    """
+    profile, content = evidence.profile, evidence.content
+    if content.kind in ("dates", "times", "years", "ages", "scale") or content.type == "amount":
+        return False
+    digits = _digits(profile)
+    key = evidence.concepts[0][0].key if evidence.concepts else None
+    if key == "money":
+        return digits >= _NO_AMOUNT or digits >= _numbering(profile.name)
+    private = key is None or BY_KEY[key].role == "sensitive"
+    return private and digits >= max(_numbering(profile.name), _CODED) and _is_even(profile)
+
+
+def are_given_numbers(profile: Profile) -> bool:
+    """Whether numbers are so long, all of one length, that they are no amounts."""
+    return _digits(profile) >= _NO_AMOUNT
+
+
+def _digits(profile: Profile) -> int:
+    """How many digits each number has where all have as many, and are no sums; else 0."""
+    values = [_POINT_ZERO.sub("", value.strip()) for value in profile.sample]
+    numbers = [value for value in values if _NUMBER.fullmatch(value)]
+    if len(numbers) < max(_SOME, UNIQUE_SHARE * len(values)):
+        return 0
+    lengths = [sum(map(str.isdigit, value)) for value in numbers]
+    usual = max({*lengths}, key=lengths.count)
+    alike = lengths.count(usual) >= UNIQUE_SHARE * len(values)
+    rounded = sum(value.endswith(_ROUND) for value in numbers) > _MOST_ROUND * len(numbers)
+    return usual if alike and not rounded else 0
+
+
+def _numbering(name: str) -> int:
+    """How many digits are enough for a name to be believed that says that something is numbered."""
+    words = {*words_of(name), *meanings_of(name)}
+    if words & WORDS["numbering"] or _is_compound(name):
+        return _NUMBERED
+    return _CODED if words & WORDS["codes"] else _NEVER
+
+
+def _is_compound(name: str) -> bool:
+    """Whether a word for money, or any other, and one for numbers are written as one."""
+    plain = fold(name).replace(" ", "")
+    if plain.endswith(("nr", "nummer", "number")):
+        return True
+    match = _COMPOUND.fullmatch(plain)
+    return match is not None and any(match[1].endswith(word) for word in BY_KEY["money"].words if len(word) > 2)
+
+
+def _is_even(profile: Profile) -> bool:
+    rows = profile.present / len(profile.counts)
+    return profile.top_share * profile.present <= _EVENLY * rows + _EVENLY
