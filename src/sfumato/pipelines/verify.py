@@ -174,11 +174,7 @@ def _by_plan(engine: Engine, plan: Plan, reference: Reference | None, star_rows:
     removed += [
         _without_codes(engine, name, column.missing)
         for name, column in plan.columns.items()
-        if column.missing
-        and column.role in ("sensitive", "insensitive")
-        and column.publish is None
-        and name not in plan.withheld_columns
-        and name in engine.columns
+        if column.blanks_codes and name not in plan.withheld_columns and name in engine.columns
     ]
     changed = [
         _changed(engine, name, column.operations, plan)

@@ -376,3 +376,23 @@ def test_a_key_file_needs_a_key(tmp_path) -> None:
     files = plan_of()["files"]
     with pytest.raises(PlanError, match="key_file"):
         sf.anonymize_files({}, plan_of(files=files | {"lab": files["lab"] | {"key_file": "house.key"}}))
+
+
+def test_codes_that_were_not_made_blanks_are_found_in_files(tmp_path: Path) -> None:
+    """Nothing looked at what stands in columns that are published as they are."""
+    raw = tables(2)
+    for number, row in enumerate(raw["lab"]):
+        row["result"] = "999" if number % 3 == 0 else "1"
+    write(tmp_path, raw)
+    plan = plan_of()
+    plan["columns"]["result"] = {"role": "insensitive", "missing": [999]}
+    (tmp_path / "plan.json").write_text(json.dumps(plan))
+    release = sf.anonymize_files(None, sf.read_plan(plan, tmp_path))
+    folder = release.save(tmp_path / "out")
+    assert sf.verify(folder).holds
+    lab = folder / "lab.csv"
+    assert "999" not in lab.read_text(encoding="utf-8")
+    lines = list(csv.DictReader(lab.read_text(encoding="utf-8").splitlines()))
+    lines[0]["result"] = "999.0"
+    write(folder, {"lab": lines})
+    assert any("codes of the column result" in fault for fault in sf.verify(folder).faults)

@@ -1,10 +1,10 @@
 """Rows of a project counted for a table."""
 
-from walking import answer_late, button, give_role, send, step
+from walking import answer_late, button, column, give_role, send, step, until
 
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.texts.words import words_in
-from sfumato.web.tables.row_counts import count_table
+from sfumato.web.tables.row_counts import MISSING, count_table
 
 
 def test_missing_values_are_one_category_and_totals_have_the_word_of_the_language(tmp_path) -> None:
@@ -137,3 +137,26 @@ def test_a_count_that_fails_says_why(base, open_page, tmp_path, folder) -> None:
     page.keyboard.press("Escape")
     button(page, "Count").click()
     page.get_by_role("alert").get_by_text("vanishing-stays.csv").wait_for()
+
+
+def test_codes_of_a_column_are_counted_as_missing(base, open_page, tmp_path) -> None:
+    """They were to be said of the column alone; a count without them has a category more, of nobody."""
+    path = tmp_path / "coded-stays.csv"
+    lines = [f"{person},{area},{9 if person == 'p1' else sex}" for person, area, sex in STAYS]
+    path.write_text("\n".join(["patient,area,sex", *lines]), encoding="utf-8")
+    page = open_page(f"{base}/app", width=1600)
+    send(page, path)
+    page.get_by_text("rows,").first.wait_for()
+    step(page, "Columns")
+    column(page, "sex")
+    page.get_by_label("codes for missing values").fill("9")
+    page.get_by_text("2 values, 6 missing").first.wait_for()
+    page.goto(f"{base}/app/tables")
+    page.get_by_label("Columns to count by").click()
+    page.get_by_role("option", name="sex", exact=True).click()
+    page.keyboard.press("Escape")
+    button(page, "Count").click()
+    table = page.locator("textarea").first
+    until(lambda: table.input_value().startswith("sex,"), 30)
+    rows = table.input_value().splitlines()
+    assert {row.split(",")[0] for row in rows[1:]} == {"Total", "f", "m", MISSING}

@@ -84,6 +84,11 @@ class ColumnPlan:
             raise ValueError("max_level is below min_level.")
 
     @property
+    def blanks_codes(self) -> bool:
+        """Whether its codes that mean missing are published as blanks, and everything else as it is."""
+        return bool(self.missing) and self.role in ("sensitive", "insensitive") and self.publish is None
+
+    @property
     def _rounded(self) -> PublishPlan | None:
         """What is done to the column where it is rounded and nothing besides."""
         step = None if self.published is None else self.published.round

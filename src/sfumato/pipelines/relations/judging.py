@@ -12,6 +12,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, Reading
+from sfumato.microdata.column_codes import code_texts
 from sfumato.microdata.counts.frequencies import meaning_of
 from sfumato.microdata.models.classes import Classes, histogram
 from sfumato.microdata.models.persons import failing_by_persons, reached_by_persons
@@ -72,6 +73,7 @@ def judge_joined(plan: Plan, published: Mapping[str, Engine]) -> JoinedVerdict:
             faults.append(f"{model.name}: {int(failing.sum())} groups of persons do not keep it.")
         reached.append(reached_by_persons(model, classes, whole) if persons else 0.0)
     faults += [fault for name in names for fault in _withheld(plan, name, published[name])]
+    faults += [fault for name in names for fault in _with_codes(plan, name, published[name])]
     sizes = classes.sizes
     return JoinedVerdict(
         {name: len(entries) for name, entries in rows.items()},
@@ -183,4 +185,15 @@ def _withheld(plan: Plan, file: str, engine: Engine) -> list[str]:
         f"{file}: the identifier {column} is not removed."
         for column in hidden
         if any(value not in (STAR, None) for value in engine.count((column,), Reading()).values[0])
+    ]
+
+
+def _with_codes(plan: Plan, file: str, engine: Engine) -> list[str]:
+    """Columns published as they are that hold codes which mean missing there, and should be blanks."""
+    keys = key_columns(plan.files, file)
+    columns = {name: plan.columns[_called(plan, file, name)] for name in engine.columns if name not in keys}
+    return [
+        f"{file}: codes of the column {name} that mean missing are not blanks."
+        for name, column in columns.items()
+        if column.blanks_codes and {*code_texts(column.missing)} & {*engine.count((name,), Reading()).values[0]}
     ]
