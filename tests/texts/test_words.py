@@ -178,6 +178,7 @@ FILLED = {
 FILLED |= {"what": "5 categories", "tells": reasons.ONE_TOLD.format(other="ages"), "finer": '"visit"', "units": "kg, g"}
 FILLED |= {"first": "a", "second": "b", "column": "stay", "other": "ages", "person": "ages", "encoding": "cp1252"}
 FILLED |= {"columns": '"a" and "b"', "twin": "ages", "step": "50", "left": "6", "numbers": "200", "codes": "98, 99"}
+FILLED |= {"name": "result", "kinds": "test", "number": "2"}
 KNOWN = '"zip" in its name tells of a place, which neighbors and directories know; here codes of 5 characters.'
 # What is told of a file, in a plan; names of formats and of persons' columns.
 TOLD_ELSEWHERE = ("ENCODING", "COMMAS_IN_TEXTS", "CELLS", "UNDECIDED", "REPEAT")

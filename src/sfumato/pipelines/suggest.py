@@ -44,6 +44,7 @@ from sfumato.pipelines.suggesting.first_look import (
 )
 from sfumato.pipelines.suggesting.joint_answers import note_on_answers, without_fingerprints
 from sfumato.pipelines.suggesting.looking import Looking
+from sfumato.pipelines.suggesting.mixed_measures import told_of_mixed_measures
 from sfumato.pipelines.suggesting.nearly_empty_rows import told_of_nearly_empty
 from sfumato.pipelines.suggesting.person_columns import FEW_ROWS, one_person, repeated_names
 from sfumato.pipelines.suggesting.survey_weights import one_of_each, with_survey_weights
@@ -109,8 +110,9 @@ def suggest_plan(
         looking.at("compare-columns", 0.9)
         draft = _filled(engine, draft, selection.waiting)
     empty = told_of_nearly_empty(engine)
-    notes = (repeated_names(engine, persons, profiles, K), note_on_answers(draft.suggestions), empty)
     proposal = draft.plan()
+    mixed = told_of_mixed_measures(engine, proposal.plan, profiles) if rows <= FEW_ROWS else None
+    notes = (mixed, repeated_names(engine, persons, profiles, K), note_on_answers(draft.suggestions), empty)
     reasons = proposal.reasons | {name: proposal.reasons[name] + NA_IS_A_CODE for name in columns_of_code(texts)}
     return with_textless(engine, replace(proposal, reasons=reasons, notes=tuple(filter(None, notes))))
 

@@ -147,6 +147,11 @@ CELLS = (
     "This plan is for rows about persons, and protects no cell: for a table of counts or sums write a table plan, and "
     "use `sfumato protect`."
 )
+MIXED_MEASURES = (
+    'The numbers of "{name}" are of several kinds, by "{kinds}", and are rounded alike: of {number} '
+    "{number:kind|kinds} nothing is left, since nearly all rows are published as one number. Make one file or column "
+    "of each kind, and look again."
+)
 NEARLY_EMPTY = (
     "{count} {count:row holds|rows hold} next to nothing, as totals and remarks below the rows do: each is counted and "
     "published like a person's. Delete {count:it|them} in the file, and look again."
