@@ -215,6 +215,18 @@ def test_a_plan_prints_as_a_table():
     assert "<td" in PLAN._repr_html_()
 
 
+@pytest.mark.parametrize("role", ["sensitive", "insensitive"])
+def test_codes_for_missing_values_are_said_where_the_column_is(role):
+    plan = getattr(PLAN, role)("wage", "hours", missing=[99, "refused"])
+    assert plan.columns["wage"] == ColumnPlan(role, missing=("99", "refused"))
+    assert plan.column("wage", role, missing=[99, "refused"]) == plan
+    for shown in (str(plan), plan._repr_html_()):
+        assert "codes that mean missing: wage (99, refused), hours (99, refused)." in shown
+    assert "codes" not in str(PLAN)
+    with pytest.raises(PlanError):
+        getattr(PLAN, role)("wage", missing=[["99"]])
+
+
 def test_columns_that_are_not_mentioned_are_what_the_plan_says(frame_of_people):
     plan = Plan(KAnonymity(2), other="insensitive").quasi("sex", age=intervals(10, 50))
     release = anonymize(frame_of_people, plan)

@@ -130,13 +130,21 @@ class Plan(model.Plan):
         columns = dict.fromkeys(_texts(names), ColumnPlan("quasi-identifier", hierarchy=AnyValue()))
         return self._having(columns | {name: _quasi(name, entry) for name, entry in hierarchies.items()})
 
-    def sensitive(self, *names: str) -> Self:
-        """The plan with columns that nobody should learn of a person; they are published as they are."""
-        return self._with(names, ColumnPlan("sensitive"))
+    def sensitive(self, *names: str, missing: Sequence[str | float] = ()) -> Self:
+        """The plan with columns that nobody should learn of a person; they are published as they are.
 
-    def insensitive(self, *names: str) -> Self:
-        """The plan with columns that are published as they are and that promises do not look at."""
-        return self._with(names, ColumnPlan("insensitive"))
+        Args:
+            missing: Codes that mean missing in each of these columns; they are published as blanks.
+        """
+        return self._published("sensitive", names, missing)
+
+    def insensitive(self, *names: str, missing: Sequence[str | float] = ()) -> Self:
+        """The plan with columns that are published as they are and that promises do not look at.
+
+        Args:
+            missing: Codes that mean missing in each of these columns; they are published as blanks.
+        """
+        return self._published("insensitive", names, missing)
 
     def persons(self, name: str, publish: Literal["key"] | None = None) -> Self:
         """The plan with the column that names the person of a row, so that promises count persons."""
@@ -207,6 +215,14 @@ class Plan(model.Plan):
 
         return plan_text(self, folder)
 
+    def _published(self, role: Role, names: Sequence[str], missing: Sequence[str | float]) -> Self:
+        codes: Any = tuple(missing)
+        columns = {}
+        for name in _texts(names):
+            with at_column(name):
+                columns[name] = ColumnPlan(role, missing=codes)
+        return self._having(columns)
+
     def _with(self, names: Iterable[str], column: ColumnPlan) -> Self:
         return self._having(dict.fromkeys(_texts(names), column))
 
@@ -242,7 +258,7 @@ class Plan(model.Plan):
         widths = [max(len(row[place]) for row in rows) for place in range(len(HEAD))]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
         lines.insert(1, "  ".join("-" * width for width in widths).rstrip())
-        notes = (f"Note: {note}" for note in self.notes)
+        notes = [f"Note: {note}" for note in (*self.notes, *self._codes())]
         cut = any(len(reason) > LONGEST for reason in self.reasons.values())
         rest = ["", "Reasons that end in … are whole in plan.reasons."] if cut else []
         return "\n".join([*notes, f"{self._promises()}, by {self.method.name}", "", *lines, *rest])
@@ -256,7 +272,7 @@ class Plan(model.Plan):
             "<tr>" + "".join(f'<td style="{CELL}">{escape(cell)}</td>' for cell in row) + "</tr>"
             for row in self._rows(whole=True)
         )
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        notes = "".join(f"<p>{escape(note)}</p>" for note in (*self.notes, *self._codes()))
         promises = f"{notes}<p><b>{escape(self._promises())}</b>, by {escape(self.method.name)}</p>"
         return f"<div>{promises}<table><tr>{head}</tr>{rows}</table></div>"
 
@@ -264,6 +280,12 @@ class Plan(model.Plan):
         return ", ".join(
             f"{one.name} {one.asked:g}" + (f" of {one.column}" if one.column else "") for one in self.privacy
         )
+
+    def _codes(self) -> Iterator[str]:
+        """Which codes mean missing in which columns, where some do."""
+        told = ", ".join(f"{name} ({', '.join(codes)})" for name, codes in self.source_data.codes.items())
+        if told:
+            yield f"codes that mean missing: {told}."
 
     def _rows(self, whole: bool = False) -> list[tuple[str, ...]]:
         shown = str if whole else _cut
