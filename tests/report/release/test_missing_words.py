@@ -91,3 +91,16 @@ def test_a_remark_in_many_rows_of_one_person_is_as_rare_as_in_one(writers: int) 
     published = anonymize(rows, plan).data["ill"].to_list()
     assert published.count("see Mr. Kowalczyk") == (0 if writers == 1 else 6)
     assert published.count(None) == (6 if writers == 1 else 0)
+
+
+def test_a_word_that_was_published_as_an_empty_field_is_not_explained(tmp_path) -> None:
+    """Empty fields and a word became one spelling, and the report to hand out told of a word that no row has."""
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["q,s", *(f"a,{('x', 'y', '', 'k.A.')[place % 4]}" for place in range(40))]))
+    columns = {"q": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}, "s": {"role": "sensitive"}}
+    privacy = [{"model": "k-anonymity", "k": 2}, {"model": "l-diversity", "l": 2, "column": "s", "variant": "distinct"}]
+    plan = {"version": 1, "data": {"missing": ["k.A."]}, "columns": columns, "privacy": privacy}
+    folder = anonymize(path, plan).save(tmp_path / "out")
+    assert "k.A." not in (folder / "data.csv").read_text(encoding="utf-8")
+    assert "k.A." not in (folder / "report-external.html").read_text(encoding="utf-8")
+    assert "k.A." not in (folder / "report-external.json").read_text(encoding="utf-8")

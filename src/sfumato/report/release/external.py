@@ -210,7 +210,9 @@ def _missing_words(dossier: Dossier, name: str) -> list[Meaning]:
         return []
     # Others that a plan names may be remarks of single rows, which the file does not have.
     published = dossier.evidence.missing.get(name, ()) if dossier.evidence else ()
-    words = (word for word in plan.data.missing if word and (word in published or is_plain(word)))
+    # Of columns under a promise it is known which words the file has; the others are published as they are.
+    counted = dossier.evidence is not None and name in plan.promise_columns
+    words = (word for word in plan.data.missing if word and (word in published or (is_plain(word) and not counted)))
     return [Meaning(word, dossier.words["external.missing"]) for word in words]
 
 
