@@ -96,6 +96,7 @@ def test_the_rows_alone_do_not_tell_the_list() -> None:
         ({"method": {"name": "local"}}, "does not go with delta-presence"),
         ({"method": {"name": "mondrian"}}, "does not go with delta-presence"),
         ({"data": {"on_missing": "drop"}}, "drop does not go"),
+        ({"columns": plan()["columns"] | {"illness": {"role": "person"}}}, "a person column"),
         ({"privacy": [*plan()["privacy"], {"model": "l-diversity", "l": 2, "column": "study"}]}, "not published"),
         ({"privacy": [*plan()["privacy"], {"model": "k-map", "k": 2, "population": "p.csv"}]}, "one list"),
     ],

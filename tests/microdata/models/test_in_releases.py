@@ -130,6 +130,32 @@ def test_k_map_counts_the_population_in_a_file_beside_the_plan(frame, tmp_path):
     assert mapped.risk["after"]["journalist"]["highest"] == 1 / mapped.models[0].reached
 
 
+@pytest.mark.parametrize(
+    ("method", "k", "towns", "reached"),
+    [("optimal", 20, {"x", "y"}, 50), ("samarati", 20, {"x", "y"}, 50), ("optimal", 51, {"*"}, 100)],
+)
+def test_k_map_counts_the_population_of_persons_with_several_rows(tmp_path, method, k, towns, reached):
+    """Two persons a town, two rows each, stand for fifty persons: by themselves they would never be enough."""
+    pl.DataFrame({"town": ["x", "y"] * 50}).write_csv(tmp_path / "all.csv")
+    rows = pl.DataFrame({"person": list("aabbccdd"), "town": list("xxxxyyyy")})
+    wanted = {
+        "version": 1,
+        "columns": {
+            "person": {"role": "person"},
+            "town": {"role": "quasi-identifier", "hierarchy": {"type": "any"}},
+        },
+        "privacy": [{"model": "k-map", "k": k, "population": str(tmp_path / "all.csv")}],
+        "method": {"name": method, "suppression": 0},
+    }
+    release = anonymize(rows, wanted)
+    assert set(release.data["town"]) == towns
+    assert release.report.models[0].reached == reached
+    release.save(tmp_path / "release")
+    verdict = verify(tmp_path / "release")
+    assert verdict.holds
+    assert verdict.promises[0].reached == reached
+
+
 def test_k_map_counts_persons_whose_values_the_data_lack(tmp_path):
     rows = pl.DataFrame(
         {"zip": ["72021", "72022"], "sex": ["m", "m"], "ill": ["flu"] * 2, "wage": ["1"] * 2, "study": ["no"] * 2}

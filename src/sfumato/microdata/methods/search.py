@@ -17,6 +17,7 @@ from sfumato.microdata.methods.top_classes import all_alike, must_tell, with_top
 from sfumato.microdata.models.readers_view import without_skew
 from sfumato.microdata.plan.methods import Greedy
 from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.population import holding_population
 from sfumato.microdata.recoding.prediction import classes_of, veils
 from sfumato.microdata.recoding.recoding import Recoding
 
@@ -88,7 +89,7 @@ def with_persons_kept(plan: Plan, table: FrequencyTable, result: Result) -> Resu
         UnattainableError: No class is left.
     """
     recoding = result.recoding
-    classes = classes_of(table, recoding)
+    classes = holding_population(classes_of(table, recoding), table, recoding)
     failing = np.zeros(len(recoding.sizes), bool)
     for model in plan.privacy:
         failing |= model.failing(classes, table.whole)

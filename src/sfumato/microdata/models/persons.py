@@ -14,7 +14,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.microdata.models.classes import Classes, Counts, Histogram, Mask, histogram
+from sfumato.microdata.models.classes import POPULATION, Classes, Counts, Histogram, Mask, histogram
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.models.weights import WEIGHTS
@@ -31,7 +31,7 @@ def persons_with(column: str) -> str:
 def looked_at(model: Model) -> frozenset[str]:
     """The names of what a promise looks at in a class: its column, and what is of no column."""
     columns = () if model.column is None else (model.column, persons_with(model.column))
-    return frozenset((PERSONS, WEIGHTS, *columns))
+    return frozenset((PERSONS, WEIGHTS, POPULATION, *columns))
 
 
 def by_persons(classes: Classes, coded: Classes) -> Classes:

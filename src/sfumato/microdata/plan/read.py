@@ -251,6 +251,10 @@ def _subset_faults(plan: PlanValue) -> list[Fault]:
         faults.append(Fault("method.name", what, do))
     if plan.data.on_missing == "drop":
         faults.append(Fault("data.on_missing", "drop does not go with delta-presence.", "Use category."))
+    if plan.person is not None:
+        # Of a person with several rows some may be in the subset and others not, and the list would be counted by rows.
+        do = "The list needs one row a person: name the column that names them an identifier."
+        faults.append(Fault("columns", "delta-presence does not go with a person column.", do))
     if sum(is_delta_presence(model) or is_k_map(model) for model in plan.privacy) > 1:
         faults.append(Fault("privacy", "there can be one list or population of persons.", "Leave one promise out."))
     if any(plan.subset.column in (model.column, plan.utility.target) for model in plan.privacy):

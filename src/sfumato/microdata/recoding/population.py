@@ -88,6 +88,15 @@ def persons_by_label(table: FrequencyTable, recoding: Recoding) -> dict[Labels, 
     return persons
 
 
+def holding_population(classes: Classes, table: FrequencyTable, recoding: Recoding) -> Classes:
+    """The classes of a recoding with the persons of the population that each stands for, where they are known."""
+    persons = persons_by_label(table, recoding)
+    if persons is None:
+        return classes
+    labels = [published_labels(recoding, place) for place in range(len(recoding.sizes))]
+    return holding_persons(classes, np.array([persons.get(label, 0) for label in labels], np.int64))
+
+
 def weights_by_label(table: FrequencyTable, recoding: Recoding) -> dict[Labels, int] | None:
     """The weights of the rows behind each published combination, in millionths; None where they are not known.
 
