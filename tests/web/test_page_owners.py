@@ -38,7 +38,8 @@ def test_a_file_that_somebody_else_sends_to_a_page_is_refused(browsers):
     one, other = browsers
     place = upload_place(one.get("/app/").text)
     assert sent(other, place) == 404
-    assert sent(httpx.Client(base_url=one.base_url, trust_env=False), place) == 404
+    with httpx.Client(base_url=one.base_url, trust_env=False) as unknown:
+        assert sent(unknown, place) == 404
     assert sent(one, place) == 200
 
 

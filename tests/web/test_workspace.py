@@ -89,6 +89,7 @@ def test_an_address_that_names_a_step_opens_it_and_one_that_names_none_changes_n
     page.goto(f"{base}/app")  # the work stands where it was left
     page.wait_for_url(re.compile("#result$"))
     step(page, "Data")
+    page.wait_for_url(re.compile("#data$"))
     page.go_back()
     at_hand.filter(has_text="Result").wait_for()
 
