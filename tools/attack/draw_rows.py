@@ -255,7 +255,7 @@ def private_case(draw: Drawing) -> RowsCase:
     """Differential privacy: sound, or with a column that it must not publish."""
     draw.persons, draw.blanks, draw.method = False, 0.0, "safepub"
     columns = columns_of(draw, ["age", "smoker"], []) | {"illness": {"role": "identifier"}}
-    rows = [{name: row[name] for name in columns} for row in draw.rows(int(draw.rng.integers(300, 900)))]
+    rows = [{name: row[name] for name in columns} for row in draw.rows(int(draw.rng.integers(600, 1500)))]
     fault, plan = draw.one(("", "", "", "sensitive", "insensitive", "other", "pseudonym", "key")), Plan()
     if fault in ("sensitive", "insensitive"):
         columns["illness"]["role"] = fault
@@ -267,9 +267,7 @@ def private_case(draw: Drawing) -> RowsCase:
         columns[PERSON]["publish"] = {"pseudonym": draw.one(("keyed", "format"))}
     elif fault == "key":
         columns[PERSON] = {"role": "person", "publish": "key"}
-    model = _model(
-        "differential-privacy", epsilon=draw.one((0.5, 1, 2, 3, 3, 13, 16, 20)), delta=draw.one((1e-4, 1e-5))
-    )
+    model = _model("differential-privacy", epsilon=draw.one((0.5, 1, 1, 2, 2, 3, 13, 20)), delta=draw.one((1e-4, 1e-5)))
     plan |= {"version": 1, "data": {"source": "rows0.csv"}, "columns": columns, "privacy": [model]}
     plan["method"] = {"name": "safepub", "time_limit": 3}
     return RowsCase(draw.seed, [(rows, plan)], must_refuse=f"publishes {fault}" if fault else "")

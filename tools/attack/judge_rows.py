@@ -6,6 +6,7 @@ the raw rows that an acquaintance of everybody would know.
 
 import csv
 import json
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -74,10 +75,11 @@ class Classes:
         self.persons, self.rows = list(published.persons or ()), published.rows
         stars = published.says("output", "suppressed", "star") or published.says("method", "name", "k-optimize")
         if published.publish and published.counts_persons:  # the file shows which rows are one person's
-            stars, of_person = False, defaultdict[str, list[Key]](list)
+            of_person = defaultdict[str, list[Key]](list)
             for key, person in zip(keys, self.persons, strict=True):
                 of_person[person].append(key)
-            keys = [tuple(map(str, sorted(of_person[person]))) for person in self.persons]
+            whole = {person: () if all(map(is_star, own)) else sorted(own) for person, own in of_person.items()}
+            keys = [tuple(map(str, whole[person])) for person in self.persons]  # () is a star, too
         self.places: dict[Key, list[int]] = defaultdict(list)
         for place, key in enumerate(keys):
             if not (stars and is_star(key)):
@@ -273,14 +275,19 @@ def _judge_read_back(outcome: Outcome, published: Published) -> None:
 
 
 def _judge_private(outcome: Outcome, published: Published) -> None:
-    """Differential privacy: classes of at least the k for which delta is as promised."""
-    model, smallest = published.promised[0], min(Counter(published.classes()).values(), default=0)
-    own = next(one for one in published.report["models"] if one["model"] == model["model"])
-    figures = own.get("parameters", {})
-    k = int(figures.get("k", smallest))
-    delta = models.delta_of(float(figures.get("rows_epsilon", model["epsilon"] * 0.9)), k)
-    wrong = f"delta is {delta:.3g} with k = {k}, promised {model['delta']}" if delta > model["delta"] * 1.0001 else None
-    outcome.add("model differential-privacy", wrong or (f"a class of {smallest}, k = {k}" if smallest < k else None))
+    """Differential privacy: every class is of at least as many rows as delta asks for."""
+    smallest = min(Counter(published.classes()).values(), default=0)
+    judge_threshold(outcome, published.plan, f"has {smallest} of the drawn rows")
+
+
+def judge_threshold(outcome: Outcome, plan: Plan, printed: str) -> None:
+    """Delta, for the k that is named; a tenth of epsilon is for the levels."""
+    model, named = plan.get("privacy", [{}])[0], re.search(r"has ([\d,]+) of the drawn rows", printed)
+    if model.get("model") == "differential-privacy" and named:
+        k = int(named[1].replace(",", ""))
+        delta = models.delta_of(0.9 * model["epsilon"], k)
+        wrong = f"delta is {delta:.3g} for k = {k}, epsilon {model['epsilon']:g}; promised {model['delta']}"
+        outcome.add("delta", wrong if delta > model["delta"] * 1.0001 else None)
 
 
 def judge_chain(outcome: Outcome, chain: Sequence[Published]) -> None:

@@ -27,7 +27,7 @@ from command_line import CommandLine
 from draw_rows import as_csv, draw_rows
 from draw_tables import TableCase, draw_table
 from findings import Outcome, lines
-from judge_rows import Published, judge_chain, judge_rows
+from judge_rows import Published, judge_chain, judge_rows, judge_threshold
 from judge_tables import File, asked, judge_tables, read_table
 
 NOT_JUDGED = (__doc__ or "").partition("Not judged: ")[2]
@@ -43,6 +43,7 @@ def attack_rows(outcome: Outcome, folder: Path, line: CommandLine, real: bool) -
         outcome.add("no crash", made.crash)
         outcome.ended = f"exit {made.code}"
         if made.code != 0:
+            judge_threshold(outcome, case.releases[number][1], made.printed)
             return
     outcome.add("refusals", f"published, though the plan {case.must_refuse}" if case.must_refuse else None)
     chain = [Published(folder / f"out{number}", *release) for number, release in enumerate(case.releases)]
@@ -100,7 +101,7 @@ def attack(cases: Iterable[tuple[str, int]], real: int = REAL, keep: Path | None
     outcomes, line = [], CommandLine()
     try:
         for number, (kind, seed) in enumerate(cases):
-            folder = keep or Path(tempfile.mkdtemp(prefix="attack-"))
+            folder = keep.resolve() if keep else Path(tempfile.mkdtemp(prefix="attack-"))
             folder.mkdir(parents=True, exist_ok=True)
             outcomes.append(Outcome(kind, seed))
             KINDS[kind](outcomes[-1], folder, line, number < real)
