@@ -148,7 +148,7 @@ def judge_tables(outcome: Outcome, case: TableCase, files: Sequence[File], admit
         shown = [cell for cell in unsafe if cell in file.shown and value(cell)]
         outcome.add("unsafe cells are suppressed", f"{len(shown)} are published" if shown else None)
         _judge_groups(outcome, case, file)
-        for cell in file.printed.keys() & unsafe.keys():
+        for cell in [cell for cell in file.printed if cell in unsafe]:
             found = attacker.range(cell)
             if not found[0] <= value(cell) + 1e-6 <= found[1] + 2e-6:  # wrong about a suppressed zero
                 outcome.judged["guessed wrong"] += 1
