@@ -229,6 +229,16 @@ class Plan:
         return replace(self, secret=token_hex(SECRET_BYTES) if self.seed is None else f"seed {self.seed}")
 
     @property
+    def minimum_class_size(self) -> int:
+        """The least size that a class needs to satisfy all privacy models."""
+        return max((model.least_rows for model in self.privacy), default=1)
+
+    @property
+    def chain_secret(self) -> str:
+        """What is drawn from that stays the same in all releases of the same persons."""
+        return self.person_secret or self.secret
+
+    @property
     def drawing_seed(self) -> int:
         """What generators of random numbers start from: the seed, or a number of 63 bits from the secret."""
         if self.seed is not None:

@@ -175,6 +175,10 @@ def _previous_faults(plan: PlanValue) -> list[Fault]:
     if plan.person is None:
         do = "Give the column that names the person of a row that role: earlier releases are compared by persons."
         faults.append(Fault("previous", "needs a column of role person.", do))
+    for name, operation in plan.perturbations.items():
+        if not operation.repeats:
+            what = f"{operation.name} is drawn again in each release, and comparing them undoes it."
+            faults.append(Fault(f"columns.{name}.publish", what, "Use noise or pram without group or strata."))
     if plan.publishes_keys:
         do = "Keys that stay would tie the releases together, keys that change would hide nobody: leave publish out."
         faults.append(Fault("previous", "does not go with publish: key.", do))
