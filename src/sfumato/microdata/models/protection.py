@@ -2,8 +2,8 @@
 
 What everybody sees may be special, too: an attacker who knows the origin of a person finds the row by it, and one who
 does not know it must not learn it from the others. So such a column is a quasi-identifier, and rows that are alike in
-all other quasi-identifiers form a *group* whose published labels satisfy a privacy model, and are two at least. Rows whose
-label is the root tell nothing and are left out.
+all other quasi-identifiers form a *group* whose published labels satisfy a privacy model; each group has at least two.
+Rows whose label is the root tell nothing and are left out.
 
 It does not protect against somebody who knows the column itself, nor against what the columns disclose that are no
 quasi-identifiers.
