@@ -29,6 +29,7 @@ from sfumato.microdata.counts.sample import weighted_view
 from sfumato.microdata.counts.wildcards import failing_classes
 from sfumato.microdata.methods.assessment import assess
 from sfumato.microdata.models.classes import Mask
+from sfumato.microdata.models.protection import holding_groups
 from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.recoding.population import holding_persons, weights_by_label
@@ -339,7 +340,10 @@ def _failing(table: FrequencyTable, recoding: ClassRecoding, plan: Plan, persons
     if persons is not None:
         labels = [published_labels(recoding, place) for place in range(len(recoding.sizes))]
         classes = holding_persons(classes, np.array([persons.get(label, 0) for label in labels], np.int64))
-    failing[kept] = assess(classes.kept(kept), table.whole, plan.privacy).failing
+    judged = holding_groups(
+        classes.kept(kept), plan.protections, recoding.columns, recoding.classes[kept], recoding.labels
+    )
+    failing[kept] = assess(judged, table.whole, (*plan.privacy, *plan.protections)).failing
     return failing
 
 

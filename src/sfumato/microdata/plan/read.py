@@ -150,6 +150,7 @@ def _faults_between(plan: PlanValue) -> list[Fault]:
     faults.extend(_perturbation_faults(plan))
     faults.extend(sampling_faults(plan))
     faults.extend(relation_faults(plan))
+    faults.extend(_protection_faults(plan))
     for place, model in enumerate(plan.privacy):
         faults.extend(_promise_faults(plan, model, f"privacy[{place}]"))
     faults.extend(_column_faults(plan, plan.utility.target, "utility.target"))
@@ -164,6 +165,21 @@ def _faults_between(plan: PlanValue) -> list[Fault]:
         faults.append(Fault("data.on_missing", "any does not go with a person column.", "Use category or drop."))
     if plan.data.on_missing == "any" and any(model.name != "k-anonymity" for model in plan.privacy):
         faults.append(Fault("data.on_missing", "any goes with k-anonymity alone.", "Use category or drop."))
+    return faults
+
+
+def _protection_faults(plan: PlanValue) -> list[Fault]:
+    """Faults of quasi-identifiers that are protected against disclosure by the others."""
+    if not plan.protections:
+        return []
+    faults = []
+    if not isinstance(plan.method, FullDomain | Auto | Local | Mondrian) or plan.microaggregated:
+        do = "Use optimal, samarati, greedy, exhaustive, local, mondrian or auto."
+        faults.append(Fault("method.name", f"{plan.method.name} does not go with protect.", do))
+    if plan.person is not None or plan.files:
+        faults.append(Fault("columns", "protect goes with neither person nor files.", "Leave protect out."))
+    if len(plan.quasi_identifiers) < 2:
+        faults.append(Fault("columns", "protect needs another quasi-identifier.", "Make the column sensitive."))
     return faults
 
 
