@@ -28,6 +28,7 @@ from sfumato.microdata.models.k_anonymity import least_sizes
 from sfumato.microdata.models.model import Model, for_readers, of_release
 from sfumato.microdata.models.persons import failing_by_persons, reached_by_persons
 from sfumato.microdata.models.population_uniqueness import PopulationUniqueness
+from sfumato.microdata.models.protection import Protection, holding_groups
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.published import Published, classes_of, matched, published_persons, weighted
 
@@ -150,6 +151,10 @@ def judge(
         compared = replace(compared, visible=weighted(text_counts, quasi_identifiers, compared, weights))
     if members is not None:
         compared = published_persons(text_counts, quasi_identifiers, published, members, missing)
+    if any(isinstance(model, Protection) for model in models):
+        labels = [text_counts.values[text_counts.columns.index(name)] for name in quasi_identifiers]
+        codes = published.combinations[~published.hidden]
+        compared = replace(compared, visible=holding_groups(compared.visible, models, quasi_identifiers, codes, labels))
     promises = tuple(_with_sets(model, _promise(model, compared), published) for model in models)
     sizes = published.visible.sizes
     return Verdict(
@@ -224,7 +229,7 @@ def judge_plan(
     return judge(
         text_counts,
         plan.quasi_identifiers,
-        plan.privacy,
+        (*plan.privacy, *plan.protections),
         plan.data.missing,
         plan.data.on_missing == "any",
         reference,
@@ -253,7 +258,7 @@ def _promise(model: Model, published: Published) -> Promise:
     reached = max((reaches(visible, whole) for whole in wholes.values()), default=math.inf)
     compared: Compared = "both" if len(wholes) > 1 else next(iter(wholes), "nothing")
     parameters = parameters_of(model) | ({"against": compared} if model.compares else {})
-    return Promise(model.name, model.asked, reached, bool(holds), model.column, parameters)
+    return Promise(model.name, model.asked, reached, bool(holds), model.subject, parameters)
 
 
 def _compared(model: Model, published: Published) -> dict[Compared, Classes]:
@@ -264,6 +269,8 @@ def _compared(model: Model, published: Published) -> dict[Compared, Classes]:
 
 def parameters_of(model: Model) -> dict[str, object]:
     """The plain parameters of a model, besides its column and the number it asks for."""
+    if isinstance(model, Protection):
+        return {"by": model.model.name, **parameters_of(model.model)}
     values = {part.name: getattr(model, part.name) for part in fields(model)}  # type: ignore[arg-type]
     return {
         name: value

@@ -5,7 +5,8 @@ is an error; a class of the new rows that fails a promise breaks it, because nob
 """
 
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -16,9 +17,10 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Engine, PublishedRows
+from sfumato.engines.order import PERSON, recorded
 from sfumato.engines.written.bounds import with_bounds
 from sfumato.engines.written.formulas import quote_formulas, separator_of
-from sfumato.errors import DataError, PlanError, PromiseError
+from sfumato.errors import DataError, PlanError, PromiseError, UnattainableError
 from sfumato.folders import staged, write_text
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata.counts.frequencies import Coding, FrequencyTable, TextCounts, table_of, typed
@@ -27,6 +29,7 @@ from sfumato.microdata.counts.sample import weighted_view
 from sfumato.microdata.counts.wildcards import failing_classes
 from sfumato.microdata.methods.assessment import assess
 from sfumato.microdata.models.classes import Mask
+from sfumato.microdata.models.protection import holding_groups
 from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.recoding.population import holding_persons, weights_by_label
@@ -35,6 +38,8 @@ from sfumato.microdata.recoding.recoding import ClassRecoding, Handling, Labels,
 from sfumato.microdata.recoding.recoding_file import RecodingFile, flat_ladder, no_recoding, read_recoding
 from sfumato.microdata.recoding.reference import read_reference
 from sfumato.microdata.verdict import Verdict, judge_plan
+from sfumato.pipelines.previous.folders import opened_release
+from sfumato.pipelines.previous.repeated_draws import with_repeated_draws
 from sfumato.pipelines.pseudonyms.keys import keys_of
 from sfumato.pipelines.stages.counting import (
     check_columns,
@@ -51,20 +56,34 @@ from sfumato.pipelines.stages.sealing import read_mapping
 from sfumato.report.verdict import text
 from sfumato.texts.counted import filled
 
+DIFFERS = (
+    "Compared with the release of the recoding, {added} were added and {removed} removed or changed. Anyone who has "
+    "both files sees which.\n"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Application:
-    """What came of applying a recoding to new rows."""
+    """The outcome of applying a recoding to new rows.
+
+    Attributes:
+        added: Persons, or rows where no column names the person, that the release of the recoding does not have.
+        removed: Those that it has and the new rows have not.
+    """
 
     verdict: Verdict
     suppressed_rows: int
+    added: int
+    removed: int
 
     def to_dict(self) -> dict[str, Any]:
-        return self.verdict.to_dict() | {"suppressed_rows": self.suppressed_rows}
+        figures = {"suppressed_rows": self.suppressed_rows, "added": self.added, "removed": self.removed}
+        return self.verdict.to_dict() | figures
 
     def text(self) -> str:
-        rows = f"{self.suppressed_rows:,}"
-        return text(self.verdict) + filled("{rows} {rows:row|rows} suppressed\n", {"rows": rows})
+        figures = {name: f"{self.to_dict()[name]:,}" for name in ("suppressed_rows", "added", "removed")}
+        rows = filled("{suppressed_rows} {suppressed_rows:row|rows} suppressed\n", figures)
+        return text(self.verdict) + rows + (DIFFERS.format(**figures) if self.added or self.removed else "")
 
 
 def apply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False) -> Application:
@@ -76,12 +95,16 @@ def apply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False) 
     Raises:
         PromiseError: The new rows would break a promise; nothing is written.
         DataError: The recoding does not know a value or combination.
+        UnattainableError: The new rows differ from those of the release by fewer than k persons.
     """
     plain = read_mapping(recoding)
     if plain is None:
         raise no_recoding(recoding.name)
-    # What this release is drawn from is its own: the secret of the first one must not tell of two.
+    # What this release is drawn from is its own: the secret of the first one must not tell of two. Only what stays the
+    # same in all releases of the same persons is drawn from that of the first one.
     plan = read_plan(plain.get("plan", {}), recoding.parent).with_secret()
+    plan = replace(plan, person_secret=plain.get("person_secret") or plain.get("secret") or plan.secret)
+    plan = with_repeated_draws(plan, [recoding.parent], "the release of the recoding")
     if "division" in plain:
         raise _divided()
     if plan.subset is not None:
@@ -132,8 +155,8 @@ def _apply(engine: Engine, plan: Plan, earlier: _Earlier, out: Path, drop_failin
     recoding = replace(recoding, suppressed=recoding.suppressed | failing)
     with staged(out) as stage:
         target = stage / f"data.{plan.output.format}"
-        verdict = _written(engine, plan, table, recoding, target, earlier.persons)
-        outcome = Application(verdict, int(recoding.sizes[recoding.suppressed].sum()))
+        verdict, differences = _written(engine, plan, table, recoding, target, earlier.persons)
+        outcome = Application(verdict, int(recoding.sizes[recoding.suppressed].sum()), *differences)
         write_text(stage / "report.json", json.dumps(outcome.to_dict(), indent=2, ensure_ascii=False) + "\n")
     return outcome
 
@@ -157,12 +180,13 @@ def _written(
     recoding: ClassRecoding,
     target: Path,
     persons: Mapping[Labels, int] | None,
-) -> Verdict:
+) -> tuple[Verdict, tuple[int, int]]:
     handling = handling_of(plan, table, recoding)
     with closing(with_bounds(_published(engine, plan, recoding, handling, target), plan)) as published:
         recounted = recount(published, predict(table, recoding, handling, plan))
         members = published_persons(plan, published)
         columns, separator = published.columns, separator_of(published, plan.data.separator)
+        differences = _differences(plan, published)
     if plan.output.quotes_formulas:
         quote_formulas(target, columns, separator)
     weights = weights_by_label(table, recoding)
@@ -171,7 +195,39 @@ def _written(
         raise PromiseError("no row is left.", "Make a new release for these rows.", "reapply")
     if not verdict.holds:
         raise PromiseError("the new rows do not keep the promises.", "Make a new release for them.", "reapply")
-    return verdict
+    return verdict, differences
+
+
+def _differences(plan: Plan, published: PublishedRows) -> tuple[int, int]:
+    """Return how many persons the new rows add to those of the release, and how many they remove or change.
+
+    Raises:
+        UnattainableError: So few that anyone who has both files learns about fewer than k persons.
+    """
+    with closing(opened_release(plan.folder, plan.output.quotes_formulas)) as earlier:
+        columns = [name for name in published.columns if name != plan.output.class_column]
+        before, now = (_units(rows, columns, plan.person is not None) for rows in (earlier, published))
+    added, removed = (now - before).total(), (before - now).total()
+    k = plan.minimum_class_size
+    if 0 < added < k or 0 < removed < k:
+        raise UnattainableError(
+            f"compared with the release of the recoding, {added} persons were added and {removed} removed or changed: "
+            f"anyone who has both files learns about fewer than {k} persons.",
+            "Wait until more persons have come and gone, or make one release of all rows in place of both.",
+            "reapply-difference",
+        )
+    return added, removed
+
+
+def _units(rows: PublishedRows, columns: Sequence[str], persons: bool) -> Counter[Hashable]:
+    """Return the published rows of each person, or else each row by itself, with how often they occur."""
+    contents = zip(*(rows.texts(name) for name in columns), strict=True)
+    if not persons:
+        return Counter(contents)
+    by_person: dict[str | None, list[tuple[str | None, ...]]] = {}
+    for person, content in zip(recorded(rows.texts(PERSON)), contents, strict=True):
+        by_person.setdefault(person, []).append(content)
+    return Counter((person, tuple(sorted(entries, key=repr))) for person, entries in by_person.items())
 
 
 def _published(engine: Engine, plan: Plan, recoding: ClassRecoding, handling: Handling, target: Path) -> PublishedRows:
@@ -275,7 +331,7 @@ def _failing(table: FrequencyTable, recoding: ClassRecoding, plan: Plan, persons
     kept = ~recoding.suppressed
     failing: Mask = np.zeros(len(recoding.sizes), bool)
     if plan.data.on_missing == "any":
-        k = max(model.least_rows for model in plan.privacy)
+        k = plan.minimum_class_size
         unknown = np.column_stack([_unknown_labels(recoding, place) for place in range(len(recoding.columns))])
         failing[kept] = failing_classes(recoding.classes[kept], unknown[kept], recoding.sizes[kept], k)
         return failing
@@ -284,7 +340,10 @@ def _failing(table: FrequencyTable, recoding: ClassRecoding, plan: Plan, persons
     if persons is not None:
         labels = [published_labels(recoding, place) for place in range(len(recoding.sizes))]
         classes = holding_persons(classes, np.array([persons.get(label, 0) for label in labels], np.int64))
-    failing[kept] = assess(classes.kept(kept), table.whole, plan.privacy).failing
+    judged = holding_groups(
+        classes.kept(kept), plan.protections, recoding.columns, recoding.classes[kept], recoding.labels
+    )
+    failing[kept] = assess(judged, table.whole, (*plan.privacy, *plan.protections)).failing
     return failing
 
 

@@ -45,7 +45,7 @@ def test_a_race_beside_an_animal_is_a_breed(name, beside):
 )
 def test_a_race_of_persons_stays_one_though_some_have_a_dog(values):
     one = judged(column("race", *values), column("dog", "yes", "no"))["race"]
-    assert (one.role, one.concept) == ("sensitive", "origin")
+    assert (one.role, one.concept) == ("quasi-identifier", "origin")
 
 
 def test_a_race_without_animals_stays_one():

@@ -16,7 +16,7 @@ BOOKS = sorted(
 )
 # Names of columns as one file would have them, one of them, and its role there by values that tell nothing.
 COMPANY = {
-    "UK labor force": ("CASENO HSERIALP AGE SEX GOVTOF2 ETHUKEUL INECAC05 HIQUL15D", "ETHUKEUL", "sensitive"),
+    "UK labor force": ("CASENO HSERIALP AGE SEX GOVTOF2 ETHUKEUL INECAC05 HIQUL15D", "ETHUKEUL", None),
     "UK labor force, work": ("CASENO HSERIALP AGE SEX GOVTOF2 ETHUKEUL INECAC05 HIQUL15D", "INECAC05", None),
     "Mikrozensus": ("EF1 EF44 EF46 EF49 EF436 EF952", "EF436", "sensitive"),
     "Mikrozensus with words": ("EF1_land EF44_alter EF46_sex EF49_famst", "EF49_famst", None),
@@ -41,7 +41,7 @@ COMPANY = {
     "Jobcenter": ("BG-Nummer Kundennr BG_Typ KdU anrEK NEF Zielberuf", "BG_Typ", None),
     "Jobcenter, money": ("BG-Nummer Kundennr BG_Typ KdU anrEK NEF Zielberuf", "KdU", "sensitive"),
     "billing": ("LANR BSNR KVNR ICD_PrimSek EBM_Nr GOP", "GOP", "sensitive"),
-    "OMOP": ("person_id gender_concept_id year_of_birth race_concept_id", "race_concept_id", "sensitive"),
+    "OMOP": ("person_id gender_concept_id year_of_birth race_concept_id", "race_concept_id", None),
     "CDISC": ("USUBJID SITEID ARM TRTP AVISIT PARAMCD AVAL AESER", "AESER", "sensitive"),
     "insurer": ("PolicyNo NCD ClaimAmt VehAge DrivAge VolXs", "DrivAge", None),
     "shop": ("entity_id|increment_id|Accepts Marketing|Total Spent|MailingCity", "Total Spent", "sensitive"),
@@ -56,7 +56,7 @@ COMPANY = {
     "Sweden": ("LopNr FodelseAr SUN2000Niva SyssStat SocBidr", "SocBidr", "sensitive"),
     "Netherlands": ("RINPERSOON GBAGESLACHT GBAHERKOMSTGROEPERING TYPHH INPBELI", "TYPHH", None),
     "Italy": ("PROFAM RELPAR8 STACIM TITSTU POSPRO CONDMI", "STACIM", None),
-    "Brazil": ("NU_INSCRICAO TP_SEXO TP_COR_RACA NU_NOTA_MT TP_ESCOLA", "TP_COR_RACA", "sensitive"),
+    "Brazil": ("NU_INSCRICAO TP_SEXO TP_COR_RACA NU_NOTA_MT TP_ESCOLA", "TP_COR_RACA", None),
 }
 
 

@@ -28,9 +28,12 @@ def decimal(dice):
 
 
 def roles_of(*profiles):
+    return {name: one.role for name, one in suggestions_of(*profiles).items()}
+
+
+def suggestions_of(*profiles):
     by_name = {profile.name: profile for profile in profiles}
-    alone = {name: suggest(profile) for name, profile in by_name.items()}
-    return {name: one.role for name, one in with_context(alone, by_name).items()}
+    return with_context({name: suggest(profile) for name, profile in by_name.items()}, by_name)
 
 
 CLINIC = (column("CRP_mg_l", decimal), column("Cholesterin", lambda dice: dice.randint(120, 300)))
@@ -191,13 +194,14 @@ def test_what_a_short_name_says_of_letters_counts(name, values, concept):
     assert told.concept == concept, told.reason
 
 
-def test_what_somebody_weighs_is_private_among_findings_of_doctors():
+def test_what_somebody_weighs_is_seen_and_protected_among_findings_of_doctors():
     findings = [
         column(name, lambda dice: dice.randint(1, 90)) for name in ("systolic", "cholesterol", "glucose", "creatinine")
     ]
     weight = column("WEIGHT_KG", lambda dice: dice.randint(50, 110))
-    assert roles_of(weight)["WEIGHT_KG"] == "quasi-identifier"
-    assert roles_of(weight, *findings)["WEIGHT_KG"] == "sensitive"
+    for others, protected in (((), False), (findings, True)):
+        told = suggestions_of(weight, *others)["WEIGHT_KG"]
+        assert (told.role, told.protected) == ("quasi-identifier", protected)
 
 
 def test_of_two_days_from_which_a_stay_is_computed_the_second_is_withheld():

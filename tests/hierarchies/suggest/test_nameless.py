@@ -26,7 +26,7 @@ def values(draw, rows=600):
         (values(lambda: 100 * int(DICE.lognormvariate(4, 0.6))), "sensitive", "money"),
         (values(lambda: f"{DICE.gauss(5.6, 1.1):.1f}"), "sensitive", "performance"),
         (values(lambda: DICE.choice(("893.13", "812.014", "784.03", "810.02"))), "sensitive", "crime"),
-        (values(lambda: DICE.choice("BWHAO")), "sensitive", "origin"),
+        (values(lambda: DICE.choice("BWHAO")), "quasi-identifier", "origin"),
         (values(lambda: DICE.choice("AB")), "quasi-identifier", None),
         (values(lambda: DICE.choice("MF")), "quasi-identifier", "sex"),
         (values(lambda: DICE.choice(("HS", "BA", "MA", "PhD"))), "quasi-identifier", "schooling"),

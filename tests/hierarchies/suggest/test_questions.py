@@ -25,7 +25,7 @@ def column(name, *values, each=40):
         (("Hartsville", "Pine Grove", "Gallatin"), "quasi-identifier", "place"),
         (("37066", "37074", "37148", "37186"), "quasi-identifier", "place"),
         (("0", "500", "1000", "2500", "10000"), "sensitive", "money"),
-        (("WHITE", "BLACK", "HISPANIC"), "sensitive", "origin"),
+        (("WHITE", "BLACK", "HISPANIC"), "quasi-identifier", "origin"),
         (("120/80", "135/85", "142/91"), "sensitive", "health"),
     ],
     ids=lambda value: str(value)[:24],

@@ -112,7 +112,7 @@ def test_keys_of_staff_are_no_persons():
 @pytest.mark.parametrize(
     ("names", "role"),
     [
-        (("RIDRETH1", "RIDAGEYR", "RIAGENDR"), "sensitive"),
+        (("RIDRETH1", "RIDAGEYR", "RIAGENDR"), "quasi-identifier"),
         (("rlgdnm", "agea", "gndr"), "sensitive"),
         (("PB150", "PE040", "PB140"), "quasi-identifier"),
         (("MAR", "AGEP", "RAC1P", "PUMA"), "quasi-identifier"),
@@ -140,7 +140,6 @@ def test_names_of_public_codebooks_are_known_in_company(names, role):
         (("ninguno", "UGT", "CC.OO."), "union"),
         (("catholique", "musulman", "sans religion"), "religion"),
         (("PvdA", "VVD", "D66"), "politics"),
-        (("White British", "Pakistani", "Black African"), "origin"),
         (("acquitted", "guilty", "dismissed"), "crime"),
         (("condannato", "assolto", "archiviato"), "crime"),
     ],
@@ -148,6 +147,11 @@ def test_names_of_public_codebooks_are_known_in_company(names, role):
 def test_values_tell_what_is_private_where_no_name_does(values, concept):
     suggestion = suggest(column("c7", *values))
     assert (suggestion.role, suggestion.concept) == ("sensitive", concept), suggestion.reason
+
+
+def test_values_tell_what_is_seen_and_special() -> None:
+    suggestion = suggest(column("c7", "White British", "Pakistani", "Black African"))
+    assert (suggestion.role, suggestion.concept, suggestion.protected) == ("quasi-identifier", "origin", True)
 
 
 @pytest.mark.parametrize("values", [("A101", "A102", "A203"), ("KA12345", "KA12346", "KA12999"), ("1-2", "3-4", "5-6")])

@@ -97,7 +97,7 @@ SURNAMES = ("Müller", "Schmidt", "Becker", "Yilmaz", "Krause", "Hofmann", "Zwir
         ("vote_2024", drawn("SPD", "CDU", "Grüne"), "sensitive"),
         ("Gewerkschaft", drawn("ja", "nein"), "sensitive"),
         ("charge_degree", drawn("F", "M"), "sensitive"),
-        ("ethnicity", drawn("A", "B", "C"), "sensitive"),
+        ("ethnicity", drawn("A", "B", "C"), "quasi-identifier"),
         ("sexual_orientation", drawn("A", "B", "C"), "sensitive"),
         ("fingerprint_type", drawn("A", "B", "C"), "sensitive"),
         ("Survived", drawn(0, 1), "sensitive"),

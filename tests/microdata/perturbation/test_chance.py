@@ -30,9 +30,20 @@ def values_of(rows: int = 20_000) -> np.ndarray:
     )
 
 
+def drawn(values: np.ndarray) -> np.ndarray:
+    return np.column_stack([normals(f"{column}", len(values)) for column in range(values.shape[1])])
+
+
+def test_numbers_of_persons_are_normal_and_belong_to_the_person_wherever_the_row_is() -> None:
+    names = [f"person {place}" for place in range(100_000)]
+    numbers = normals("a", len(names), names)
+    assert abs(numbers.mean()) < 4 / np.sqrt(1e5) and abs(numbers.std() - 1) < 4 / np.sqrt(2e5)
+    assert normals("a", 2, names[500:502]).tolist() == numbers[500:502].tolist()
+
+
 def test_noise_has_the_spread_that_is_asked_for() -> None:
     values = values_of()
-    noise = with_noise(values, 0.3, ["a", "b", "c"], correlated=False) - values
+    noise = with_noise(values, drawn(values), 0.3, None, correlated=False) - values
     # A standard deviation of 20,000 numbers is off by more than 2 % once in 10,000 columns.
     assert noise.std(axis=0) == pytest.approx(0.3 * values.std(axis=0), rel=0.02)
     assert np.abs(np.corrcoef(noise, rowvar=False)[np.triu_indices(3, 1)]).max() < 4 / np.sqrt(len(values))
@@ -41,19 +52,19 @@ def test_noise_has_the_spread_that_is_asked_for() -> None:
 def test_correlated_noise_keeps_correlations_and_independent_noise_does_not() -> None:
     values = values_of()
     before = np.corrcoef(values, rowvar=False)[np.triu_indices(3, 1)]
-    keys = ["a", "b", "c"]
-    kept = np.corrcoef(with_noise(values, 0.5, keys, correlated=True), rowvar=False)[np.triu_indices(3, 1)]
-    lost = np.corrcoef(with_noise(values, 0.5, keys, correlated=False), rowvar=False)[np.triu_indices(3, 1)]
+    draws = drawn(values)
+    kept = np.corrcoef(with_noise(values, draws, 0.5, None, correlated=True), rowvar=False)[np.triu_indices(3, 1)]
+    lost = np.corrcoef(with_noise(values, draws, 0.5, None, correlated=False), rowvar=False)[np.triu_indices(3, 1)]
     # The standard error of a correlation of 20,000 rows is at most 0.0071: four of them.
     assert np.abs(kept - before).max() < 0.028
     assert np.abs(lost - before).max() > 0.1
-    variances = with_noise(values, 0.5, keys, correlated=True).var(axis=0) / values.var(axis=0)
+    variances = with_noise(values, draws, 0.5, None, correlated=True).var(axis=0) / values.var(axis=0)
     assert variances == pytest.approx([1.25] * 3, rel=0.05)
 
 
 def test_columns_that_depend_on_each_other_have_noise_that_does_too() -> None:
     values = values_of(500)[:, [0, 0]]
-    noisy = with_noise(values, 0.5, ["a", "b"], correlated=True)
+    noisy = with_noise(values, drawn(values), 0.5, None, correlated=True)
     assert noisy[:, 0] == pytest.approx(noisy[:, 1])
 
 
@@ -79,7 +90,9 @@ def test_pram_keeps_expected_numbers_over_many_keys() -> None:
     assert transition.matrix.sum(axis=1) == pytest.approx([1] * 4)
     assert np.diag(transition.matrix).min() >= 0.7
     keys = 400
-    numbers = np.array([np.bincount(pram.randomized(codes, transition, f"{key}"), minlength=4) for key in range(keys)])
+    numbers = np.array(
+        [np.bincount(pram.randomized(codes, transition, uniforms(f"{key}", 1000)), minlength=4) for key in range(keys)]
+    )
     # The mean over keys of each number is normal with a known variance; chi-squared with 3 degrees of freedom (the
     # numbers add up) exceeds 16.3 once in a thousand runs; these keys are fixed.
     covariance = (
@@ -91,7 +104,7 @@ def test_pram_keeps_expected_numbers_over_many_keys() -> None:
 
 def test_a_given_matrix_is_followed_and_unknown_categories_are_refused() -> None:
     transition = pram.given(["a", "b"], {"a": {"a": 0.0, "b": 1.0}, "b": {"b": 1.0}}, "column")
-    assert pram.randomized(np.array([0, 1, 0]), transition, "key").tolist() == [1, 1, 1]
+    assert pram.randomized(np.array([0, 1, 0]), transition, uniforms("key", 3)).tolist() == [1, 1, 1]
     with pytest.raises(DataError, match="not in the matrix"):
         pram.given(["a", "c"], {"a": {"a": 1.0}}, "column")
 

@@ -134,6 +134,7 @@ def with_hierarchy(hierarchy: dict) -> dict:
     return given
 
 
+ANY = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
 PLANS = {
     **{f"hierarchy {name} {at}": with_hierarchy(h) for name, all_ in HIERARCHIES.items() for at, h in enumerate(all_)},
     **{
@@ -150,6 +151,7 @@ PLANS = {
     },
     **{f"output {at}": plan(output=output) for at, output in enumerate(OUTPUTS)},
     "data": plan(data=DATA),
+    "protect": plan(columns={"a": ANY, "no": ANY | {"protect": {"model": "l-diversity", "l": 2}}}),
     "importance": plan(
         columns={
             "a": {"role": "quasi-identifier", "importance": 2.5, "missing": ["99", "no", "007"]},

@@ -74,7 +74,7 @@ def with_context(suggestions: Suggestions, profiles: Profiles) -> dict[str, Sugg
 
 
 def _weighed_by_doctors(suggestions: Suggestions) -> dict[str, Suggestion]:
-    """What persons weigh as something private, in a file of what doctors found."""
+    """What persons weigh as something special that others see, in a file of what doctors found."""
     if sum(one.concept == "health" and one.role == "sensitive" for one in suggestions.values()) < _FINDINGS:
         return {}
     weights = [
@@ -83,7 +83,7 @@ def _weighed_by_doctors(suggestions: Suggestions) -> dict[str, Suggestion]:
         if one.concept == "body" and one.role == "quasi-identifier" and _tells_weight(name)
     ]
     return {
-        name: Suggestion("sensitive", reasons.WEIGHED, suggestions[name].type, protected=True, concept="health")
+        name: replace(suggestions[name], reason=reasons.WEIGHED + reasons.PROTECTED, protected=True)
         for name in weights
         if not suggestions[name].rejected
     }

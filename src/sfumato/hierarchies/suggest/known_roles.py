@@ -80,7 +80,11 @@ def quasi_identifier(content: Content, reason: str, rank: int, concept: str | No
     if content.rejected:
         reason += reasons.REJECTED.format(count=len(content.rejected))
     hierarchy, rejected = content.hierarchy, content.rejected
-    return Suggestion("quasi-identifier", reason, content.type, hierarchy, rejected, rank, concept=concept)
+    protected = concept is not None and reasons.is_special(concept)
+    reason += reasons.PROTECTED if protected else ""
+    return Suggestion(
+        "quasi-identifier", reason, content.type, hierarchy, rejected, rank, protected=protected, concept=concept
+    )
 
 
 def _capital(words: str) -> str:

@@ -2,6 +2,7 @@
 
 from sfumato.hierarchies.suggest import reasons
 from sfumato.hierarchies.suggest.evidence import Evidence
+from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.suggestion import Suggestion
 from sfumato.hierarchies.suggest.words.concepts import BY_KEY, Concept
 from sfumato.hierarchies.suggest.words.value_words import concept_of_values
@@ -9,15 +10,16 @@ from sfumato.hierarchies.suggest.words.vocabulary import head_of, spoken_word
 from sfumato.hierarchies.suggest.written_texts import are_written_by_hand
 
 # What is asked after with an empty line to write on.
+_DAYS = 31
 _OFTEN_WRITTEN = frozenset(("use", "outcome", "reason", "need", "opinion", "performance"))
 
 
 def judge_privacy(evidence: Evidence) -> Suggestion | None:
     """What GDPR protects most, what is private, what is studied."""
     named = evidence.likeliest("sensitive")
-    dated = evidence.content.kind == "years" and head_of(evidence.profile.name) in BY_KEY["date"].words
-    # When somebody was arrested is known to who was there; how fast somebody ran is not.
-    dated = dated or (evidence.content.kind == "times" and head_of(evidence.profile.name) in BY_KEY["date"].words)
+    # When somebody was arrested or died is known to others; how fast somebody ran is not.
+    timed = evidence.content.kind in ("years", "times") or _are_days_or_months(evidence.profile)
+    dated = timed and head_of(evidence.profile.name) in BY_KEY["date"].words
     if evidence.content.kind == "dates" or dated or (not named and evidence.concepts):
         return None
     if named and named[0].key in _OFTEN_WRITTEN and are_written_by_hand(evidence.profile):
@@ -32,9 +34,14 @@ def judge_privacy(evidence: Evidence) -> Suggestion | None:
     return None
 
 
+def _are_days_or_months(profile: Profile) -> bool:
+    """Whether all values are numbers of days in a month, or of months."""
+    return all(text.isdecimal() and 1 <= int(text) <= _DAYS for text in profile.counts)
+
+
 def _sensitive(evidence: Evidence, concept: Concept, reason: str) -> Suggestion:
     # A sensitive value is published as it stands, so a type must suit every one of them.
     content = evidence.content
     type_ = "text" if content.rejected else content.type
-    protected = "GDPR" in reasons.PHRASES[concept.key]
+    protected = reasons.is_special(concept.key)
     return Suggestion("sensitive", reason, type_, protected=protected, concept=concept.key)

@@ -46,6 +46,7 @@ PHRASES = {
     "belongings": "tells of belongings or where somebody was, which others see",
     "title": "is a title, which others use",
 }
+PROTECTED = " It is seen or known, and special: the other quasi-identifiers must not disclose it."
 LIKE = {
     "age": "Its whole numbers spread as ages of persons do, which relatives, colleagues and registers know.",
     "place": "Its numbers have five digits each and repeat, as postcodes do, which neighbors and directories know.",
@@ -206,6 +207,11 @@ def by_name(word: str, key: str) -> str:
     """
     phrase = PHRASES[key]
     return f"{word} in its name: its values {phrase}." if phrase.startswith("are ") else f"{word} in its name {phrase}."
+
+
+def is_special(concept: str) -> bool:
+    """Return whether a concept is of the special categories of GDPR (Articles 9 and 10)."""
+    return "GDPR" in PHRASES[concept]
 
 
 def known(what: str, words: str) -> str:

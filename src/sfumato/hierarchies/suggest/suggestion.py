@@ -8,6 +8,8 @@ from sfumato.hierarchies.suggest.words.concepts import Role
 from sfumato.hierarchies.types import ColumnType
 
 UNKNOWN_RANK = 3
+# What is proposed for a quasi-identifier that is special: two values at least among rows alike in all others.
+PROTECT = {"model": "l-diversity", "variant": "distinct", "l": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +24,8 @@ class Suggestion:
         rejected: Values that the hierarchy does not accept: with any, a plan needs `on_invalid: missing` or `drop`.
         rank: Among quasi-identifiers, the lower are chosen first; so is the one person.
         undecided: Whether the column is withheld only because nobody can say what it is.
-        protected: Whether GDPR protects what it tells most (Articles 9 and 10).
+        protected: Whether GDPR protects what it tells most (Articles 9 and 10); with it a quasi-identifier is proposed
+            together with a guarantee that the others do not disclose it.
         guessed: Whether its numbers are taken for private ones by how they spread: others may know some of them.
         asked: Whether it is an answer to a question that nothing tells: many of these together are a fingerprint.
         concept: The key of what the column is about, where its name or its values tell.
@@ -48,7 +51,10 @@ class Suggestion:
         """
         typed = {} if self.type == "text" else {"type": self.type}
         withheld = {"publish": "withheld"} if self.role == "weight" else {}
-        return {"role": self.role} | typed | ({"hierarchy": self.hierarchy} if self.hierarchy else {}) | withheld
+        protect = {"protect": dict(PROTECT)} if self.role == "quasi-identifier" and self.protected else {}
+        return (
+            {"role": self.role} | typed | ({"hierarchy": self.hierarchy} if self.hierarchy else {}) | protect | withheld
+        )
 
     def withheld(self, reason: str) -> "Suggestion":
         """The column withheld until somebody decides."""

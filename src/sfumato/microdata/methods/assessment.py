@@ -71,12 +71,15 @@ def beyond_limits(models: Sequence[Model], whole: Classes) -> UnattainableError 
 
 def _together(models: Sequence[Model], classes: Classes, failing: Mask, lost: Counts) -> Assessment:
     """Judge the classes that are left by the promises about the release as a whole."""
-    together = 0
-    for model in models:
-        if of_release(model):
-            together = max(together, model.lost_together(classes))
+    judging = [model for model in models if of_release(model)]
+    together = max((model.lost_together(classes) for model in judging), default=0)
+    while True:
+        before = failing
+        for model in judging:
             failing = _without_short(model, classes, failing)
-    return Assessment(failing, lost, together)
+        # What is suppressed may break what was kept before.
+        if failing is before:
+            return Assessment(failing, lost, together)
 
 
 def _without_short(model: ReleaseModel, classes: Classes, failing: Mask) -> Mask:

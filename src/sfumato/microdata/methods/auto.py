@@ -20,6 +20,7 @@ from sfumato.microdata.methods.column_losses import HALF, shares_lost
 from sfumato.microdata.methods.full_domain import search as full_domain
 from sfumato.microdata.methods.local import search as local
 from sfumato.microdata.methods.mondrian import search as mondrian
+from sfumato.microdata.methods.protecting import with_protections
 from sfumato.microdata.methods.result import Progress, Result
 from sfumato.microdata.plan.methods import Auto, FullDomain, Local, Method, Mondrian, Optimal
 from sfumato.microdata.plan.model import Plan
@@ -115,7 +116,7 @@ def _methods(plan: Plan, method: Auto) -> list[Method]:
 def _trial(plan: Plan, method: Method, table: FrequencyTable, progress: Progress | None) -> Trial:
     begin, own = perf_counter(), replace(plan, method=method)
     try:
-        result = _search(own, method, table, progress)
+        result = with_protections(own, table, _search(own, method, table, progress))
     except SfumatoError as error:
         return Trial(method, perf_counter() - begin, error=error)
     weights = [plan.columns[name].weight for name in result.per_column]

@@ -11,6 +11,7 @@ from sfumato.errors import UnattainableError
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.persons import person_view
 from sfumato.microdata.counts.sample import weighted_view
+from sfumato.microdata.methods.protecting import with_protections
 from sfumato.microdata.methods.result import Progress, Result
 from sfumato.microdata.methods.time_limit import out_of_time
 from sfumato.microdata.methods.top_classes import all_alike, must_tell, with_top_classes
@@ -59,7 +60,7 @@ def find_recoding(plan: Plan, table: FrequencyTable, progress: Progress | None) 
     recoding = with_top_classes(plan, table, result.recoding)
     if recoding is not result.recoding:
         _check_readers_view(plan, table, recoding)
-    return replace(result, recoding=recoding)
+    return with_protections(plan, table, replace(result, recoding=recoding))
 
 
 def _first_release(plan: Plan, table: FrequencyTable, result: Result) -> Result:

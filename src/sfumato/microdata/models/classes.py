@@ -116,4 +116,4 @@ def _kept(old: Histogram, keep: Mask) -> Histogram:
     lengths = np.diff(old.starts)[keep]
     entries = np.repeat(keep, np.diff(old.starts))
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    return Histogram(starts, old.values[entries], old.counts[entries], old.size)
+    return Histogram(starts, old.values[entries], old.counts[entries], old.size, old.texts)

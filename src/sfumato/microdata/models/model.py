@@ -51,6 +51,11 @@ class Model(Protocol):
         ...
 
     @property
+    def subject(self) -> str | None:
+        """The column that the model is about."""
+        ...
+
+    @property
     def asked(self) -> float:
         """The number that the plan asks for."""
         ...
@@ -139,6 +144,12 @@ class ClassModel(ABC):
     @property
     def monotone_suppression(self) -> bool:
         return False
+
+    @property
+    def subject(self) -> str | None:
+        """The column that the model is about, whether or not it is counted beside the quasi-identifiers."""
+        column: str | None = getattr(self, "column", None)
+        return column
 
     @property
     def asked(self) -> float:

@@ -8,19 +8,20 @@ and variances grow by the same factor for all.
 import numpy as np
 
 from sfumato.microdata.models.classes import Floats
-from sfumato.microdata.perturbation.draws import normals
 
 
-def with_noise(values: Floats, share: float, keys: list[str], correlated: bool) -> Floats:
-    """Values with noise of a share of the columns' standard deviations.
+def with_noise(values: Floats, drawn: Floats, share: float, deviation: float | None, correlated: bool) -> Floats:
+    """Return values with noise of a share of the columns' standard deviations.
 
     Args:
-        values: (records, columns); keys: for each column, what its noise is drawn from.
+        values: (records, columns).
+        drawn: Standard normal numbers, (records, columns).
+        share: The standard deviation of the noise as a share of that of the column.
+        deviation: The standard deviation of the noise itself; None computes it from the share.
         correlated: Whether the noise of the columns has their correlations.
     """
-    drawn = np.column_stack([normals(key, len(values)) for key in keys])
     if not correlated:
-        noisy: Floats = values + share * values.std(axis=0) * drawn
+        noisy: Floats = values + (share * values.std(axis=0) if deviation is None else deviation) * drawn
         return noisy
     covariance = np.atleast_2d(np.cov(values, rowvar=False, bias=True))
     # A root of the matrix that exists even where columns depend on each other.

@@ -19,6 +19,7 @@ from sfumato.microdata.counts.frequencies import value_of
 from sfumato.microdata.counts.tallies import numbers_of as combination_numbers
 from sfumato.microdata.models.classes import Floats, Mask
 from sfumato.microdata.perturbation import household_swap, pram
+from sfumato.microdata.perturbation.draws import normals, uniforms
 from sfumato.microdata.perturbation.microaggregation import groups_of, information_loss, means_of
 from sfumato.microdata.perturbation.noise import with_noise
 from sfumato.microdata.perturbation.numbers import (
@@ -33,6 +34,7 @@ from sfumato.microdata.perturbation.numbers import (
 from sfumato.microdata.perturbation.rank_swap import rank_partners
 from sfumato.microdata.perturbation.shift import shifted
 from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.pseudonyms.formats import shape_of
 from sfumato.microdata.pseudonyms.pseudonyms import Pseudonyms
 from sfumato.microdata.publishing.perturbation import (
     Microaggregate,
@@ -99,7 +101,7 @@ def _shifted(plan: Plan, name: str, operation: ShiftDays, read: Reader) -> Part:
     """Dates shifted by the days of their person."""
     texts = read(name)
     persons = [str(key) for key in read(PERSON_KEY)]
-    changed = shifted(texts, persons, operation.days, plan.secret, plan.data.missing, name)
+    changed = shifted(texts, persons, operation.days, plan.chain_secret, plan.data.missing, name)
     return Part(operation.name, {name: changed}, Exact(), {"days": operation.days})
 
 
@@ -133,16 +135,35 @@ def _hidden(plan: Plan, name: str, operation: Pseudonym, read: Reader, pseudonym
         for text in dict.fromkeys(texts)
         if text is not None and text != STAR and value_of(text, missing) is not None
     }
+    # The letters and digits of a token are random: only its length shows.
+    shapes = map(len if operation.kind == "keyed" else shape_of, hidden.values())
+    _check_shapes(Counter(shapes), plan.minimum_class_size, name)
     figures = {"kind": operation.kind, "domain": operation.domain, "distinct": len(hidden)}
     changed = [text if text is None else hidden.get(text, text) for text in texts]
     return Part(operation.name, {name: changed}, Exact(), figures)
+
+
+def _check_shapes(shapes: Mapping[Any, int], k: int, name: str) -> None:
+    """Refuse pseudonyms of a length or format that fewer than k persons have: it singles them out.
+
+    Raises:
+        DataError: There are some.
+    """
+    rare = [number for number in shapes.values() if number < k]
+    if rare and len(shapes) > 1:
+        raise DataError(
+            f'column "{name}": {sum(rare)} pseudonyms have a length or format that fewer than {k} others have.',
+            "Shorten these identifiers or write all in one format, use pseudonym: keyed, or remove the column.",
+            "pseudonym-shape",
+            column=name,
+        )
 
 
 Drawn = Microaggregate | Noise | RankSwap | Pram | SwapHouseholds
 
 
 def _part(plan: Plan, names: tuple[str, ...], operation: Drawn, read: Reader, households: Households | None) -> Part:
-    keys = [f"{plan.secret}:{operation.name}:{name}:" for name in names]
+    keys = [f"{plan.chain_secret}:{operation.name}:{name}:" for name in names]
     if isinstance(operation, Pram):
         return _categories(plan, names[0], operation, read, keys[0])
     if isinstance(operation, SwapHouseholds):
@@ -156,26 +177,59 @@ def _part(plan: Plan, names: tuple[str, ...], operation: Drawn, read: Reader, ho
     if isinstance(operation, Microaggregate):
         return _microaggregated(names, values, steps, operation)
     if isinstance(operation, Noise):
-        return _noisy(names, values, steps, operation, keys)
+        draws = [_normals(plan, read, key, values[:, at].tolist()) for at, key in enumerate(keys)]
+        return _noisy(names, values, steps, operation, np.column_stack(draws))
     return _swapped(names[0], read(names[0]), values, steps[0], operation, keys[0])
 
 
 def _noisy(
-    names: tuple[str, ...], values: Floats, steps: Sequence[float | None], operation: Noise, keys: Sequence[str]
+    names: tuple[str, ...], values: Floats, steps: Sequence[float | None], operation: Noise, drawn: Floats
 ) -> Part:
     """Numbers with noise."""
     changed = values.copy()
     for rows, columns in _present(values):
-        chosen = [f"{keys[column]}{len(rows)}:" for column in columns]
-        part = values[np.ix_(rows, columns)]
-        changed[np.ix_(rows, columns)] = with_noise(part, operation.share, chosen, bool(operation.group))
-    texts = {}
+        part = np.ix_(rows, columns)
+        changed[part] = with_noise(
+            values[part], drawn[part], operation.share, operation.deviation, correlated=bool(operation.group)
+        )
+    texts, deviations = {}, {}
     for at, name in enumerate(names):
         present = values[~np.isnan(values[:, at]), at]
-        decimals = noise_decimals(operation.share * float(present.std())) if len(present) else None
+        deviations[name] = operation.deviation or (operation.share * float(present.std()) if len(present) else 0.0)
+        decimals = noise_decimals(deviations[name]) if len(present) else None
         texts[name] = texts_of(checked(changed[:, at], name), steps[at], decimals)
-    figures = {"share": operation.share, "correlated": bool(operation.group)}
+    figures = {"share": operation.share, "correlated": bool(operation.group), "deviations": deviations}
     return Part(operation.name, texts, Exact(), figures, values, changed)
+
+
+def _normals(plan: Plan, read: Reader, key: str, values: Sequence[float]) -> Floats:
+    """Return a standard normal number for each row; the number of rows is part of what is drawn by their place."""
+    identities = _identities(plan, read, [repr(value) for value in values])
+    return normals(key if identities else f"{key}{len(values)}:", len(values), identities)
+
+
+def _identities(plan: Plan, read: Reader, values: Sequence[str]) -> list[str] | None:
+    """Return what identifies each row in every release of a chain: its person and its value.
+
+    Several rows of a person with one value are numbered in the order of their labels. So equal draws do not show that
+    rows of a file belong to one person, and rows that stay as they are draw the same numbers in the next release.
+
+    Returns:
+        None where no column names the person.
+    """
+    if plan.person is None:
+        return None
+    rows: dict[tuple[str, str], list[int]] = {}
+    for row, pair in enumerate(zip(map(str, read(PERSON_KEY)), values, strict=True)):
+        rows.setdefault(pair, []).append(row)
+    labels = [read(name) for name in plan.quasi_identifiers]
+    identities = [""] * len(values)
+    for (person, value), places in rows.items():
+        if len(places) > 1:
+            places.sort(key=lambda row: [column[row] or "" for column in labels])
+        for number, row in enumerate(places):
+            identities[row] = f"{person}:{number}:{value}"
+    return identities
 
 
 def _swapped(name: str, texts: Texts, values: Floats, step: float | None, operation: RankSwap, key: str) -> Part:
@@ -252,6 +306,7 @@ def _categories(plan: Plan, name: str, operation: Pram, read: Reader, key: str) 
     categories = sorted({text for text in texts if text is not None})
     places = {category: code for code, category in enumerate(categories)}
     codes = np.array([places.get(text or "", 0) for text in texts], np.int64)
+    identities = _identities(plan, read, [text or "" for text in texts])
     shown: list[str | None] = list(texts)
     transitions = {}
     for stratum, rows in _strata(plan, operation, read, present):
@@ -263,7 +318,8 @@ def _categories(plan: Plan, name: str, operation: Pram, read: Reader, key: str) 
             else pram.invariant(categories, np.bincount(codes[rows], minlength=len(categories)), operation.stay)
         )
         transitions[stratum] = transition.to_dict()
-        drawn = pram.randomized(codes[rows], transition, f"{key}{stratum}:")
+        chosen = None if identities is None else [identities[row] for row in rows.tolist()]
+        drawn = pram.randomized(codes[rows], transition, uniforms(f"{key}{stratum}:", len(rows), chosen))
         for row, code in zip(rows.tolist(), drawn.tolist(), strict=True):
             shown[row] = transition.categories[code]
     changed = sum(old != new for old, new in zip(texts, shown, strict=True))

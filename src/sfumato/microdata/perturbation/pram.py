@@ -13,7 +13,6 @@ import numpy.typing as npt
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
 from sfumato.microdata.models.classes import Floats
-from sfumato.microdata.perturbation.draws import uniforms
 
 Codes = npt.NDArray[np.int64]
 
@@ -46,7 +45,8 @@ def given(categories: Sequence[str], matrix: Mapping[str, Mapping[str, float]], 
         DataError: The data have categories that the matrix does not know.
     """
     targets = dict.fromkeys(name for row in matrix.values() for name in row)
-    known = tuple(dict.fromkeys((*categories, *targets)))
+    # In one order whatever categories these rows have: a draw then stands for the same category in every release.
+    known = tuple(sorted({*categories, *targets}))
     unknown = [name for name in categories if name not in matrix]
     if unknown:
         raise DataError(
@@ -60,10 +60,14 @@ def given(categories: Sequence[str], matrix: Mapping[str, Mapping[str, float]], 
     return Transition(known, np.array(rows))
 
 
-def randomized(codes: Codes, transition: Transition, key: str) -> Codes:
-    """The category of each row after chance has had its say."""
+def randomized(codes: Codes, transition: Transition, draws: Floats) -> Codes:
+    """Return the category of each row after chance has had its say.
+
+    Args:
+        codes: The category of each row.
+        draws: A number from 0 up to 1 for each row.
+    """
     ends = np.cumsum(transition.matrix, axis=1)
-    draws = uniforms(key, len(codes))
     drawn: Codes = (draws[:, None] * ends[codes, -1][:, None] >= ends[codes]).sum(axis=1)
     chosen: Codes = np.minimum(drawn, len(transition.categories) - 1)
     return chosen

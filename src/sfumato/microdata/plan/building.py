@@ -163,11 +163,13 @@ class Plan(model.Plan):
         importance: float | Literal["never"] = 1.0,
         publish: PublishPlan | Literal["key", "withheld"] | None = None,
         missing: Sequence[str | float] = (),
+        protect: ClassModel | Mapping[str, Any] | None = None,
     ) -> Self:
         """The plan with one column and all that can be said of it."""
         codes: Any = tuple(missing)
+        kept: Any = protect
         with at_column(*_texts((name,))):
-            column = ColumnPlan(role, type, hierarchy, weight, min_level, max_level, importance, publish, codes)
+            column = ColumnPlan(role, type, hierarchy, weight, min_level, max_level, importance, publish, codes, kept)
         return self._having({name: column})
 
     def promise(self, *promises: AnyModel) -> Self:

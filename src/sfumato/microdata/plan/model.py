@@ -13,7 +13,8 @@ from sfumato.hierarchies.types import NUMBER_TYPES, ColumnType
 from sfumato.microdata.column_codes import codes_of
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.kinds import is_delta_presence
-from sfumato.microdata.models.model import Model
+from sfumato.microdata.models.model import ClassModel, Model
+from sfumato.microdata.models.protection import PROTECT, Protection
 from sfumato.microdata.plan.files import FilePlan
 from sfumato.microdata.plan.methods import Method, Optimal
 from sfumato.microdata.plan.policy_plan import PolicyPlan
@@ -60,6 +61,7 @@ class ColumnPlan:
         tuple[TextOrNumber, ...],
         Note("texts that mean missing in this column; they are published as blanks", at_least=1),
     ] = ()
+    protect: Annotated[ClassModel | None, PROTECT] = None
 
     def __post_init__(self) -> None:
         if self.publish == "key" and self.role != "person":
@@ -80,6 +82,8 @@ class ColumnPlan:
         if self.published is not None and self.role not in ("sensitive", "insensitive") and not fitting:
             do = " A weight is withheld or rounded." if self.role == "weight" else ""
             raise ValueError(f"publish belongs to a sensitive or insensitive column, this column is {self.role}.{do}")
+        if self.protect is not None and self.role != "quasi-identifier":
+            raise ValueError(f"protect belongs to a quasi-identifier, this column is {self.role}.")
         if self.max_level is not None and self.max_level < self.min_level:
             raise ValueError("max_level is below min_level.")
 
@@ -229,6 +233,16 @@ class Plan:
         return replace(self, secret=token_hex(SECRET_BYTES) if self.seed is None else f"seed {self.seed}")
 
     @property
+    def minimum_class_size(self) -> int:
+        """The least size that a class needs to satisfy all privacy models."""
+        return max((model.least_rows for model in self.privacy), default=1)
+
+    @property
+    def chain_secret(self) -> str:
+        """What is drawn from that stays the same in all releases of the same persons."""
+        return self.person_secret or self.secret
+
+    @property
     def drawing_seed(self) -> int:
         """What generators of random numbers start from: the seed, or a number of 63 bits from the secret."""
         if self.seed is not None:
@@ -295,6 +309,12 @@ class Plan:
             for name, column in self.columns.items()
             if column.perturbation is not None and column.role != "quasi-identifier"
         }
+
+    @property
+    def protections(self) -> tuple[Model, ...]:
+        """What protects quasi-identifiers against disclosure by the others."""
+        named = {name: column.protect for name, column in self.columns.items() if column.protect is not None}
+        return tuple(Protection.of(model, name) for name, model in named.items())
 
     @property
     def microaggregated(self) -> Microaggregate | None:

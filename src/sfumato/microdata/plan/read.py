@@ -150,6 +150,7 @@ def _faults_between(plan: PlanValue) -> list[Fault]:
     faults.extend(_perturbation_faults(plan))
     faults.extend(sampling_faults(plan))
     faults.extend(relation_faults(plan))
+    faults.extend(_protection_faults(plan))
     for place, model in enumerate(plan.privacy):
         faults.extend(_promise_faults(plan, model, f"privacy[{place}]"))
     faults.extend(_column_faults(plan, plan.utility.target, "utility.target"))
@@ -167,6 +168,21 @@ def _faults_between(plan: PlanValue) -> list[Fault]:
     return faults
 
 
+def _protection_faults(plan: PlanValue) -> list[Fault]:
+    """Faults of quasi-identifiers that are protected against disclosure by the others."""
+    if not plan.protections:
+        return []
+    faults = []
+    if not isinstance(plan.method, FullDomain | Auto | Local | Mondrian) or plan.microaggregated:
+        do = "Use optimal, samarati, greedy, exhaustive, local, mondrian or auto."
+        faults.append(Fault("method.name", f"{plan.method.name} does not go with protect.", do))
+    if plan.person is not None or plan.files:
+        faults.append(Fault("columns", "protect goes with neither person nor files.", "Leave protect out."))
+    if len(plan.quasi_identifiers) < 2:
+        faults.append(Fault("columns", "protect needs another quasi-identifier.", "Make the column sensitive."))
+    return faults
+
+
 def _previous_faults(plan: PlanValue) -> list[Fault]:
     """Faults of a plan that goes on from earlier releases."""
     if not plan.previous:
@@ -175,6 +191,10 @@ def _previous_faults(plan: PlanValue) -> list[Fault]:
     if plan.person is None:
         do = "Give the column that names the person of a row that role: earlier releases are compared by persons."
         faults.append(Fault("previous", "needs a column of role person.", do))
+    for name, operation in plan.perturbations.items():
+        if not operation.repeats:
+            what = f"{operation.name} is drawn again in each release, and comparing them undoes it."
+            faults.append(Fault(f"columns.{name}.publish", what, "Use noise or pram without group or strata."))
     if plan.publishes_keys:
         do = "Keys that stay would tie the releases together, keys that change would hide nobody: leave publish out."
         faults.append(Fault("previous", "does not go with publish: key.", do))

@@ -93,8 +93,7 @@ class _Writer:
             return value.share if value.rows is None else {"rows": value.rows}
         if isinstance(value, str | float):
             return value
-        record = next(option for _, option in shape.options if isinstance(option, Record))
-        return self._record(record, value)
+        return self.plain(next(option for _, option in shape.options if isinstance(option, Record | Tagged)), value)
 
 
 def _moved(path: str, old: Path, new: Path | None) -> str:

@@ -66,6 +66,18 @@ def _alphabets(text: str) -> list[str]:
     return [next((letters for letters in ALPHABETS if character in letters), "") for character in text]
 
 
+def shape_of(pseudonym: str) -> str:
+    """Return what a pseudonym keeps of its identifier: the alphabet of each character, and the characters that stay.
+
+    >>> shape_of("AB-12c")
+    'AA-00a'
+    """
+    pairs = zip(pseudonym, _alphabets(pseudonym), strict=True)
+    return "".join(
+        {digits: "0", ascii_uppercase: "A", ascii_lowercase: "a"}.get(letters, one) for one, letters in pairs
+    )
+
+
 def _possible(alphabets: Sequence[str]) -> int:
     return prod(len(letters) or 1 for letters in alphabets)
 

@@ -11,10 +11,10 @@ from binascii import Error
 from sfumato.errors import DataError, missing_extra
 from sfumato.microdata.pseudonyms.key import KEY_BYTES, PseudonymKey
 
-# Lengths are hidden up to a multiple of this.
-BLOCK = 16
-# Two blocks at least, in letters and digits of base 32.
-TOKEN = re.compile(r"[a-z2-7]{52,}")
+# Identifiers are padded to a multiple of this: those of fewer bytes have pseudonyms of one length.
+BLOCK = 48
+# The hash and a block at least, in letters and digits of base 32.
+TOKEN = re.compile(r"[a-z2-7]{103,}")
 
 
 class KeyedPseudonyms:
@@ -53,7 +53,7 @@ class KeyedPseudonyms:
 def is_token(text: str) -> bool:
     """Whether a text looks like a keyed pseudonym.
 
-    >>> is_token("Huber"), is_token("a" * 52)
+    >>> is_token("Huber"), is_token("a" * 103)
     (False, True)
     """
     return TOKEN.fullmatch(text) is not None

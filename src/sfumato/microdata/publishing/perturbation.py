@@ -22,22 +22,37 @@ class Microaggregate:
     group: Group = None
     refine: Annotated[bool, Note("whether groups are improved after they are formed; else plain MDAV")] = True
     name: ClassVar[str] = "microaggregate"
+    repeats: ClassVar[bool] = False
     numbers: ClassVar[bool] = True
 
 
 @plan_part
 @dataclass(frozen=True, slots=True)
 class Noise:
-    """Normal noise with a share of the standard deviation; with a group, correlated as its columns are."""
+    """Normal noise with a share of the standard deviation; with a group, correlated as its columns are.
+
+    Attributes:
+        deviation: The standard deviation of the noise in the unit of the column; None computes it from the share.
+    """
 
     share: Annotated[float, Note("of the standard deviation", minimum=0)]
     group: Group = None
+    deviation: Annotated[
+        float | None, Note("of the noise itself, in the unit of the column; computed from the share without it")
+    ] = None
     name: ClassVar[str] = "noise"
     numbers: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.share <= 0:
             raise ValueError("the share of the standard deviation must be greater than 0.")
+        if self.deviation is not None and (self.deviation <= 0 or self.group is not None):
+            raise ValueError("the deviation must be greater than 0, and goes without group.")
+
+    @property
+    def repeats(self) -> bool:
+        """Whether a value of a person gets the same number in every release."""
+        return self.group is None
 
 
 @plan_part
@@ -47,6 +62,7 @@ class RankSwap:
 
     share: Annotated[float, Note("of the ranks", minimum=0, maximum=1)]
     name: ClassVar[str] = "swap"
+    repeats: ClassVar[bool] = False
     numbers: ClassVar[bool] = True
     group: ClassVar[None] = None
 
@@ -84,6 +100,11 @@ class Pram:
         if self.matrix and self.strata:
             raise ValueError("strata go with stay: a matrix is one for all.")
 
+    @property
+    def repeats(self) -> bool:
+        """Whether a value of a person becomes the same category in every release."""
+        return not self.strata
+
 
 @plan_part
 @dataclass(frozen=True, slots=True)
@@ -101,6 +122,7 @@ class SwapHouseholds:
     similar: Annotated[tuple[str, ...], Note("columns in which both households agree")] = ()
     group: Group = None
     name: ClassVar[str] = "swap_households"
+    repeats: ClassVar[bool] = False
     numbers: ClassVar[bool] = False
 
 
@@ -121,6 +143,7 @@ class Pseudonym:
     )
     domain: Annotated[str, Note("who works with these pseudonyms, for what")] = "release"
     name: ClassVar[str] = "pseudonym"
+    repeats: ClassVar[bool] = True
     numbers: ClassVar[bool] = False
     group: ClassVar[None] = None
 
@@ -132,6 +155,7 @@ class ShiftDays:
 
     days: Annotated[int, Note("how far at most, either way", minimum=1)]
     name: ClassVar[str] = "shift_days"
+    repeats: ClassVar[bool] = True
     numbers: ClassVar[bool] = False
     group: ClassVar[None] = None
 

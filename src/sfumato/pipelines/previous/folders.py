@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from sfumato.dataclass import dataclass
+from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.order import PERSON, PERSONS_FILE, recorded
 from sfumato.engines.written.formulas import open_published
 from sfumato.errors import PlanError
@@ -79,8 +80,7 @@ def _persons(
     folder: Path, names: Sequence[str], promised: Sequence[str], quotes: bool
 ) -> tuple[dict[str, Contents], Counter[Hashable], int]:
     """The rows of each person; how many persons were erased, by their class, and how many rows they have."""
-    with closing(open_published(sealing.data_of(folder), DataPlan(header=True), quotes)) as engine:
-        engine.attach_persons(folder / PERSONS_FILE)
+    with closing(opened_release(folder, quotes)) as engine:
         keys = recorded(engine.texts(PERSON))
         labels = [engine.texts(name) for name in names]
         values = [engine.texts(name) for name in promised if name in engine.columns]
@@ -95,6 +95,19 @@ def _persons(
         elif key is not None:
             contents.setdefault(key, []).append((published, tuple(column[place] for column in values)))
     return {key: tuple(entries) for key, entries in contents.items()}, erased, erased_rows
+
+
+def opened_release(folder: Path, quotes: bool = False) -> DuckDBEngine:
+    """Open the published rows of a release with the keys of their persons.
+
+    Args:
+        folder: A release folder.
+        quotes: Whether formulas in its CSV file are quoted.
+    """
+    engine = open_published(sealing.data_of(folder), DataPlan(header=True), quotes)
+    if (folder / PERSONS_FILE).exists():
+        engine.attach_persons(folder / PERSONS_FILE)
+    return engine
 
 
 def classes_of_persons(contents: Mapping[str, Contents]) -> dict[str, Hashable]:

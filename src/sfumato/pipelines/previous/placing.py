@@ -31,6 +31,7 @@ from sfumato.pipelines.previous.folders import (
     seal_of,
     whole_chain,
 )
+from sfumato.pipelines.previous.repeated_draws import check_drift, with_repeated_draws
 
 # Promises that groups of one history keep, too; others are kept by the classes of each release.
 KEPT_BY_GROUPS = (KAnonymity, LDiversity)
@@ -61,7 +62,7 @@ def placed_beside(plan: Plan, source: Engine) -> Placed:
     keys = {text: record_key(text, f"{secret}:person:") for text in contents}
     placement = _placement(plan, releases, {keys[text]: rows for text, rows in contents.items()})
     withheld = sorted(text for text in contents if keys[text] in placement.withheld)
-    chosen = replace(kept, person_secret=secret)
+    chosen = with_repeated_draws(replace(kept, person_secret=secret), [release.folder for release in releases])
     # In the order of the plan, whose entries they belong to.
     seals = [seal_of(plan.folder / entry) for entry in plan.previous]
     figures = {"releases": len(releases), "withheld_persons": len(placement.withheld), "seals": seals}
@@ -229,6 +230,7 @@ def check_together(placed: Placed, published: PublishedRows, plan: Plan) -> dict
     for key, *row in zip(recorded(published.texts(PERSON)), *labels, strict=True):
         contents[str(key)] = (*contents.get(str(key), ()), (tuple(row), ()))
     together = _judged(plan, placed.releases, classes_of_persons(contents))
+    check_drift(plan, published, [release.folder for release in placed.releases])
     return {
         **placed.figures,
         "persons": len(contents),

@@ -1,15 +1,17 @@
 """Judging releases together: each by itself, and whether comparing them tells persons apart."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from sfumato.dataclass import dataclass
-from sfumato.errors import PlanError
+from sfumato.errors import PlanError, UnattainableError
 from sfumato.microdata.histories import judge_histories
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.verdict import Verdict
-from sfumato.pipelines.previous.folders import joint_k, read_chain
+from sfumato.pipelines.previous.folders import joint_k, opened_release, read_chain
+from sfumato.pipelines.previous.repeated_draws import check_drift
 from sfumato.pipelines.verify import verify
 
 
@@ -74,7 +76,10 @@ def verify_together(folders: Sequence[str | Path]) -> JointVerdict:
     k = joint_k(plans)
     try:
         releases = read_chain(paths, plans[0].quasi_identifiers, plans[0].promise_columns)
-    except PlanError as error:
+        for place, release in enumerate(releases[1:], 1):
+            with closing(opened_release(release.folder, release.plan.output.quotes_formulas)) as rows:
+                check_drift(release.plan, rows, paths[:place])
+    except (PlanError, UnattainableError) as error:
         return JointVerdict(verdicts, k, fault=str(error))
     left = [release.erased for release in releases]
     shared = judge_histories([release.classes for release in releases], left, k)

@@ -47,6 +47,6 @@ def handling_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Handli
         class_column=plan.output.class_column,
         order_key=f"{plan.secret}:order:" if plan.output.order == "shuffle" else None,
         person=plan.household if plan.swaps_households else plan.person,
-        person_key=f"{plan.person_secret or plan.secret}:person:",
+        person_key=f"{plan.chain_secret}:person:",
         publishes_keys=plan.publishes_keys and not plan.pseudonyms,
     )

@@ -121,13 +121,13 @@ class _Households:
     """The household of each published row; a row that names none is a household of its own."""
 
     def __init__(self, plan: Plan, read: "_Reader") -> None:
-        key = f"{plan.person_secret or plan.secret}:person:"
+        key = f"{plan.chain_secret}:person:"
         self._read = read
         # What engines make of no text: its hash, the hash of nothing, or nothing.
         self._alone = {None, *(record_key(text, key) for text in (None, "", *plan.data.missing))}
 
     def __call__(self) -> list[str]:
-        keys = enumerate(recorded(self._read(PERSON)))
+        keys = enumerate(self._read(PERSON))
         return [f"row {row}" if key in self._alone or key is None else key for row, key in keys]
 
 
@@ -141,7 +141,8 @@ class _Reader:
 
     def __call__(self, column: str) -> Sequence[str | None]:
         if column not in self._columns:
-            self._columns[column] = self._engine.texts(column)
+            texts = self._engine.texts(column)
+            self._columns[column] = recorded(texts) if column == PERSON else texts
         return self._columns[column]
 
     def numbers(self, column: str) -> Floats:

@@ -1,5 +1,6 @@
 """A draft of a suggested plan: what each column is, how sensitive ones are published, and the plan that these make."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, field
 from math import isqrt
@@ -136,7 +137,7 @@ class Draft:
         return {
             "version": 1,
             "data": _data(self.reading, self.suggestions),
-            "columns": {name: _column(one, self.published.get(name)) for name, one in chosen.items()},
+            "columns": _unprotected({name: _column(one, self.published.get(name)) for name, one in chosen.items()}),
             "privacy": [promise],
             "method": {"name": "auto", "suppression": SUPPRESSION},
         }
@@ -156,10 +157,12 @@ def _proposal(
 ) -> SuggestedPlan:
     """The plan that suggestions for all columns make, with their reasons."""
     members = member_count(suggestions, profiles)
+    columns = {name: _column(suggestion, published.get(name)) for name, suggestion in suggestions.items()}
+    roles = Counter(suggestion.role for suggestion in suggestions.values())
     plan = {
         "version": 1,
         "data": _data(reading, suggestions),
-        "columns": {name: _column(suggestion, published.get(name)) for name, suggestion in suggestions.items()},
+        "columns": columns if roles["quasi-identifier"] > 1 and not roles["person"] else _unprotected(columns),
         "privacy": [
             {"model": "k-anonymity", "k": max(min(K, members), 2)},
             *_promises(suggestions, profiles, published),
@@ -169,6 +172,11 @@ def _proposal(
     }
     reasons = {name: _reason(one, profiles[name], published.get(name)) for name, one in suggestions.items()}
     return SuggestedPlan(plan, reasons, tuple(profiles.values()))
+
+
+def _unprotected(columns: Mapping[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """The columns without protections: for weighing columns, and for persons, of whom none is known to be kept."""
+    return {name: {key: part for key, part in entry.items() if key != "protect"} for name, entry in columns.items()}
 
 
 def _data(reading: Mapping[str, Any], suggestions: Mapping[str, Suggestion]) -> dict[str, Any]:

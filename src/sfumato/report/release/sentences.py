@@ -88,7 +88,12 @@ def promised(
     reached = "" if outside else words[f"promise.{kind}.reached"]
     figures = {name: words.figure(str(promise.parameters.get(name, f"{promise.asked:g}"))) for name in ("k", "lower")}
     figures |= {"asked": words.figure(f"{promise.asked:g}"), "reached": words.figure(_figure(promise.reached))}
-    named_in = {"model": promise.model, "column": name, "limited": _limited(words, promise, plan, name, outside)}
+    named_in = {
+        "by": str(promise.parameters.get("by", "")),
+        "model": promise.model,
+        "column": name,
+        "limited": _limited(words, promise, plan, name, outside),
+    }
     sentence = filled(says.replace("{found}", reached), figures | named_in)
     subsets = promise.parameters.get("subsets")
     for columns, rows in subsets.items() if isinstance(subsets, Mapping) else ():

@@ -12,7 +12,7 @@ from sfumato.web.rows.area import Area
 from sfumato.web.rows.columns.column_panel import ColumnPanel
 from sfumato.web.rows.columns.columns_table import ColumnsTable, short_role
 
-OF_LADDERS = ("hierarchy", "min_level", "max_level", "weight", "importance")
+OF_LADDERS = ("hierarchy", "min_level", "max_level", "weight", "importance", "protect")
 
 
 class ColumnsStep:

@@ -21,6 +21,7 @@ from sfumato.microdata.models.classes import Classes, Counts, Mask
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.models.persons import enough_persons
+from sfumato.microdata.models.protection import Protection, holding_groups
 from sfumato.microdata.recoding.population import with_persons
 
 DIGITS = 10
@@ -197,9 +198,17 @@ class Problem:
 
     def classes(self, grouped: Grouped) -> Classes:
         """The classes of a node as the models judge them: with the population that each stands for, where known."""
-        if self._population is None:
-            return grouped.classes
-        return with_persons(grouped, self._population.at(grouped.node))
+        known = grouped.classes
+        if self._population is not None:
+            known = with_persons(grouped, self._population.at(grouped.node))
+        if not self._protects:
+            return known
+        labels = [ladder.labels[level] for ladder, level in zip(self.table.ladders, grouped.node, strict=True)]
+        return holding_groups(known, self.models, self.table.columns, self.grouper.labels(grouped), labels)
+
+    @cached_property
+    def _protects(self) -> bool:
+        return any(isinstance(model, Protection) for model in self.models)
 
     @cached_property
     def _population(self) -> Grouper | None:

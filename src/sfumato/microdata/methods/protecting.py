@@ -1,0 +1,91 @@
+"""Protected quasi-identifiers after a search by classes: what other columns would disclose is published as `*`.
+
+Full-domain searches judge protections at each node and leave nothing to do here. Other methods make classes one by one,
+and only all of them together show which groups disclose a label. There the column is published as `*`; such a class
+looks like one that had to cover several values.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from sfumato.errors import UnattainableError
+from sfumato.microdata.counts.frequencies import FrequencyTable
+from sfumato.microdata.methods.assessment import assess
+from sfumato.microdata.methods.result import Result
+from sfumato.microdata.models.classes import Classes, Mask
+from sfumato.microdata.models.protection import Protection, holding_groups
+from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.prediction import classes_of
+from sfumato.microdata.recoding.recoding import STAR, ClassRecoding
+
+REMARK = "{column}: {rows} rows are published as * in it, since their other quasi-identifiers would disclose it."
+
+
+def with_protections(plan: Plan, table: FrequencyTable, result: Result) -> Result:
+    """Return the result without labels that the other quasi-identifiers disclose.
+
+    Raises:
+        UnattainableError: Classes that look alike then do not satisfy the privacy models.
+    """
+    while True:
+        before = result
+        for protection in plan.protections:
+            if isinstance(protection, Protection) and isinstance(result.recoding, ClassRecoding):
+                result = _with_protection(plan, table, result, result.recoding, protection)
+        # What is starred changes what the others are compared with.
+        if result is before:
+            return result
+
+
+def _with_protection(
+    plan: Plan, table: FrequencyTable, result: Result, recoding: ClassRecoding, protection: Protection
+) -> Result:
+    kept = np.flatnonzero(~recoding.suppressed & (recoding.sizes > 0))
+    classes = holding_groups(
+        Classes(recoding.sizes[kept]), (protection,), table.columns, recoding.classes[kept], recoding.labels
+    )
+    disclosed = kept[protection.short(classes)]
+    if not len(disclosed):
+        return result
+    column = protection.subject or ""
+    rows = int(recoding.sizes[disclosed].sum())
+    changed = _starred(recoding, table.columns.index(column), disclosed)
+    hidden: Mask = changed.suppressed
+    whole = classes_of(table, changed)
+    if assess(whole.kept(~hidden), table.whole, plan.privacy).failing.any():
+        raise UnattainableError(
+            f"what protects {column} makes classes that do not satisfy the privacy models.",
+            "Use method: optimal, or ask for less protection.",
+            "protect",
+        )
+    lost = min(1.0, result.per_column.get(column, 0.0) + rows / max(table.rows, 1))
+    return replace(
+        result,
+        recoding=changed,
+        per_column={**result.per_column, column: lost},
+        proved_optimal=False,
+        remarks=(*result.remarks, REMARK.format(column=column, rows=rows)),
+    )
+
+
+def _starred(recoding: ClassRecoding, place: int, disclosed: np.ndarray) -> ClassRecoding:
+    """The recoding with `*` in one column of some classes; classes that look alike then are one."""
+    labels = list(recoding.labels)
+    if STAR not in labels[place]:
+        labels[place] = (*labels[place], STAR)
+    codes = recoding.classes.copy()
+    codes[disclosed, place] = labels[place].index(STAR)
+    keys = np.column_stack([codes, recoding.suppressed, recoding.sizes > 0])
+    unique, first, owners = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    owners = owners.reshape(-1)
+    division = recoding.division
+    return replace(
+        recoding,
+        owners=owners[recoding.owners].astype(np.int32),
+        labels=tuple(labels),
+        classes=np.ascontiguousarray(codes[first]),
+        suppressed=recoding.suppressed[first],
+        sizes=np.bincount(owners, weights=recoding.sizes, minlength=len(unique)).astype(np.int64),
+        division=None if division is None else replace(division, classes=owners[division.classes]),
+    )

@@ -1,0 +1,169 @@
+"""Protection of a quasi-identifier against attribute disclosure by the other quasi-identifiers.
+
+What everybody sees may be special, too: an attacker who knows the origin of a person finds the row by it, and one who
+does not know it must not learn it from the others. So such a column is a quasi-identifier, and rows that are alike in
+all other quasi-identifiers form a *group* whose published labels satisfy a privacy model; each group has at least two.
+Rows whose label is the root tell nothing and are left out.
+
+It does not protect against somebody who knows the column itself, nor against what the columns disclose that are no
+quasi-identifiers.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.dataclass import dataclass
+from sfumato.microdata.models.classes import Classes, Histogram, Mask, histogram
+from sfumato.microdata.models.model import ClassModel, Model
+from sfumato.microdata.models.registry import SHAPES
+from sfumato.shapes.shapes import Anything, Either, Key, Record, Tagged
+
+Labels = Sequence[Sequence[str | None]]
+Codes = npt.NDArray[np.signedinteger[Any]]
+# The models about the values of a column; a class holds the number of its group and its label under these names.
+ABOUT_VALUES = ("l-diversity", "alpha-k-anonymity", "t-closeness", "beta-likeness", "delta-disclosure")
+# Keys that name the column or its original values; groups are judged by labels, in published rows alone.
+OF_VALUES = ("column", "values", "order", "hierarchy", "distance", "against")
+GROUP, LABEL = "\0group:", "\0label:"
+ROOT = "*"
+# The column of a model in the plan of the column that it protects; the plan names it.
+UNNAMED = "this column"
+
+
+class _WithoutColumn(Mapping[str, Record[Model]]):
+    """The records of models whose column is the one that names them."""
+
+    def __getitem__(self, name: str) -> Record[Model]:
+        if name not in ABOUT_VALUES:
+            raise KeyError(name)
+        record = SHAPES[name]
+        keys: dict[str, Key] = {key: spec for key, spec in record.keys.items() if key not in OF_VALUES}
+        return Record(keys, partial(record.make, column=UNNAMED), record.about)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(ABOUT_VALUES)
+
+    def __len__(self) -> int:
+        return len(ABOUT_VALUES)
+
+
+PROTECT = Either(
+    (
+        ((Mapping,), Tagged("model", _WithoutColumn(), "what the other quasi-identifiers must not disclose of it")),
+        ((ClassModel,), Anything()),
+    ),
+    "a privacy model that protects a quasi-identifier against disclosure by the others",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Protection(ClassModel):
+    """The labels of a quasi-identifier satisfy a model in each group of rows alike in the others.
+
+    Attributes:
+        model: The model, which names the column.
+    """
+
+    model: Model
+    name: ClassVar[str] = "attribute-disclosure"
+    of_release: ClassVar[bool] = True
+    column: ClassVar[None] = None
+    asks: ClassVar[str] = "model"
+
+    @classmethod
+    def of(cls, model: ClassModel, column: str) -> "Protection":
+        """The protection of a column by a model that does not name it yet."""
+        return cls(replace(cast("Any", model), column=column))
+
+    @property
+    def subject(self) -> str | None:
+        return self.model.column
+
+    @property
+    def asked(self) -> float:
+        return self.model.asked
+
+    @property
+    def monotone_generalization(self) -> bool:
+        """A coarser label may be the only one of its group."""
+        return False
+
+    def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002
+        """No class fails by itself: groups are judged together."""
+        return np.zeros(len(classes.sizes), bool)
+
+    def short(self, classes: Classes) -> Mask:
+        """Return the classes that disclose a label in a group that does not satisfy the model."""
+        group, groups, whole = self._groups(classes)
+        mask: Mask = np.zeros(len(classes.sizes), bool)
+        if len(groups.sizes):
+            # A group with one label discloses it, however close that is to what is published of all.
+            alone = np.diff(groups.sensitive[self.model.column or ""].starts) < 2
+            mask[group >= 0] = (alone | self.model.failing(groups, whole))[group[group >= 0]]
+        return mask
+
+    def keeps(self, classes: Classes) -> bool:
+        return not self.short(classes).any()
+
+    def lost_together(self, classes: Classes) -> int:  # noqa: ARG002
+        """Nothing is known of finer tables."""
+        return 0
+
+    def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
+        _group, groups, published = self._groups(classes)
+        return self.model.reached(groups, published) if len(groups.sizes) else self.asked
+
+    def _groups(self, classes: Classes) -> tuple[Codes, Classes, Classes]:
+        """Return the group of each class (-1 where its label tells nothing), the groups, and all of them as one."""
+        name = self.model.column or ""
+        content = classes.sensitive[LABEL + name]
+        labels, told = content.values, np.array([text != ROOT for text in content.texts], bool)
+        shown = told[labels] if len(labels) else np.zeros(0, bool)
+        numbers, owners = np.unique(classes.sensitive[GROUP + name].values[shown], return_inverse=True)
+        sizes = classes.sizes[shown]
+        group = np.full(len(classes.sizes), -1, np.int64)
+        group[shown] = owners
+        groups, whole = (
+            _as_classes(name, place, labels[shown], sizes, count, content)
+            for place, count in ((owners.reshape(-1), len(numbers)), (np.zeros(len(sizes), np.int64), 1))
+        )
+        return group, groups, whole
+
+
+def _as_classes(
+    name: str, owners: Codes, labels: npt.NDArray[np.int32], sizes: Codes, count: int, content: Histogram
+) -> Classes:
+    held = replace(histogram(owners, labels, sizes, count, content.size), texts=content.texts)
+    return Classes(np.bincount(owners, weights=sizes, minlength=count).astype(np.int64), {name: held})
+
+
+def holding_groups(
+    classes: Classes, models: Sequence[Model], columns: Sequence[str], codes: Codes, labels: Labels
+) -> Classes:
+    """Return classes that hold the group and the label of each protected column.
+
+    Args:
+        classes: The classes, in the order of `codes`.
+        models: The models that judge them.
+        columns: The quasi-identifiers.
+        codes: The label of each class by column, (classes, columns); negative for a missing value.
+        labels: For each column its published labels.
+    """
+    held: dict[str, Histogram] = {}
+    starts = np.arange(len(codes) + 1, dtype=np.int64)
+    once = np.ones(len(codes), np.int64)
+    for model in models:
+        if not isinstance(model, Protection):
+            continue
+        place = columns.index(model.subject or "")
+        _, groups = np.unique(np.delete(codes, place, axis=1), axis=0, return_inverse=True)
+        texts = (*labels[place], None)
+        values = np.where(codes[:, place] < 0, len(texts) - 1, codes[:, place]).astype(np.int32)
+        held[GROUP + columns[place]] = Histogram(starts, groups.reshape(-1).astype(np.int32), once, len(codes))
+        held[LABEL + columns[place]] = Histogram(starts, values, once, len(texts), tuple(texts))
+    return replace(classes, sensitive={**classes.sensitive, **held}) if held else classes
