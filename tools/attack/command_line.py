@@ -1,76 +1,52 @@
 """Runs the command line under attack: in a worker that lives on, or in a process of its own for each command.
 
-The worker imports the program that is attacked; this one does not, and knows nothing of it but commands and exit
-codes.
+The worker imports the program that is attacked; this one does not. What a command prints is left as `printed`.
 """
 
 import json
 import os
 import subprocess
 import sys
-import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
-# What the worker prints goes to a file, for the pipe carries its answers.
 WORKER = """
 import json, os, sys
-answers, path = os.fdopen(os.dup(1), "w"), sys.argv[1]
-sink = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
-os.dup2(sink, 1), os.dup2(sink, 2)
 from sfumato.cli.main import run
+answers = os.fdopen(os.dup(1), "w")
 for line in sys.stdin:
     folder, arguments = json.loads(line)
-    os.chdir(folder), os.ftruncate(sink, 0)
+    os.chdir(folder)
+    sink = os.open("printed", os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
+    os.dup2(sink, 1), os.dup2(sink, 2), os.close(sink)
     code = run(arguments)
     sys.stdout.flush(), sys.stderr.flush()
-    answers.write(json.dumps([code, open(path, errors="replace").read()]) + "\\n")
-    answers.flush()
+    answers.write(f"{code}\\n"), answers.flush()
 """
-
-
-@dataclass(frozen=True)
-class Answer:
-    """How a command ended, and what it printed."""
-
-    code: int
-    printed: str
-
-    @property
-    def crash(self) -> str | None:
-        """What the program says where it failed by a fault of its own."""
-        crashed = self.code not in range(6) or "unforeseen" in self.printed or "Traceback" in self.printed
-        return f"exit {self.code}: {self.printed.strip()[-200:]}" if crashed else None
 
 
 class CommandLine:
     """The command line, by one worker; `close` ends it."""
 
-    def __init__(self) -> None:
-        self._printed = Path(tempfile.mkdtemp(prefix="attack-")) / "printed"
-        self._worker: subprocess.Popen[str] | None = None
+    _worker: subprocess.Popen[str] | None = None
 
-    def run(self, folder: Path, *arguments: str, real: bool = False) -> Answer:
-        """Run one command in a folder; with `real` in a process of its own."""
+    def run(self, folder: Path, *arguments: str, real: bool) -> int:
+        """Run one command in a folder, with `real` in a process of its own."""
         if real:
             command = [sys.executable, "-m", "sfumato", *arguments]
-            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-            return Answer(done.returncode, done.stdout + done.stderr)
+            with (folder / "printed").open("w") as printed:
+                return subprocess.run(command, cwd=folder, stdout=printed, stderr=printed, check=False).returncode
         if self._worker is None:
-            command, pipe = [sys.executable, "-c", WORKER, os.fspath(self._printed)], subprocess.PIPE
-            self._worker = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
+            pipe = subprocess.PIPE
+            self._worker = subprocess.Popen([sys.executable, "-c", WORKER], stdin=pipe, stdout=pipe, text=True)
         assert self._worker.stdin is not None and self._worker.stdout is not None
         self._worker.stdin.write(json.dumps([os.fspath(folder), arguments]) + "\n")
         self._worker.stdin.flush()
-        if line := self._worker.stdout.readline():
-            return Answer(*json.loads(line))
-        self._worker.communicate()
-        self._worker = None  # the whole process died
-        return Answer(-1, self._printed.read_text(errors="replace"))
+        answer = self._worker.stdout.readline()
+        if not answer:  # the whole process died
+            self.close()
+        return int(answer or -1)
 
     def close(self) -> None:
-        """End the worker, and what it left."""
         if self._worker is not None:
             self._worker.communicate()
-        self._printed.unlink(missing_ok=True)
-        self._printed.parent.rmdir()
+            self._worker = None

@@ -11,29 +11,23 @@ class Outcome:
 
     kind: str
     seed: int
-    ended: str = "refused"
+    ended: str = ""
     judged: Counter[str] = field(default_factory=Counter)
     refuted: dict[str, str] = field(default_factory=dict)
 
-    def add(self, what: str, wrong: str | None) -> None:
-        """Count a statement as judged; with what is wrong about it, as refuted, too."""
+    def add(self, what: str, reason: str | None, wrong: object = True) -> None:
+        """Count a statement as judged, and as refuted where it is wrong for a reason."""
         self.judged[what] += 1
-        if wrong is not None:
-            self.refuted.setdefault(what, wrong)
+        if wrong and reason is not None:
+            self.refuted.setdefault(what, reason)
 
 
 def lines(outcomes: Sequence[Outcome]) -> list[str]:
     """Counts of each kind, and what was refuted, with the seed by which it is run again."""
-    printed = []
-    for kind in sorted({one.kind for one in outcomes}):
-        own = [one for one in outcomes if one.kind == kind]
-        ends, judged = Counter(one.ended for one in own), Counter[str]()
-        for one in own:
-            judged.update(one.judged)
-        printed.append(f"{kind}: {len(own)} cases; " + ", ".join(f"{end}: {n}" for end, n in sorted(ends.items())))
-        printed += [f"  judged {what}: {n}" for what, n in sorted(judged.items())]
-    refuted = Counter(what for one in outcomes for what in one.refuted)
-    printed += [f"REFUTED {what}: {number}" for what, number in sorted(refuted.items())]
+    counts, seeds = Counter(f"{one.kind}: {one.ended}" for one in outcomes), list[str]()
     for one in outcomes:
-        printed += [f"  --kind {one.kind} --seed {one.seed}: {what}: {told}" for what, told in one.refuted.items()]
-    return [*printed, f"{refuted.total()} statements refuted in {len(outcomes)} cases"]
+        counts.update({f"{one.kind}, judged: {what}": count for what, count in one.judged.items()})
+        counts.update(f"REFUTED {what}" for what in one.refuted)
+        seeds += [f"  --kind {one.kind} --seed {one.seed}: {what}: {why}" for what, why in one.refuted.items()]
+    counted = [f"{what}: {count}" for what, count in sorted(counts.items(), key=lambda one: (one[0][0] == "R", one))]
+    return [*counted, *seeds, f"{len(seeds)} statements refuted in {len(outcomes)} cases"]

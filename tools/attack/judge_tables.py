@@ -4,17 +4,18 @@ Everyone knows the sums, that nothing is negative, that counts are whole, and th
 where the file shows zeros; who has a part in cells knows his part.
 """
 
-import csv
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from draw_rows import rows_of
 from draw_tables import TOP, TOTAL, Codes, Table, TableCase
 from findings import Outcome
-from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+from scipy.optimize import LinearConstraint, milp
 
 Ends = tuple[float, float]
 Name = frozenset[str]
@@ -39,63 +40,45 @@ class File:
 
 def read_table(path: Path, table: Table, value: str) -> File:
     """What the file to hand out shows; combinations that it leaves out are nobody's."""
-    file = File(table)
-    with path.open(newline="", encoding="utf-8") as lines:
-        for row in csv.DictReader(lines):
-            cell, text = tuple(row[own.name] for own in table.dimensions), row[f"{value}_published"]
-            if re.fullmatch(r"-?\d+(\.\d+)?", text):
-                file.shown[cell] = float(text)
-                continue
+    file = File(table, dict.fromkeys(table.cells(), 0.0))
+    for row in rows_of(path):
+        cell, text = tuple(row[own.name] for own in table.dimensions), row[f"{value}_published"]
+        if re.fullmatch(r"-?\d+(\.\d+)?", text):
+            file.shown[cell] = float(text)
+        else:
             low, high = float(row[f"{value}_lower"] or 0), float(row[f"{value}_upper"] or np.inf)
             ends = _ENDS.match(text)
             file.printed[cell] = (max(low, float(ends[1])), min(high, float(ends[2]))) if ends else (low, high)
-    file.shown |= {cell: 0.0 for cell in table.cells() if cell not in file.shown and cell not in file.printed}
+            del file.shown[cell]
     return file
 
 
 class Attacker:
-    """One who computes the least and the greatest value of suppressed cells of tables that are published together."""
+    """One who computes the least and the greatest value of cells of tables that are published together."""
 
     def __init__(self, files: Sequence[File], counts: bool) -> None:
-        least = float(counts and any(0.0 in file.shown.values() for file in files))
-        self.ends: dict[Name, Ends] = {}
+        least, self.ends = float(counts and any(0.0 in file.shown.values() for file in files)), dict[Name, Ends]()
         for file in files:
-            for cell, (low, high) in file.printed.items():
-                before = self.ends.get(name_of(cell), (least, np.inf))
+            shown = {cell: (value, value) for cell, value in file.shown.items()}
+            for cell, (low, high) in (shown | file.printed).items():
+                before = self.ends.get(name_of(cell), (least if cell in file.printed else 0.0, np.inf))
                 self.ends[name_of(cell)] = max(before[0], low), min(before[1], high)
+        dimensions = {own.name: own for file in files for own in file.table.dimensions}.values()
+        above = [{code: set(own.above(code)) for code in own.leaves} for own in dimensions]
+        leaves = [set().union(*sets) for sets in product(*(own.values() for own in above))]
         self.places = {name: place for place, name in enumerate(self.ends)}
-        rows, sides = [], []
-        for file in files:
-            for total, parts in file.table.relations():
-                row, side = np.zeros(len(self.places)), 0.0
-                for cell, sign in ((total, -1.0), *((part, 1.0) for part in parts)):
-                    if cell in file.shown:
-                        side -= sign * file.shown[cell]
-                    else:
-                        row[self.places[name_of(cell)]] += sign
-                if row.any():
-                    rows.append(row)
-                    sides.append(side)
-        self._sums, self._sides = np.array(rows).reshape(len(rows), len(self.places)), np.array(sides)
+        self._sums = np.array([[float(name <= leaf) for leaf in leaves] for name in self.ends])
 
     def range(self, target: Codes, known: Mapping[Name, Ends] | None = None, whole: bool = False) -> Ends:
         """The least and the greatest value; nan where nothing agrees with what is known."""
-        ends = np.array(list((self.ends | dict(known or {})).values()))
-        low, high = (self._end(ends, self.places[name_of(target)], sign, whole) for sign in (1.0, -1.0))
-        return low, high
-
-    def _end(self, ends: "np.ndarray[Any, Any]", place: int, sign: float, whole: bool) -> float:
-        costs = np.zeros(len(ends))
-        costs[place] = sign
-        sums = [LinearConstraint(self._sums, self._sides, self._sides)] if len(self._sides) else []
-        if whole:
-            answer = milp(costs, integrality=np.ones(len(ends)), bounds=Bounds(*ends.T), constraints=sums)
-        else:
-            equal = {"A_eq": self._sums, "b_eq": self._sides} if sums else {}
-            answer = linprog(costs, **equal, bounds=ends, method="highs")
-        if answer.status == 0:
-            return float(sign * answer.fun)
-        return float("nan") if answer.status == 2 else -sign * np.inf
+        lows, highs = np.array(list((self.ends | dict(known or {})).values())).T
+        costs, ends = self._sums[self.places[name_of(target)]], []
+        for sign in (1.0, -1.0):
+            sums = LinearConstraint(self._sums, lows, highs)
+            answer = milp(sign * costs, integrality=np.full(len(costs), whole), constraints=sums)
+            unsolved = np.nan if answer.status == 2 else -sign * np.inf
+            ends.append(unsolved if answer.fun is None else sign * float(answer.fun))
+        return ends[0], ends[1]
 
 
 def needs(rule: Mapping[str, Any], table: Table, cell: Codes, attacker: str | None = None) -> Ends | None:
@@ -129,54 +112,44 @@ def asked(plan: Mapping[str, Any], table: Table, cell: Codes) -> Ends | None:
 
 
 def judge_tables(outcome: Outcome, case: TableCase, files: Sequence[File], admitted: Sequence[str] = ()) -> None:
-    """Attack all unsafe cells of tables that were published together.
-
-    Args:
-        outcome: What is judged goes there.
-        case: The tables, and their rules.
-        files: What was published of each.
-        admitted: Cells of which the report says that everyone knows an end anyway.
-    """
+    """Attack all unsafe cells of tables published together; of those admitted, everyone knows an end anyway."""
     counts, whole = case.kind != "sums", MOST_WHOLE
     attacker = Attacker(files, counts)
     for file in files:
-        value = file.table.value
-        false = sum(abs(shown - value(cell)) > 1e-9 for cell, shown in file.shown.items())
-        false += sum(not low - 1e-6 <= value(cell) <= high + 1e-6 for cell, (low, high) in file.printed.items())
-        outcome.add("values and intervals are true", f"{false} are not" if false else None)
-        unsafe = {cell: need for cell in file.table.cells() if (need := asked(case.plan, file.table, cell))}
-        shown = [cell for cell in unsafe if cell in file.shown and value(cell)]
-        outcome.add("unsafe cells are suppressed", f"{len(shown)} are published" if shown else None)
+        value, unsafe = file.table.value, {cell: asked(case.plan, file.table, cell) for cell in file.table.cells()}
+        ends = {cell: (shown, shown) for cell, shown in file.shown.items()} | file.printed
+        false = sum(not low - 1e-6 <= value(cell) <= high + 1e-6 for cell, (low, high) in ends.items())
+        outcome.add("values and intervals are true", f"{false} are not", false)
+        shown = sum(unsafe[cell] is not None and value(cell) > 0 for cell in file.shown)
+        outcome.add("unsafe cells are suppressed", f"{shown} are published", shown)
         _judge_groups(outcome, case, file)
-        for cell in [cell for cell in file.printed if cell in unsafe]:
-            found = attacker.range(cell)
-            if not found[0] <= value(cell) + 1e-6 <= found[1] + 2e-6:  # wrong about a suppressed zero
-                outcome.judged["guessed wrong"] += 1
-                return
+        for cell in file.printed:
             known = any(all(code in text for code in name_of(cell)) for text in admitted)
-            need = (0.0, 0.0) if known else unsafe[cell]
-            _judge_range(outcome, case, (cell, value(cell)), need, found, "outsider")
-            whole -= 1
-            if counts and whole > 0 and found[1] > found[0] + 1e-6:
-                _judge_range(
-                    outcome, case, (cell, value(cell)), need, attacker.range(cell, whole=True), "whole numbers"
-                )
-    if len(files) == 1 and case.kind != "records":
-        (_judge_persons if counts else _judge_holdings)(outcome, case, files[0], attacker)
+            if need := unsafe[cell] and ((0.0, 0.0) if known else unsafe[cell]):
+                found, whole = attacker.range(cell), whole - 1
+                if not found[0] <= value(cell) + 1e-6 <= found[1] + 2e-6:
+                    outcome.judged["nothing, since everybody is wrong about a suppressed zero"] += 1
+                    return
+                _judge_range(outcome, case, cell, value(cell), need, found, "outsider")
+                if counts and whole > 0 and found[1] > found[0] + 1e-6:
+                    found = attacker.range(cell, whole=True)
+                    _judge_range(outcome, case, cell, value(cell), need, found, "whole numbers")
+    for cell, need, known_to in _insiders(case, files[0], attacker) if len(files) == 1 else ():
+        found, value_ = attacker.range(cell, known_to), files[0].table.value(cell)
+        if found[0] <= value_ + 1e-6:  # else he was wrong about a suppressed zero
+            _judge_range(outcome, case, cell, value_, need, found, "a person" if counts else "a holding")
 
 
 def _judge_range(
-    outcome: Outcome, case: TableCase, cell: tuple[Codes, float], need: Ends, found: Ends, who: str
+    outcome: Outcome, case: TableCase, cell: Codes, value: float, need: Ends, found: Ends, who: str
 ) -> None:
-    (codes, value), (low, high), slack = cell, found, 1e-6 * max(1.0, abs(cell[1]))
-    rules = "+".join(rule["rule"] for rule in case.plan["primary"])
-    told = (
-        f"{','.join(codes)} of {value:g} by {rules} ({case.kind}, {case.plan['method']['name']}): [{low:g}, {high:g}]"
-    )
-    outcome.add(f"no exact cell, {who}", told if high - low < slack else None)
+    rules, method = "+".join(rule["rule"] for rule in case.plan["primary"]), case.plan["method"]["name"]
+    (low, high), slack = found, 1e-6 * max(1.0, abs(value))
+    reason = f"{','.join(cell)} of {value:g} by {rules} ({case.kind}, {method}): [{low:g}, {high:g}]"
+    outcome.add(f"no exact cell, {who}", reason, high - low < slack)
     least = max(value - need[0], 1.0)  # that somebody is there is known of what is suppressed
     narrow = high < value + need[1] - slack or low > least + slack
-    outcome.add(f"protection levels, {who}", f"{told}, asked {need}" if narrow else None)
+    outcome.add(f"protection levels, {who}", f"{reason}, asked {need}", narrow)
 
 
 def _judge_groups(outcome: Outcome, case: TableCase, file: File) -> None:
@@ -186,43 +159,32 @@ def _judge_groups(outcome: Outcome, case: TableCase, file: File) -> None:
     """
     table, rules = file.table, {rule["rule"]: rule for rule in case.plan["primary"]}
     along = rules.get("group-disclosure", {}).get("dimension")
-    for total, parts in table.relations() if along or case.kind in ("records", "linked") else ():
-        place = next(at for at, code in enumerate(total) if parts[0][at] != code)
+    for total, parts, name in table.relations() if along or case.kind in ("records", "linked") else ():
         held = [part for part in parts if table.value(part)]
-        meant = along == table.dimensions[place].name if along else asked(case.plan, table, total)
-        if len(held) == 1 < len(parts) and meant:
+        if len(held) == 1 < len(parts) and (along == name if along else asked(case.plan, table, total)):
             known = all(part in file.shown for part in parts if part not in held)
-            told = f"all {table.value(total):g} of {','.join(total)} are in {','.join(held[0])}"
-            outcome.add("group disclosure" + ("" if along else " by default"), told if known else None)
+            reason = f"all {table.value(total):g} of {','.join(total)} are in {','.join(held[0])}"
+            outcome.add("group disclosure" + ("" if along else " by default"), reason, known)
 
 
-def _judge_holdings(outcome: Outcome, case: TableCase, file: File, attacker: Attacker) -> None:
-    """Holdings that are listed know their part of cells; what is theirs alone is not protected from them."""
-    table, rule = file.table, case.plan["primary"][0]
-    if "contributors" not in case.plan["table"] or rule["rule"] != "p-percent":
-        return
+def _insiders(case: TableCase, file: File, attacker: Attacker) -> Iterator[tuple[Codes, Ends, dict[Name, Ends]]]:
+    """What those know who have a part in cells, and what is asked of other cells then: single persons, holdings."""
+    table, rule, counts = file.table, case.plan["primary"][0], case.kind == "counts"
     inside = {cell: table.inside.get(cell, {}) for cell in file.printed}
-    for owner in sorted({owner for cell in inside for owner in inside[cell]})[:MOST_INSIDERS]:
+    if counts:
+        fit = {owner for cell, own in inside.items() if len(own) == 1 and table.is_finest(cell) for owner in own}
+    else:
+        listed = "contributors" in case.plan["table"] and rule["rule"] == "p-percent"
+        fit = {owner for own in inside.values() for owner in own if listed}
+    for owner in sorted(fit)[:MOST_INSIDERS]:
         known = {}
         for cell, parts in inside.items():
-            listed, (low, high) = sorted(parts, key=lambda one: -parts[one])[:TOP], attacker.ends[name_of(cell)]
-            own = parts.get(owner, 0.0) if owner in listed else 0.0
+            own = parts.get(owner, 0.0) if counts or owner in sorted(parts, key=lambda one: -parts[one])[:TOP] else 0.0
+            low, high = attacker.ends[name_of(cell)]
             known[name_of(cell)] = max(low, own), own if set(parts) == {owner} else high
-        for cell, parts in inside.items():
-            base, need, value = needs(rule, table, cell), needs(rule, table, cell, owner), table.value(cell)
-            if base and need and set(parts) != {owner}:
-                need = min(base[0], need[0], value - known[name_of(cell)][0]), min(base[1], need[1])
-                _judge_range(outcome, case, (cell, value), need, attacker.range(cell, known), "a holding")
-
-
-def _judge_persons(outcome: Outcome, case: TableCase, file: File, attacker: Attacker) -> None:
-    """The one person of a cell of 1 knows it, and every total of 1 above it."""
-    table, singles = file.table, [cell for cell in file.printed if file.table.value(cell) == 1]
-    for single in [cell for cell in singles if table.is_finest(cell)][:MOST_INSIDERS]:
-        his = [cell for cell in singles if table.inside[cell].keys() == table.inside[single].keys()]
-        known = {name_of(cell): (1.0, 1.0) for cell in his}
-        for cell in file.printed:
-            if cell not in his and asked(case.plan, table, cell):
-                found = attacker.range(cell, known)
-                if found[0] <= table.value(cell) + 1e-6:  # else he was wrong about a suppressed zero
-                    _judge_range(outcome, case, (cell, table.value(cell)), (0.0, 0.0), found, "a person")
+        for cell in [cell for cell, parts in inside.items() if set(parts) != {owner}]:
+            if counts and asked(case.plan, table, cell):
+                yield cell, (0.0, 0.0), known
+            elif not counts and (base := needs(rule, table, cell)) and (need := needs(rule, table, cell, owner)):
+                below = table.value(cell) - known[name_of(cell)][0]
+                yield cell, (min(base[0], need[0], below), min(base[1], need[1])), known

@@ -1,7 +1,7 @@
 """The definitions of privacy models, as their papers have them, for one class of persons or rows.
 
-A class is a list of members; each member is the set of sensitive values that he has in it (a row has one, a person of
-several rows may have several). The share of a value is the share of the members who have it.
+Each member of a class is the set of sensitive values that he has in it (a row has one, a person of several rows may
+have several). The share of a value is the share of the members who have it.
 """
 
 import math
@@ -26,29 +26,30 @@ def shares(members: Members) -> dict[str, float]:
 
 def of_class(model: Mapping[str, Any], members: Members, whole: Members) -> tuple[float, bool]:
     """What a class reaches of a model about a sensitive column, and whether that keeps it."""
-    own, table = shares(members), shares(whole)
-    if model["model"] == "alpha-k-anonymity":
-        share = max((share for value, share in own.items() if value), default=0.0)
-        return share, share <= model["alpha"] + CLOSE
-    if model["model"] == "l-diversity":
+    own, table, name = shares(members), shares(whole), model["model"]
+    if name == "l-diversity":
         reached = diversity(members, model["variant"], model["l"], model.get("c", 1.0))
         return reached, reached >= model["l"] - CLOSE
-    if model["model"] == "t-closeness":
-        apart = distance(members, whole, model["distance"])
-        return apart, apart <= model["t"] + CLOSE
-    if model["model"] == "delta-disclosure":
+    if name == "beta-likeness":
+        gains = {value: share / table[value] - 1 if value in table else math.inf for value, share in own.items()}
+        enhanced = {value: -math.log(share) for value, share in table.items() if model["variant"] == "enhanced"}
+        kept = (gain <= min(model["beta"], enhanced.get(value, math.inf)) + CLOSE for value, gain in gains.items())
+        return max(gains.values()), all(kept)
+    if name == "alpha-k-anonymity":
+        figure, limit = max((share for value, share in own.items() if value), default=0.0), model["alpha"]
+    elif name == "t-closeness":
+        figure, limit = distance(members, whole, model["distance"]), model["t"]
+    else:
         figure = max(abs(math.log(own[value] / p)) if value in own else math.inf for value, p in table.items())
-        return figure, figure < model["delta"] + CLOSE
-    gains = {value: share / table[value] - 1 if value in table else math.inf for value, share in own.items()}
-    caps = {value: -math.log(table.get(value, 1.0)) if model["variant"] == "enhanced" else math.inf for value in own}
-    return max(gains.values()), all(gain <= min(model["beta"], caps[value]) + CLOSE for value, gain in gains.items())
+        limit = model["delta"]
+    return figure, figure <= limit + CLOSE
 
 
 def diversity(members: Members, variant: str, wanted: float, c: float) -> float:
-    """How diverse a class is: the l that it reaches; of recursive, the one wanted where it holds, else 1.
+    """The l that a class reaches; of recursive, the one wanted where it holds, else 1. Missing values add nothing.
 
-    A value that is missing adds nothing. Where members have several values, a class counts as the most diverse one that
-    is as certain of its most frequent value: what every reading of the definition needs.
+    Where members have several values, a class counts as the most diverse one that is as certain of its most frequent
+    value: what every reading of the definition needs.
     """
     parts = sorted((share for value, share in shares(members).items() if value), reverse=True)
     if not parts:
@@ -72,9 +73,9 @@ def distance(members: Members, whole: Members, kind: str) -> float:
     apart = np.array([own.get(value, 0.0) - table.get(value, 0.0) for value in domain])
     if any(len(member) > 1 for member in (*members, *whole)):
         return 0.0 if kind == "ordered" else float(np.abs(apart).max(initial=0.0))
-    return float(
-        np.abs(np.cumsum(apart)).sum() / max(len(domain) - 1, 1) if kind == "ordered" else np.abs(apart).sum() / 2
-    )
+    if kind == "ordered":
+        return float(np.abs(np.cumsum(apart)).sum() / max(len(domain) - 1, 1))
+    return float(np.abs(apart).sum() / 2)
 
 
 def risk_of(name: str, sizes: Sequence[int], fraction: float) -> float:
