@@ -13,9 +13,9 @@ from draw_tables import Dimension, TableCase, filled
 from findings import Outcome, lines
 from judge_rows import Published, judge_chain, judge_rows
 from judge_tables import Attacker, File, judge_tables
-from labels import contains
 
 import models
+from models import contains
 
 PLAN = {
     "data": {},
@@ -177,7 +177,7 @@ def case_of(values, rules, kind="counts"):
     ]
     leaves = {(a, b): {f"p{a}{b}{n}": 1.0 for n in range(values[a, b])} for a in ("A1", "A2") for b in ("B1", "B2")}
     plan = {"primary": rules, "method": {"name": "optimal"}, "table": {}}
-    return TableCase(0, kind, [filled(dimensions, leaves)], plan, {})
+    return TableCase(0, kind, filled(dimensions, leaves), plan, {})
 
 
 COUNTS = {("A1", "B1"): 2, ("A1", "B2"): 9, ("A2", "B1"): 9, ("A2", "B2"): 12}
@@ -185,9 +185,9 @@ FREQUENCY = [{"rule": "frequency", "min": 3}]
 
 
 def attacked(case, hidden) -> dict[str, str]:
-    table, outcome = case.tables[0], Outcome("tables", 0)
+    table, outcome = case.table, Outcome("tables", 0)
     shown = {cell: table.value(cell) for cell in table.cells() if cell not in hidden}
-    judge_tables(outcome, case, [File(table, shown, dict.fromkeys(hidden, (0.0, np.inf)))])
+    judge_tables(outcome, case, File(table, shown, dict.fromkeys(hidden, (0.0, np.inf))))
     return outcome.refuted
 
 
@@ -211,8 +211,8 @@ def test_a_suppressed_count_is_at_least_one_where_zeros_are_shown() -> None:
         ("Total", "B1"),
         ("Total", "B2"),
     ]
-    file = File(case.tables[0], {("A2", "B2"): 0.0, ("Total", "Total"): 4.0}, dict.fromkeys(rest, (0.0, np.inf)))
-    attacker = Attacker([file], counts=True)
+    file = File(case.table, {("A2", "B2"): 0.0, ("Total", "Total"): 4.0}, dict.fromkeys(rest, (0.0, np.inf)))
+    attacker = Attacker(file, counts=True)
     assert attacker.range(("A1", "B1")) == (1.0, 2.0)
 
 

@@ -20,16 +20,16 @@ PARENTS = dict.fromkeys(("red", "dark, red"), "warm") | dict.fromkeys(("blue", "
 PARENTS |= dict.fromkeys(("warm", "cold"), "any")
 VALUES = {"zip": ("1001", "1002", "1103", "2001", "2002"), "color": tuple(PARENTS)[:5], "smoker": ("yes", "no", "no")}
 VALUES |= {"income": ("500", "900", "1500", "2500", "9000"), "lungs": ("clear", "light", "dark")}
-# What the policies promise (docs/policies.md), by their least k.
-POLICIES = {"ema-0070": 12, "gdpr-wp216": 5, "health-canada-prci": 12}
-HIERARCHIES: Plan = {
-    "age": {"type": "intervals", "start": 0, "end": 89, "widths": [5, 10, 30], "bottom": 0, "top": 89},
-    "zip": {"type": "digits", "length": 4},
-    "color": {"type": "tree", "parents": PARENTS},
-    "smoker": {"type": "any", "values": ["yes", "no"]},
-    "big": {"type": "order", "groups": [2, 4]},
+POLICIES = {"ema-0070": 12, "gdpr-wp216": 5, "health-canada-prci": 12}  # by their least k (docs/policies.md)
+AGES = {"type": "intervals", "start": 0, "end": 89, "widths": [5, 10, 30], "bottom": 0, "top": 89}
+KNOWN: Plan = {
+    "age": {"type": "integer", "hierarchy": AGES},
+    "zip": {"hierarchy": {"type": "digits", "length": 4}},
+    "color": {"hierarchy": {"type": "tree", "parents": PARENTS}},
+    "smoker": {"hierarchy": {"type": "any", "values": ["yes", "no"]}},
+    "big": {"type": "integer", "hierarchy": {"type": "order", "groups": [2, 4]}},
+    "height": {"type": "decimal"},
 }
-TYPES = {"age": "integer", "big": "integer", "height": "decimal"}
 # Models besides k-anonymity, and options of methods; of several values one is drawn. The first two go with cells.
 MODELS: tuple[Plan, ...] = (
     {"model": "individual-risk", "threshold": 0.05, "sampling_fraction": 0.1},
@@ -50,11 +50,12 @@ OPTIONS: Plan = {
     "k-optimize": {"features": ("isolate", "ordered")},
     **{name: {"hide_minimality": (False,) * 9 + (True,)} for name in (*LATTICE, "local")},
 }
+SHARES = (0.1, 0.07, 0.04, 0.04, 0.04, 0.71)
 
 
 @dataclass
 class RowsCase:
-    """Releases of the same persons, one after the other; further files; what it must not publish."""
+    """Releases of the same persons, one after the other; further files; what must not be published."""
 
     releases: list[tuple[list[Row], Plan]]
     files: dict[str, list[Row]] = field(default_factory=dict)
@@ -72,13 +73,7 @@ def rows_of(path: Path) -> list[Row]:
     return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
 
 
-def only(names: Iterable[str], rows: Iterable[Row]) -> list[Row]:
-    return [{name: row[name] for name in names} for row in rows]
-
-
 class Dice:
-    """How anything is drawn from a seed."""
-
     def __init__(self, *seed: int) -> None:
         self.rng = np.random.default_rng(seed)
 
@@ -97,16 +92,13 @@ class Dice:
 
 
 class Drawing(Dice):
-    """One case in the making."""
-
     def __init__(self, seed: int) -> None:
         super().__init__(seed, 42)
         self.seed, self.k, self.method = seed, int(self.rng.integers(2, 7)), str(self.one(METHODS))
         self.persons = self.chance(0.35) and self.method not in GROUPING
         self.dependent, self.blanks = self.chance(0.25), self.one((0.0, 0.0, 0.05, 0.15))
 
-    def rows(self, count: int) -> list[Row]:
-        """Rows with all columns that plans may name."""
+    def rows(self, count: int, names: Iterable[str]) -> list[Row]:
         rng, several = self.rng, self.one((0.0, 0.3, 0.8)) if self.persons else 0.0
         columns: dict[str, Any] = {name: rng.choice(values, count) for name, values in VALUES.items()}
         columns[PERSON] = [f"Qx{owner:05d}zv" for owner in np.cumsum(rng.random(count) >= several)]
@@ -120,10 +112,9 @@ class Drawing(Dice):
             columns["lungs"] = np.where(rng.random(count) < 0.005, columns["lungs"], told)
         for name in ("age", "zip", "color", "smoker"):
             columns[name] = np.where(rng.random(count) < self.blanks, "", columns[name].astype(str))
-        return [dict(zip(columns, map(str, row), strict=True)) for row in zip(*columns.values(), strict=True)]
+        return [{name: str(columns[name][place]) for name in names} for place in range(count)]
 
     def models(self, sensitive: list[str]) -> list[Plan]:
-        """What is promised: k-anonymity, and up to two more."""
         column, further = {"column": self.one(sensitive)}, []
         for own in map(self.each, MODELS):
             model = own if "threshold" in own else column | own
@@ -133,134 +124,119 @@ class Drawing(Dice):
         further = further[: {"k-optimize": 0, "microaggregation": 0, "cells": 2}.get(self.method)]
         return [{"model": "k-anonymity", "k": self.k}, *self.some(further, self.one((0, 1, 2, 2)))]
 
-    def plan(self, known: list[str], privacy: list[Plan], columns: Plan) -> Plan:
-        """A plan with these quasi-identifiers, promises and further columns."""
+    def planned(self, known: list[str], privacy: list[Plan], columns: Plan) -> Plan:
         own: Plan = {PERSON: {"role": "person" if self.persons else "identifier"}}
         for name in known:
-            own[name] = {"role": "quasi-identifier"} | ({"type": TYPES[name]} if name in TYPES else {})
+            own[name] = {"role": "quasi-identifier"} | KNOWN[name]
+            if not self.chance({"mondrian": 0.3, "k-optimize": 0.0}.get(self.method, self.method not in GROUPING)):
+                own[name].pop("hierarchy", None)
             if self.method == "microaggregation":
                 own[name]["publish"] = {"microaggregate": {"k": self.k, "group": "all"}}
-            elif self.chance({"k-optimize": 0.0, "cells": 0.0, "mondrian": 0.3}.get(self.method, 1.0)):
-                own[name]["hierarchy"] = HIERARCHIES[name]
         plan: Plan = {"version": 1, "data": {"source": "rows0.csv"}, "columns": own | columns, "privacy": privacy}
         plan["method"] = {"name": self.method, "time_limit": 2} | self.each(OPTIONS.get(self.method, {}))
         if self.method not in (*GROUPING, "safepub"):
             plan["method"]["suppression"] = self.one((0.0, 0.05, 0.2, 0.5))
         return plan
 
-
-def plain_case(draw: Drawing) -> RowsCase:
-    """A release by any method, of rows or of persons."""
-    pool = ["age", "height"] if draw.method == "microaggregation" else ["age", "zip", "color", "smoker", "big"]
-    known = draw.some(pool, 2 if draw.method in ("k-optimize", "microaggregation") else draw.one((2, 3, 4)))
-    if draw.dependent and draw.method != "microaggregation" and "smoker" not in known:
-        known[-1] = "smoker"
-    sensitive = ["illness", *(["income"] if draw.chance(0.6) else []), *(["lungs"] if draw.dependent else [])]
-    plan = draw.plan(known, draw.models(sensitive), {name: {"role": "sensitive"} for name in sensitive})
-    plan["output"] = draw.each({"order": ("keep", "keep", "shuffle"), "suppressed": ("drop", "star")})
-    if draw.chance(0.25) or (draw.persons and plan["output"] != {"order": "keep", "suppressed": "star"}):
-        plan["columns"][TAG] = {"role": "insensitive"}  # shows a judge whose row is whose
-    rows = only(plan["columns"], draw.rows(int(draw.rng.integers(30, 160))))
-    # Keys or pseudonyms of persons are published, one of them longer than others.
-    publish = draw.one(("key", "keyed", "format", "", "") if draw.persons else ("keyed", "format", *[""] * 18))
-    if publish:
-        plan["columns"][PERSON]["publish"] = publish if publish == "key" else {"pseudonym": publish}
-    long = draw.one(rows)[PERSON] if publish in ("keyed", "format") and draw.chance(0.5) else ""
-    for row in rows:
-        row[PERSON] += "-of-the-old-register-12345678" if row[PERSON] == long else ""
-    if draw.chance(0.15):  # second spellings, as a covert mark
+    def plain(self) -> RowsCase:
+        pool = ["age", "height"] if self.method == "microaggregation" else list(KNOWN)[:5]
+        known = self.some(pool, 2 if self.method in ("k-optimize", "microaggregation") else self.one((2, 3, 4)))
+        if self.dependent and self.method != "microaggregation" and "smoker" not in known:
+            known[-1] = "smoker"
+        sensitive = ["illness", *(["income"] if self.chance(0.6) else []), *(["lungs"] if self.dependent else [])]
+        plan = self.planned(known, self.models(sensitive), {name: {"role": "sensitive"} for name in sensitive})
+        plan["output"] = self.each({"order": ("keep", "keep", "shuffle"), "suppressed": ("drop", "star")})
+        if self.chance(0.25) or (self.persons and plan["output"] != {"order": "keep", "suppressed": "star"}):
+            plan["columns"][TAG] = {"role": "insensitive"}  # shows a judge whose row is whose
+        rows = self.rows(int(self.rng.integers(30, 160)), plan["columns"])
+        pseudonym = self.one(("keyed", "format"))  # one of them longer than others
+        publish = self.one(("key", pseudonym, "", "", "") if self.persons else (pseudonym, *[""] * 9))
+        if publish:
+            plan["columns"][PERSON]["publish"] = publish if publish == "key" else {"pseudonym": publish}
+        long = self.one(rows)[PERSON] if publish == pseudonym and self.chance(0.5) else ""
         for row in rows:
-            row["illness"] = draw.one((row["illness"],) * 4 + (row["illness"] + " ", row["illness"].upper()))
-    if draw.chance(0.1) and draw.method in (*LATTICE, "local", "mondrian"):
-        plan["output"]["intervals"] = "bounds"
-    single = len(plan["privacy"]) > 1 or draw.persons or draw.method in GROUPING
-    plan["data"]["on_missing"] = draw.one(("category", "category", "drop", "category" if single else "any"))
-    if draw.method not in (*GROUPING, "k-optimize") and not draw.persons and draw.chance(0.25):
-        plan["columns"][known[0]]["protect"] = {"model": "l-diversity", "l": 2}
-    # By its seed, a case that is run again is the same.
-    return RowsCase([(rows, plan | ({} if publish in ("keyed", "format") else {"seed": draw.seed}))])
+            row[PERSON] += "-of-the-old-register-12345678" if row[PERSON] == long else ""
+        if self.chance(0.15):  # second spellings, as a covert mark
+            for row in rows:
+                row["illness"] = self.one((row["illness"],) * 4 + (row["illness"] + " ", row["illness"].upper()))
+        single = len(plan["privacy"]) > 1 or self.persons or self.method in GROUPING
+        plan["data"]["on_missing"] = self.one(("category", "category", "drop", "category" if single else "any"))
+        if self.method not in (*GROUPING, "k-optimize") and not self.persons and self.chance(0.25):
+            plan["columns"][known[0]]["protect"] = {"model": "l-diversity", "l": 2}
+        return RowsCase([(rows, plan | ({} if publish == pseudonym else {"seed": self.seed}))])
 
+    def policy(self) -> RowsCase:
+        self.method, self.persons = self.one((*LATTICE, "local")), False
+        ((rows, plan),) = self.plain().releases
+        del plan["privacy"]
+        return RowsCase([(rows, plan | {"policy": self.one(list(POLICIES))})])
 
-def policy_case(draw: Drawing) -> RowsCase:
-    """A plan that leaves its promises to a policy."""
-    draw.method, draw.persons = draw.one((*LATTICE, "local")), False
-    ((rows, plan),) = plain_case(draw).releases
-    del plan["privacy"]
-    return RowsCase([(rows, plan | {"policy": draw.one(list(POLICIES))})])
+    def listed(self) -> RowsCase:
+        """k-map of a population at hand, or delta-presence of a list."""
+        self.method, self.persons, self.blanks = self.one(LATTICE), False, 0.0
+        ((rows, plan),) = self.plain().releases
+        plan["data"]["on_missing"], plan["output"] = "category", {"order": "shuffle"}
+        if self.chance(0.5):
+            plan["privacy"] = [{"model": "k-map", "k": 2 * self.k, "population": "population.csv"}]
+            return RowsCase([(rows, plan)], {"population.csv": [*rows, *self.rows(200, plan["columns"])]})
+        rows = [{**row, "in_study": self.one(("yes", "yes", "no", "no", "no"))} for row in rows]
+        subset = {"column": "in_study", "value": "yes"}
+        plan["privacy"] = [{"model": "delta-presence", "lower": 0.1, "upper": 0.7, "subset": subset}]
+        plan["columns"]["in_study"] = {"role": "sensitive"}
+        return RowsCase([(rows, plan)])
 
+    def private(self) -> RowsCase:
+        """Differential privacy: sound, or with a column that it must not publish."""
+        self.persons, self.blanks, self.method = False, 0.0, "safepub"
+        fault = self.one(("", "", "", "sensitive", "insensitive", "other columns", "pseudonyms", "keys"))
+        columns: Plan = {"illness": {"role": fault if fault in ("sensitive", "insensitive") else "identifier"}}
+        if fault in ("pseudonyms", "keys"):
+            publish = "key" if fault == "keys" else self.each({"pseudonym": ("keyed", "format")})
+            columns[PERSON] = {"role": "person" if fault == "keys" else "identifier", "publish": publish}
+        model = {"model": "differential-privacy", "epsilon": (0.5, 1, 1, 2, 2, 3, 13, 20), "delta": (1e-4, 1e-5)}
+        plan = self.planned(["age", "smoker"], [self.each(model)], columns)
+        rows = self.rows(int(self.rng.integers(600, 1500)), plan["columns"])
+        if fault == "other columns":
+            plan["other"] = self.one(("sensitive", "insensitive"))
+            del plan["columns"]["illness"]
+        return RowsCase([(rows, plan)], must_refuse=fault)
 
-def listed_case(draw: Drawing) -> RowsCase:
-    """k-map of a population at hand, or delta-presence of a list."""
-    draw.method, draw.persons, draw.blanks = draw.one(LATTICE), False, 0.0
-    ((rows, plan),) = plain_case(draw).releases
-    plan["data"]["on_missing"], plan["output"] = "category", {"order": "shuffle"}
-    if draw.chance(0.5):
-        plan["privacy"] = [{"model": "k-map", "k": 2 * draw.k, "population": "population.csv"}]
-        people = only((name for name in plan["columns"] if name in HIERARCHIES), (*rows, *draw.rows(200)))
-        return RowsCase([(rows, plan)], {"population.csv": people})
-    rows = [{**row, "in_study": draw.one(("yes", "yes", "no", "no", "no"))} for row in rows]
-    subset = {"column": "in_study", "value": "yes"}
-    plan["privacy"] = [{"model": "delta-presence", "lower": 0.1, "upper": 0.7, "subset": subset}]
-    plan["columns"]["in_study"] = {"role": "sensitive"}
-    return RowsCase([(rows, plan)])
+    def chain(self) -> RowsCase:
+        """Two or three releases of persons, some of whom leave or come; in half of them with noise, or drift."""
+        self.method, self.k = self.one(("optimal", "greedy", "samarati")), int(self.rng.integers(2, 5))
+        self.persons, drift, releases = True, self.one((0.0, 0.0, 0.3)), list[tuple[list[Row], Plan]]()
+        columns: Plan = {"illness": {"role": "sensitive"}, TAG: {"role": "insensitive"}}
+        if self.chance(0.5):
+            columns["height"] = {"role": "insensitive", "type": "decimal", "publish": {"noise": self.one((0.3, 1.0))}}
+            columns["lungs"] = {"role": "insensitive", "publish": {"pram": 0.6}}
+        plan = self.planned(["age", "smoker"], [{"model": "k-anonymity", "k": self.k}], columns) | {"seed": self.seed}
+        plan["method"]["suppression"] = self.one((0.1, 0.3))
+        names = {"height": 0} | plan["columns"]
+        people, newcomers = {row[PERSON]: row for row in self.rows(150, names)}, self.rows(60, names)
+        for number in range(self.one((2, 2, 3))):
+            if number:
+                people = {name: row for name, row in people.items() if not self.chance(0.03)}
+                people |= {f"new{len(newcomers)}": newcomers.pop() for _ in range(self.one((1, 3, 12)))}
+                plan |= {"previous": [f"out{earlier}" for earlier in range(number)]}
+            tags, rows = self.rng.permutation(10 * len(people)), []
+            for tag, (name, row) in zip(tags, people.items(), strict=False):
+                own = row | {PERSON: name, TAG: f"t{tag:06d}", "height": f"{float(row['height']) + drift * number:.1f}"}
+                rows.append({column: own[column] for column in plan["columns"]})
+            releases.append((rows, plan | {"data": {"source": f"rows{number}.csv"}}))
+        return RowsCase(releases)
 
-
-def private_case(draw: Drawing) -> RowsCase:
-    """Differential privacy: sound, or with a column that it must not publish."""
-    draw.persons, draw.blanks, draw.method = False, 0.0, "safepub"
-    fault = draw.one(("", "", "", "sensitive", "insensitive", "other columns", "pseudonyms", "keys"))
-    columns: Plan = {"illness": {"role": fault if fault in ("sensitive", "insensitive") else "identifier"}}
-    if fault == "pseudonyms":
-        columns[PERSON] = {"role": "identifier", "publish": draw.each({"pseudonym": ("keyed", "format")})}
-    elif fault == "keys":
-        columns[PERSON] = {"role": "person", "publish": "key"}
-    model = {"model": "differential-privacy", "epsilon": (0.5, 1, 1, 2, 2, 3, 13, 20), "delta": (1e-4, 1e-5)}
-    plan = draw.plan(["age", "smoker"], [draw.each(model)], columns)
-    rows = only(plan["columns"], draw.rows(int(draw.rng.integers(600, 1500))))
-    if fault == "other columns":
-        plan["other"] = draw.one(("sensitive", "insensitive"))
-        del plan["columns"]["illness"]
-    return RowsCase([(rows, plan)], must_refuse=fault)
-
-
-def chain_case(draw: Drawing) -> RowsCase:
-    """Two or three releases of persons, some of whom leave or come; in half of them numbers have noise, or drift."""
-    draw.method, draw.k = draw.one(("optimal", "greedy", "samarati")), int(draw.rng.integers(2, 5))
-    draw.persons, drift, releases = True, draw.one((0.0, 0.0, 0.3)), list[tuple[list[Row], Plan]]()
-    people, newcomers = {row[PERSON]: row for row in draw.rows(150)}, draw.rows(60)
-    columns: Plan = {"illness": {"role": "sensitive"}, TAG: {"role": "insensitive"}}
-    if draw.chance(0.5):
-        columns["height"] = {"role": "insensitive", "type": "decimal", "publish": {"noise": draw.one((0.3, 1.0))}}
-        columns["lungs"] = {"role": "insensitive", "publish": {"pram": 0.6}}
-    plan = draw.plan(["age", "smoker"], [{"model": "k-anonymity", "k": draw.k}], columns) | {"seed": draw.seed}
-    plan["method"]["suppression"] = draw.one((0.1, 0.3))
-    for number in range(draw.one((2, 2, 3))):
-        if number:
-            people = {name: row for name, row in people.items() if not draw.chance(0.03)}
-            people |= {f"new{len(newcomers)}": newcomers.pop() for _ in range(draw.one((1, 3, 12)))}
-            plan |= {"previous": [f"out{earlier}" for earlier in range(number)]}
-        tags, rows = draw.rng.permutation(10 * len(people)), []
-        for tag, (name, row) in zip(tags, people.items(), strict=False):
-            height = f"{float(row['height']) + drift * number:.1f}"
-            rows.append({**row, PERSON: name, TAG: f"t{tag:06d}", "height": height})
-        releases.append((only(plan["columns"], rows), plan | {"data": {"source": f"rows{number}.csv"}}))
-    return RowsCase(releases)
-
-
-def applied_case(draw: Drawing) -> RowsCase:
-    """A release whose recoding is applied to its rows and one more, or one less."""
-    draw.method = draw.one(LATTICE)
-    ((rows, plan),) = plain_case(draw).releases
-    plan["columns"][PERSON].pop("publish", None)
-    newcomer = draw.one(rows) | {PERSON: "newcomer"} | ({TAG: "t9999999"} if TAG in plan["columns"] else {})
-    return RowsCase([(rows, plan)], {"later.csv": draw.one(([*rows, newcomer], rows[:-1]))})
+    def applied(self) -> RowsCase:
+        """A release whose recoding is applied to its rows and one more, or one less."""
+        self.method = self.one(LATTICE)
+        ((rows, plan),) = self.plain().releases
+        plan["columns"][PERSON].pop("publish", None)
+        newcomer = self.one(rows) | {PERSON: "newcomer"} | ({TAG: "t9999999"} if TAG in plan["columns"] else {})
+        return RowsCase([(rows, plan)], {"later.csv": self.one(([*rows, newcomer], rows[:-1]))})
 
 
 def draw_rows(seed: int) -> RowsCase:
-    """One case: a plain release, or one of the special kinds."""
     draw = Drawing(seed)
-    shares = {private_case: 0.1, chain_case: 0.07, policy_case: 0.04, listed_case: 0.04, applied_case: 0.04}
-    drawn = draw.rng.choice([*shares, plain_case], p=[*shares.values(), 1 - sum(shares.values())])
-    case = drawn(draw)
-    case.kind = drawn.__name__.partition("_")[0]
+    kind = draw.rng.choice(["private", "chain", "policy", "listed", "applied", "plain"], p=SHARES)
+    case: RowsCase = getattr(draw, kind)()
+    case.kind = str(kind)
     return case

@@ -1,7 +1,4 @@
-"""Judges a published file of rows by itself: recounts it, and compares that with what the report signs.
-
-Raw rows show who is behind rows and whether labels are true, as to an acquaintance of everybody.
-"""
+"""Judges a published file of rows: recounts it, and compares that with its report; raw rows show whose rows are whose."""
 
 import json
 import re
@@ -14,11 +11,9 @@ from typing import Any
 import numpy as np
 from draw_rows import PERSON, POLICIES, TAG, Plan, Row, rows_of
 from findings import Outcome
-from labels import contains, is_star, rows_read_back
 
-import models
+from models import Members, contains, delta_of, is_star, of_class, risk_of, rows_read_back
 
-Key = tuple[str, ...]
 Classes = list[list[int]]
 FIGURED = ("k-anonymity", "alpha-k-anonymity", "average-risk", "beta-likeness", "delta-disclosure", "k-map")
 
@@ -30,9 +25,11 @@ def grouped(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, list[Any]]:
     return groups
 
 
-class Published:
-    """A release folder as it was written, beside its plan and, where it is known, who is behind each row."""
+def members_of(values: Iterable[tuple[str, str]]) -> Members:
+    return [frozenset(own) for own in grouped((person, text.strip().casefold()) for person, text in values).values()]
 
+
+class Published:
     def __init__(self, folder: Path, raw: list[Row], plan: Plan) -> None:
         self.folder, self.raw, self.columns, self.rows = folder, raw, plan["columns"], rows_of(folder / "data.csv")
         self.report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
@@ -54,7 +51,7 @@ class Published:
     def of_role(self, *roles: str) -> list[str]:
         return [name for name, own in self.columns.items() if own["role"] in roles and name in self.rows[0]]
 
-    def keys_of(self, rows: Sequence[Row]) -> list[Key]:
+    def keys_of(self, rows: Sequence[Row]) -> list[tuple[str, ...]]:
         return [tuple(row[name] for name in self.known) for row in rows]
 
     def classes(self, rows: Sequence[Row]) -> Classes:
@@ -70,170 +67,127 @@ class Published:
     def sizes(self, classes: Classes) -> list[int]:
         return [len({self.persons[place] for place in places}) for places in classes]
 
+    def wrong(self, model: Plan, classes: Classes) -> str | None:
+        """What is wrong about a promise, or about the figure that the report signs for it."""
+        (reached, holds), unit = self._reached(model, classes), "persons" if self.counts_persons else "rows"
+        same = [own for own in self.report["models"] if own["model"] == model["model"] and own["holds"]]
+        signed = next((own["reached"] for own in same if own.get("column") == model.get("column")), None)
+        if not holds:
+            return f"{model} is not kept: {reached:.6g} over {unit}; signed {signed}"
+        figured = signed is not None and model["model"] in FIGURED and model.get("variant") != "enhanced"
+        better = (signed - reached) * (1 if model["model"] in ("k-anonymity", "k-map") else -1) if figured else 0.0
+        reason = f"the figure of {model} is better than the file: {signed}, {reached:.6g} over {unit}"
+        return reason if better > 1e-5 * max(1.0, abs(reached)) else None
 
-def members_of(rows: Sequence[Row], persons: Sequence[str], column: str, places: Iterable[int]) -> models.Members:
-    """The values of each person of these rows, as people read them."""
-    values = grouped((persons[place], rows[place][column].strip().casefold()) for place in places)
-    return [frozenset(own) for own in values.values()]
-
-
-def judge_rows(outcome: Outcome, published: Published, verified: int) -> None:
-    """Everything that is judged of one release that was published."""
-    for judge in (_judge_counts, _judge_labels, _judge_identifiers, _judge_spellings, _judge_protected):
-        judge(outcome, published)
-    if published.promised[0]["model"] == "differential-privacy":
-        smallest = min(Counter(published.keys).values(), default=0)
-        judge_threshold(outcome, published.asks, f"has {smallest} of the drawn rows")
-    elif not published.persons:
-        outcome.judged["nothing, since persons are not known"] += 1
-    elif classes := published.classes(published.rows):
-        for model in published.promised:
-            outcome.add(f"model {model['model']}", _wrong(model, classes, published))
-        _judge_star_rows(outcome, published)
-        if verified == 0 and published.raw_rows:
-            _judge_read_back(outcome, published)
-
-
-def _wrong(model: Plan, classes: Classes, published: Published) -> str | None:
-    """What is wrong about a promise, or about the figure that the report signs for it."""
-    (reached, holds), unit = _reached(model, classes, published), "persons" if published.counts_persons else "rows"
-    same = [own for own in published.report["models"] if own["model"] == model["model"] and own["holds"]]
-    signed = next((own["reached"] for own in same if own.get("column") == model.get("column")), None)
-    if not holds:
-        return f"{model} is not kept: {reached:.6g} over {unit}; signed {signed}"
-    if signed is None or model["model"] not in FIGURED or model.get("variant") == "enhanced":
-        return None
-    off = (signed - reached) if model["model"] in ("k-anonymity", "k-map") else (reached - signed)
-    better = off > 1e-5 * max(1.0, abs(reached))
-    return f"the figure of {model} is better than the file: {signed}, {reached:.6g} over {unit}" if better else None
-
-
-def _reached(model: Plan, classes: Classes, published: Published) -> tuple[float, bool]:
-    """What a promise comes to in the published file, and whether that keeps it."""
-    name, sizes = model["model"], published.sizes(classes)
-    if name == "k-anonymity":
-        if published.asks.get("on_missing") == "any":  # a missing cell matches anything
-            keys = [key for key in published.keys if not is_star(key)]
+    def _reached(self, model: Plan, classes: Classes) -> tuple[float, bool]:
+        """What a promise comes to in the published file, and whether that keeps it."""
+        name, sizes, figures = model["model"], self.sizes(classes), list[float]()
+        if name == "k-anonymity" and self.asks.get("on_missing") == "any":  # a missing cell matches anything
+            keys = [key for key in self.keys if not is_star(key)]
             sizes = [
-                sum(all(a in (b, "") or not b for a, b in zip(key, one, strict=True)) for one in keys) for key in keys
+                sum(all("" in (a, b) or a == b for a, b in zip(key, one, strict=True)) for one in keys) for key in keys
             ]
-        return min(sizes), min(sizes) >= model["k"]
-    if "threshold" in model:
-        reached = models.risk_of(name, sizes, model.get("sampling_fraction", 1.0))
-        return reached, reached <= model["threshold"] * (1 + 1e-6)
-    if name in ("k-map", "delta-presence"):
-        return _of_list(model, classes, published)
-    members = [members_of(published.rows, published.persons, model["column"], places) for places in classes]
-    figures = [models.of_class(model, own, whole) for whole in _wholes(model, classes, published) for own in members]
-    holds = all(kept for _, kept in figures) and min(sizes) >= model.get("k", 1)
-    return (min if name == "l-diversity" else max)(figure for figure, _ in figures), holds
+        if name == "k-anonymity":
+            return min(sizes), min(sizes) >= model["k"]
+        if "threshold" in model:
+            reached = risk_of(name, sizes, model.get("sampling_fraction", 1.0))
+            return reached, reached <= model["threshold"] * (1 + 1e-6)
+        if name not in ("k-map", "delta-presence"):
+            return self._of_column(model, classes)
+        listed = rows_of(self.folder.parent / "population.csv") if name == "k-map" else self.raw
+        for places in classes:  # how many persons of the list does each stand for?
+            labels = [(own, self.rows[places[0]][own]) for own in self.known]
+            alike = sum(all(contains(label, row[own]) is not False for own, label in labels) for row in listed)
+            figures.append(max(alike, len(places)) if name == "k-map" else len(places) / max(alike, 1))
+        low, high = (model["k"], np.inf) if name == "k-map" else (model["lower"] - 1e-6, model["upper"] + 1e-6)
+        worst = max(figures, key=lambda figure: max(figure - high, low - figure))
+        return worst, low <= worst <= high
 
+    def _of_column(self, model: Plan, classes: Classes) -> tuple[float, bool]:
+        """Classes compared with the raw rows, and with the published ones where all of those are in classes."""
+        column, raw = model["column"], self.raw
+        if self.asks.get("on_missing") == "drop":
+            raw = [row for row in raw if all(row[name] for name in self.known)]
+        persons = (row[PERSON] if self.counts_persons else str(at) for at, row in enumerate(raw))
+        wholes = [members_of(zip(persons, (row[column] for row in raw), strict=True))]
+        values = [(person, row[column]) for person, row in zip(self.persons, self.rows, strict=True)]
+        if model.get("against") != "raw" and sum(map(len, classes)) == len(values):
+            wholes.append(members_of(values))
+        members = [members_of(values[place] for place in places) for places in classes]
+        figures = [of_class(model, own, whole) for whole in wholes for own in members]
+        holds = all(kept for _, kept in figures) and min(self.sizes(classes)) >= model.get("k", 1)
+        return (min if model["model"] == "l-diversity" else max)(figure for figure, _ in figures), holds
 
-def _wholes(model: Plan, classes: Classes, published: Published) -> list[models.Members]:
-    """The tables that classes are compared with: the raw rows, and where all are in classes, the published ones."""
-    raw, shown = published.raw, [place for places in classes for place in places]
-    if published.asks.get("on_missing") == "drop":
-        raw = [row for row in raw if all(row[name] for name in published.known)]
-    persons = [row[PERSON] if published.counts_persons else str(place) for place, row in enumerate(raw)]
-    wholes = [members_of(raw, persons, model["column"], range(len(raw)))]
-    if model.get("against") != "raw" and len(shown) == len(published.rows):
-        wholes.append(members_of(published.rows, published.persons, model["column"], shown))
-    return wholes
-
-
-def _of_list(model: Plan, classes: Classes, published: Published) -> tuple[float, bool]:
-    """k-map and delta-presence: how many persons of a list each class stands for, by its labels."""
-    of_map, figures = model["model"] == "k-map", []
-    listed = rows_of(published.folder.parent / "population.csv") if of_map else published.raw
-    for places in classes:
-        labels = [(name, published.rows[places[0]][name]) for name in published.known]
-        alike = sum(all(contains(label, row[name]) is not False for name, label in labels) for row in listed)
-        figures.append(max(alike, len(places)) if of_map else len(places) / max(alike, 1))
-    low, high = (model["k"], np.inf) if of_map else (model["lower"] - 1e-6, model["upper"] + 1e-6)
-    worst = max(figures, key=lambda figure: max(figure - high, low - figure))
-    return worst, low <= worst <= high
-
-
-def _judge_counts(outcome: Outcome, published: Published) -> None:
-    report, count = published.report, len(published.rows)
-    stars = report["suppressed_rows"] if report["published_rows"] < count else 0
-    reason = f"signed {report['published_rows']}, counted {count - stars}"
-    outcome.add("published rows", reason, report["published_rows"] != count - stars)
-    if not (published.asks.get("previous") or report["dropped_rows"] or "subset" in published.promised[0]):
-        reason = f"signed {report['rows']}, counted {len(published.raw)}"
-        outcome.add("raw rows", reason, report["rows"] != len(published.raw))
-
-
-def _judge_labels(outcome: Outcome, published: Published) -> None:
-    """Every label contains the raw value, where it is known which row is whose; so do printed bounds."""
-    if published.asks["method"] == "microaggregation" or not published.raw_rows:
-        return
-    untrue = list[str]()
-    for row, own in zip(published.rows, published.raw_rows, strict=True):
-        for name in published.known:
-            held, ends = contains(row[name], own[name]), (row.get(f"{name}_min"), row.get(f"{name}_max"))
-            outcome.judged["labels read" if held is not None else "labels not read"] += 1
-            untrue += [f"{name} as {row[name]}"] if held is False else []
-            if own[name] and all(ends) and contains(f"{ends[0]}-{ends[1]}", own[name]) is False:
-                untrue.append(f"{name} with the bounds {ends}")
-    outcome.add("labels are true", f"{len(untrue)} labels do not contain the raw value: {untrue[:1]}", untrue)
-
-
-def _judge_identifiers(outcome: Outcome, published: Published) -> None:
-    """No raw identifier stands in a file to hand out; no pseudonym stands out by its shape."""
-    paths = [*published.folder.glob("*-external.*"), published.folder / "data.csv"]
-    texts = "\n".join(path.read_text(encoding="utf-8") for path in paths)
-    if PERSON in published.columns:
-        leaked = sum(owner in texts for owner in {row[PERSON] for row in published.raw})
+    def judge_file(self, outcome: Outcome) -> None:
+        """How many rows it has, whether it has an identifier, a rare shape of pseudonyms, a second spelling."""
+        report, paths = self.report, [*self.folder.glob("*-external.*"), self.folder / "data.csv"]
+        stars = report["suppressed_rows"] if report["published_rows"] < len(self.rows) else 0
+        counted = {"published rows": (report["published_rows"], len(self.rows) - stars)}
+        if not (self.asks.get("previous") or report["dropped_rows"] or "subset" in self.promised[0]):
+            counted["raw rows"] = (report["rows"], len(self.raw))
+        for what, (signed, count) in counted.items():
+            outcome.add(what, f"signed {signed}, counted {count}", signed != count)
+        texts = "\n".join(path.read_text(encoding="utf-8") for path in paths)
+        leaked = sum(owner in texts for owner in {row[PERSON] for row in self.raw if PERSON in self.columns})
         outcome.add("no identifier", f"{leaked} of them are in files to hand out", leaked)
-    if isinstance(published.publish, dict):
-        names = {row[PERSON] for row in published.rows} - {"*"}
-        keyed = published.publish["pseudonym"] == "keyed"  # signs are chance
-        shapes = Counter(len(name) if keyed else re.sub(r"[^\W\d]", "a", re.sub(r"\d", "9", name)) for name in names)
-        rare = min(shapes.values(), default=published.k)
-        reason = f"a shape of pseudonyms has {rare} of {len(names)} persons, k = {published.k}"
-        outcome.add("shapes of pseudonyms", reason, rare < max(published.k, 2))
+        if isinstance(self.publish, dict):
+            keyed, names = self.publish["pseudonym"] == "keyed", {row[PERSON] for row in self.rows} - {"*"}
+            signs = "." if keyed else r"[^\W\d]"  # those of keyed ones are chance
+            shapes = Counter(re.sub(signs, "a", name if keyed else re.sub(r"\d", "9", name)) for name in names)
+            rare = min(shapes.values(), default=self.k)
+            reason = f"a shape of pseudonyms has {rare} of {len(names)} persons, k = {self.k}"
+            outcome.add("shapes of pseudonyms", reason, rare < max(self.k, 2))
+        promised = {model.get("column") for model in self.promised}
+        for name in self.rows[0]:  # capitals count where the plan promises one spelling
+            values = {text: unicodedata.normalize("NFC", text).strip() for text in {row[name] for row in self.rows}}
+            spelled = grouped((value.casefold() if name in promised else value, text) for text, value in values.items())
+            worst, what = max(map(len, spelled.values())), "one spelling" + (" (promised)" if name in promised else "")
+            outcome.add(what, f"{worst} spellings of one value of {name}", worst > 1)
+
+    def judge_labels(self, outcome: Outcome) -> None:
+        """Labels contain raw values; protected ones are not told by the other ones."""
+        untrue, raw_rows = list[str](), self.raw_rows if self.asks["method"] != "microaggregation" else []
+        for row, own in zip(self.rows, raw_rows, strict=False):
+            for name in self.known:
+                held = contains(row[name], own[name])
+                outcome.judged["labels read" if held is not None else "labels not read"] += 1
+                untrue += [f"{name} as {row[name]}"] if held is False else []
+        outcome.add("labels are true", f"{len(untrue)} labels do not contain the raw value: {untrue[:1]}", untrue)
+        for name in [name for name in self.known if "protect" in self.columns[name]]:
+            shown = [row for row in self.rows if row[name].strip("*")]
+            groups = grouped((tuple(row[one] for one in self.known if one != name), row[name]) for row in shown)
+            alone = sum(len(set(labels)) < 2 for labels in groups.values())
+            outcome.add("protected column", f"{alone} of {len(groups)} groups disclose {name}", alone)
+
+    def judge_suppressed(self, outcome: Outcome, verified: bool) -> None:
+        """Suppressed rows that keep sensitive values are k at least; if verified, no column tells what is missing."""
+        promised = {model["column"] for model in self.promised if "column" in model}
+        if self.stars and self.asks.get("suppressed") == "star":
+            shown = [name for name in promised if any(self.rows[place][name].strip("*") for place in self.stars)]
+            (count,) = self.sizes([self.stars])
+            reason = f"{count} members of {len(self.stars)} suppressed rows keep {', '.join(shown)}, k = {self.k}"
+            outcome.add("rows of *", reason, shown and count < self.k)
+        exact = self.promised[0]["model"] == "k-anonymity" and self.asks.get("on_missing") != "any"
+        if verified and exact and self.raw_rows:
+            k, sources = self.promised[0]["k"], set(self.of_role("sensitive", "insensitive")) - {TAG}
+            rows, how = rows_read_back(self.rows, self.raw_rows, self.known, sorted(sources), k, self.stars)
+            small = [size for size in self.sizes(self.classes(rows)) if size < k] if how else []
+            reason = f"{how}; {sum(small)} in classes below {k}, least {min(small, default=0)}"
+            outcome.add("columns read back", reason, small)
 
 
-def _judge_spellings(outcome: Outcome, published: Published) -> None:
-    """One spelling of each value: a second one carries what the first does not; of judged columns capitals, too."""
-    promised = {model.get("column") for model in published.promised}
-    for name in published.rows[0]:
-        texts = {text: unicodedata.normalize("NFC", text).strip() for text in {row[name] for row in published.rows}}
-        values = grouped((value.casefold() if name in promised else value, text) for text, value in texts.items())
-        worst, what = max(map(len, values.values())), "one spelling" + (" (promised)" if name in promised else "")
-        outcome.add(what, f"{worst} spellings of one value of {name}", worst > 1)
-
-
-def _judge_protected(outcome: Outcome, published: Published) -> None:
-    """Rows alike in all other quasi-identifiers have two labels of a protected one at least, where they have one."""
-    for name in [name for name in published.known if "protect" in published.columns[name]]:
-        shown = [row for row in published.rows if row[name].strip("*")]
-        groups = grouped((tuple(row[one] for one in published.known if one != name), row[name]) for row in shown)
-        alone = sum(len(set(labels)) < 2 for labels in groups.values())
-        outcome.add("protected column", f"{alone} of {len(groups)} groups disclose {name}", alone)
-
-
-def _judge_star_rows(outcome: Outcome, published: Published) -> None:
-    """Suppressed rows that keep sensitive values are k at least: who is in no class must be one of them."""
-    rows, promised = published.stars, {model["column"] for model in published.promised if "column" in model}
-    if rows and published.asks.get("suppressed") == "star":
-        shown = [name for name in promised if any(published.rows[place][name].strip("*") for place in rows)]
-        (count,) = published.sizes([rows])
-        reason = f"{count} members of {len(rows)} suppressed rows keep {', '.join(shown)}, k = {published.k}"
-        outcome.add("rows of *", reason, shown and count < published.k)
-
-
-def _judge_read_back(outcome: Outcome, published: Published) -> None:
-    """The file's own columns read back into its labels: k as a reader of the whole file reaches it."""
-    if published.promised[0]["model"] == "k-anonymity" and published.asks.get("on_missing") != "any":
-        k, sources = published.promised[0]["k"], set(published.of_role("sensitive", "insensitive")) - {TAG}
-        rows, how = rows_read_back(
-            published.rows, published.raw_rows, published.known, sorted(sources), k, published.stars
-        )
-        small = [size for size in published.sizes(published.classes(rows)) if size < k] if how else []
-        reason = f"{how}; {sum(small)} in classes below {k}, least {min(small, default=0)}"
-        outcome.add("columns read back", reason, small)
+def judge_rows(outcome: Outcome, own: Published, verified: int) -> None:
+    own.judge_file(outcome)
+    own.judge_labels(outcome)
+    if own.promised[0]["model"] == "differential-privacy":
+        smallest = min(Counter(own.keys).values(), default=0)
+        judge_threshold(outcome, own.asks, f"has {smallest} of the drawn rows")
+    elif not own.persons:
+        outcome.judged["nothing, since persons are not known"] += 1
+    elif classes := own.classes(own.rows):
+        for model in own.promised:
+            outcome.add(f"model {model['model']}", own.wrong(model, classes))
+        own.judge_suppressed(outcome, verified == 0)
 
 
 def judge_threshold(outcome: Outcome, plan: Plan, printed: str) -> None:
@@ -241,38 +195,29 @@ def judge_threshold(outcome: Outcome, plan: Plan, printed: str) -> None:
     model, named = plan.get("privacy", [{}])[0], re.search(r"has ([\d,]+) of the drawn rows", printed)
     if model.get("model") == "differential-privacy" and named:
         k = int(named[1].replace(",", ""))
-        delta = models.delta_of(0.9 * model["epsilon"], k)
+        delta = delta_of(0.9 * model["epsilon"], k)
         reason = f"delta is {delta:.3g} for k = {k}, epsilon {model['epsilon']:g}; promised {model['delta']}"
         outcome.add("delta", reason, delta > model["delta"] * 1.0001)
 
 
 def judge_chain(outcome: Outcome, chain: Sequence[Published]) -> None:
-    """Every history of classes, in each release or none, is that of k published persons; also of those who are gone."""
+    """Every history of classes is that of k persons; a value is published alike, and numbers do not average out."""
     keys = [dict(zip(published.persons, published.keys, strict=True)) for published in chain]
-    histories = {
-        one: tuple(None if is_star(own.get(one, ())) else own[one] for own in keys) for own in keys for one in own
-    }
+    persons = {person for own in keys for person in own}
+    histories = {one: tuple(None if is_star(own.get(one, ())) else own[one] for own in keys) for one in persons}
     small = [size for history, size in Counter(histories.values()).items() if any(history) and size < chain[-1].k]
-    reason = (
-        f"{len(small)} histories are shared by fewer than k = {chain[-1].k} persons, one by {min(small, default=0)}"
-    )
+    reason = f"{len(small)} histories are shared by fewer than k = {chain[-1].k}, one by {min(small, default=0)}"
     outcome.add("chain of releases", reason, small)
-    for name, column in chain[0].columns.items():
-        if "noise" in column.get("publish", ()) or "pram" in column.get("publish", ()):
-            _judge_draws(outcome, chain, name)
-
-
-def _judge_draws(outcome: Outcome, chain: Sequence[Published], name: str) -> None:
-    """A value is published alike in all releases, and the average of numbers is no closer than those of one release."""
-    rows = [zip(one.persons, one.raw_rows, one.rows, strict=True) for one in chain]
-    values = grouped((person, (raw[name], row[name])) for own in rows for person, raw, row in own).values()
-    again = sum(len({raw for raw, _ in own}) == 1 < len(set(own)) for own in values)
-    outcome.add("drawn once", f"{again} persons' values of {name} are published in several ways", again)
-    if "noise" in chain[0].columns[name]["publish"]:
-        whole = [own for own in values if len(own) == len(chain)]
-        off = np.array([[float(shown) - float(raw) for raw, shown in own] for own in whole])
-        average, single = np.sqrt(np.mean(off.mean(axis=1) ** 2)), np.sqrt(np.mean(off**2, axis=0)).min()
-        outcome.add("noise averages", f"{name} deviates by {average:.3g}, not {single:.3g}", average < 0.9 * single)
+    for name in [name for name, own in chain[0].columns.items() if "publish" in own]:
+        rows = [zip(one.persons, one.raw_rows, one.rows, strict=True) for one in chain]
+        values = grouped((person, (raw[name], row[name])) for own in rows for person, raw, row in own).values()
+        again = sum(len({raw for raw, _ in own}) == 1 < len(set(own)) for own in values)
+        outcome.add("drawn once", f"{again} persons' values of {name} are published in several ways", again)
+        if "noise" in chain[0].columns[name]["publish"]:
+            whole = [own for own in values if len(own) == len(chain)]
+            off = np.array([[float(shown) - float(raw) for raw, shown in own] for own in whole])
+            average, single = np.sqrt(np.mean(off.mean(axis=1) ** 2)), np.sqrt(np.mean(off**2, axis=0)).min()
+            outcome.add("noise averages", f"{name} deviates by {average:.3g}, not {single:.3g}", average < 0.9 * single)
 
 
 def judge_applied(outcome: Outcome, published: Published, later: Sequence[Row]) -> None:
