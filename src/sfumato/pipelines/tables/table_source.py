@@ -182,6 +182,8 @@ def _plain_columns(path: Path, plan: TablePlan, published: bool) -> Columns:
     # What is to be protected needs a header, which says what is what; what others published may have none.
     cells = cells_without_header(path, names, plan.table.value, plan.table.dialect) if published and names else None
     if cells is None:
-        read = read_columns(path, plan.table.dialect) if published else read_delimited_cells(path, plan.table)
+        read = (
+            read_columns(path, plan.table.dialect, published) if published else read_delimited_cells(path, plan.table)
+        )
         cells = with_masks(read, path.name)
     return with_statuses(as_cells(with_names(cells, plan.table), plan), plan.table.value, published)

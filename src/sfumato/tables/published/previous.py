@@ -125,7 +125,7 @@ def _release(folder: Path, beside: Path | None = None) -> Release:
         key: _placed(dimension, beside) if beside else dimension.placed(plan.folder)
         for key, dimension in plan.dimensions.items()
     }
-    columns = read_columns(folder / "table.csv")
+    columns = read_columns(folder / "table.csv", published=True)
     reach = _reach(replace(plan, dimensions=dimensions), columns)
     return Release(Sheet(folder.name, dimensions, columns), read_published(columns, plan), reach)
 
