@@ -326,9 +326,12 @@ def run_once(
 
 
 def _worker_for(call: Call, limits: WorkerLimits, folder: Path | None) -> Worker:
-    """A worker that may open its folder, and the folders of the files that the call is about."""
-    files = [argument for argument in call.arguments if isinstance(argument, Path)]
-    return shared_template().start(limits, folder, confined={file.parent for file in files})
+    """A worker that may open its folder, and the folders of the files that the call is about.
+
+    Without a folder of its own it puts temporary files where the first of these lies: it may write nowhere else.
+    """
+    places = [argument.parent for argument in call.arguments if isinstance(argument, Path)]
+    return shared_template().start(limits, folder or next(iter(places), None), confined=places)
 
 
 def _end_in_time(worker: Worker, watch: Watch, seconds: float, done: threading.Event) -> None:
