@@ -1,4 +1,4 @@
-"""Workers of pages: without a folder of their own they read the file that they are given, in any encoding, and no other."""
+"""Workers of pages: without a folder of their own they read the file that they are given, and no other."""
 
 import pytest
 
