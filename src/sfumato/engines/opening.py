@@ -81,13 +81,13 @@ def _opened(data: Any, plan: Plan, name: EngineName | None, columns: tuple[str, 
 def _planned(plan: Plan) -> Path | str:
     if plan.data.source is None:
         raise PlanError("data.source is missing.", "Name the file in the plan, or hand the data over.", "no-source")
-    return plan.data.source if "://" in plan.data.source else plan.folder / plan.data.source
+    return str(plan.data.source) if plan.data.source.is_address else plan.data.source.within(plan.folder)
 
 
 def _data_plan(plan: Plan) -> DataPlan:
     """How rows are read, with the codes of columns, and its folder found from the plan's."""
     data = plan.data if plan.data.codes else plan.source_data
-    return data if data.temp_folder is None else replace(data, temp_folder=str(plan.folder / data.temp_folder))
+    return data if data.temp_folder is None else replace(data, temp_folder=data.temp_folder.located(plan.folder))
 
 
 def _spark(data: Any, plan: Plan, name: EngineName | None, columns: tuple[str, ...]) -> Engine:

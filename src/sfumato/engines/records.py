@@ -115,7 +115,8 @@ def _read_parquet(path: Path) -> list[dict[str, Any]]:
         from pyarrow import ArrowException
         from pyarrow.parquet import read_table
     try:
-        rows: list[dict[str, Any]] = read_table(path).to_pylist()
+        with path.open("rb") as stream:
+            rows: list[dict[str, Any]] = read_table(stream).to_pylist()
     except ArrowException:
         raise ValueError("not Parquet") from None
     return rows

@@ -45,6 +45,7 @@ from sfumato.pipelines.stages.limits import with_limits
 from sfumato.pipelines.stages.reading import published_reading
 from sfumato.pipelines.stages.reporting import Outcome, report_of
 from sfumato.pipelines.stages.shared_counts import SharedCounts
+from sfumato.shapes.paths import PlanPath
 
 if TYPE_CHECKING:
     from sfumato.pipelines.previous.placing import Placed
@@ -141,9 +142,10 @@ def _sourced(plan: Plan, data: Any) -> Plan:
     """The plan with the source that is really read."""
     if not isinstance(data, str | Path):
         return plan
-    if "://" in str(data):
-        return replace(plan, data=replace(plan.data, source=str(data)))
-    return replace(plan, data=replace(plan.data, source=str(Path(data).resolve())))
+    source = PlanPath(data)
+    return replace(
+        plan, data=replace(plan.data, source=source if source.is_address else PlanPath(Path(data).resolve()))
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,8 +81,7 @@ def open_source(connection: Any, path: Path, data: DataPlan, names: Sequence[str
         names: The columns' names when a CSV file has no header.
         scratch: A private folder for files that live as long as the engine.
     """
-    if not path.exists():
-        files_of(path)
+    files_of(path)
     opener: Callable[[Any, Path, DataPlan, Sequence[str], Path], Source] = {
         "csv": _csv,
         "parquet": _parquet,
@@ -176,13 +175,11 @@ def _narrowed(connection: Any, table: str, kinds: list[tuple[str, str]]) -> list
 
 def _duckdb(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
     connection.execute(f"ATTACH {sql.text(str(path))} AS source (READ_ONLY)").fetchall()
-    tables = [
-        row[0]
-        for row in connection.execute(
-            "SELECT table_name FROM duckdb_tables() WHERE database_name = 'source'"
-        ).fetchall()
-    ]
-    return _described(connection, f"source.{sql.name(table_named(data.table, tables))}")
+    # Views are not followed: they may read other files. A view may have the name of a table in another schema.
+    found = "SELECT table_name, schema_name FROM duckdb_tables() WHERE database_name = 'source' AND NOT internal"
+    tables = dict(connection.execute(f"{found} ORDER BY schema_name = 'main', schema_name").fetchall())
+    table = table_named(data.table, [*tables])
+    return _described(connection, f"source.{sql.name(tables[table])}.{sql.name(table)}")
 
 
 def _sqlite(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:

@@ -9,6 +9,7 @@ from typing import Any
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
+from sfumato.confinement import check_open
 from sfumato.dataclass import dataclass
 from sfumato.delimited.decimal_marks import COMMA_NUMBER
 from sfumato.delimited.dialect import DecimalMark
@@ -82,7 +83,10 @@ def of_frame(frame: Any, hidden: tuple[str, ...] = ()) -> SparkSource:
 
 def of_path(spark: Any, path: str, plan: DataPlan, names: Sequence[str]) -> SparkSource:
     """The source for files; a path may be an address that Spark's file systems know (s3a://, hdfs://)."""
-    folder = "://" in path or Path(path).is_dir()
+    address = "://" in path
+    if not address:
+        check_open(path)
+    folder = address or Path(path).is_dir()
     form = plan.format or ("parquet" if folder else format_of(Path(path), plan))
     if form == "parquet":
         return _parquet(spark, path)

@@ -22,6 +22,7 @@ from sfumato.microdata.publishing.perturbation import Microaggregate, Perturbati
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.shapes.frozen import FrozenDict
 from sfumato.shapes.parts import plan_part
+from sfumato.shapes.paths import PlanPath
 from sfumato.shapes.records import Note, TextOrNumber, record_of
 from sfumato.shapes.release_plan import ReleasePlan
 from sfumato.shapes.shapes import Choice, Either, Number
@@ -216,7 +217,7 @@ class Plan:
     other: OtherRole | None = None
     reasons: Mapping[str, str] = field(default_factory=dict, compare=False)
     policy: PolicyPlan | None = None
-    previous: tuple[str, ...] = ()
+    previous: tuple[PlanPath, ...] = ()
     person_secret: str = field(default="", repr=False)
     files: Mapping[str, FilePlan] = field(default_factory=dict)
     notes: tuple[str, ...] = field(default=(), compare=False)

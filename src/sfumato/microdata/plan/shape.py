@@ -15,9 +15,10 @@ from sfumato.microdata.plan.model import (
     UtilityPlan,
 )
 from sfumato.microdata.plan.policy_plan import POLICY
+from sfumato.shapes.paths import FilePath
 from sfumato.shapes.records import record_of
 from sfumato.shapes.release_plan import RELEASE
-from sfumato.shapes.shapes import Choice, Integer, Key, ListOf, MapOf, Record, Text
+from sfumato.shapes.shapes import Choice, Integer, Key, ListOf, MapOf, Record
 
 FILE = record_of(FilePlan, "a file, and how it is joined to others")
 COLUMN = record_of(ColumnPlan, "what a column is")
@@ -28,7 +29,9 @@ PLAN = Record(
         "version": Key(Integer(1, 1, "of the language of plans"), required=True),
         "data": Key(DATA),
         "policy": Key(POLICY),
-        "previous": Key(ListOf(Text(), about="folders of earlier releases of the same persons, relative to the plan")),
+        "previous": Key(
+            ListOf(FilePath(), about="folders of earlier releases of the same persons, relative to the plan")
+        ),
         "files": Key(MapOf(FILE, 1, "several files that are joined by keys, in place of data.source")),
         "columns": Key(MapOf(COLUMN, 1, "every column by its name: what it is, and how it may be published")),
         "other": Key(Choice(get_args(OtherRole), about="what columns are that the plan does not mention")),

@@ -44,11 +44,11 @@ def source_of(plan: Plan) -> Path:
         PlanError: It names none, or a table of a database.
     """
     source = plan.data.source
-    if source is None or "://" in source:
+    if source is None or source.is_address:
         raise PlanError(
             "the plan names no file of raw rows to attack with.", "Give them: sfumato attack DIR --raw FILE.", "raw"
         )
-    return plan.folder / source
+    return source.within(plan.folder)
 
 
 def raw_of(release: Path) -> Path:

@@ -114,7 +114,7 @@ def _with_one_quasi_identifier(whole: dict[str, Any]) -> dict[str, Any]:
 def setting_of(plan: Plan) -> Setting:
     """What rows are judged by, as the plan says it."""
     assert plan.policy is not None
-    people = None if plan.policy.zip_population is None else people_of(plan.folder / plan.policy.zip_population)
+    people = None if plan.policy.zip_population is None else people_of(plan.policy.zip_population.within(plan.folder))
     return Setting(date.today(), people, plan.policy.code_column)
 
 

@@ -46,7 +46,7 @@ def reveal(
     plan = read_plan(folder / "plan.yaml")
     name = _column(list(plan.pseudonyms), column)
     operation = plan.pseudonyms[name]
-    own = folder / KEY_FILE if operation.key_file is None else plan.folder / operation.key_file
+    own = folder / KEY_FILE if operation.key_file is None else operation.key_file.within(plan.folder)
     path = own if key is None else Path(key)
     secret_key = read_key(path)
     if secret_key.fingerprint != _fingerprint(folder, name):

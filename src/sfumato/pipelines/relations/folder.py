@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import FrameHolder, PublishedRows
-from sfumato.engines.written.formulas import separator_of
+from sfumato.engines.written.formulas import quote_formulas, separator_of
 from sfumato.folders import Scratch, link, staged
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.write import plan_dict, plan_text
@@ -61,6 +61,8 @@ class FilesRelease:
             for name, rows in self.published.items():
                 target = stage / f"{name}.{self.plan.output.format}"
                 _write(rows, target, self.plan)
+                if self.plan.output.quotes_formulas:
+                    quote_formulas(target, rows.columns, separator_of(rows, self.plan.data.separator))
                 seals[name] = sha256(target.read_bytes()).hexdigest()
             write_private(stage / "plan.yaml", plan_text(self.plan, home or place))
             write_private(stage / "report.json", json.dumps({**self.figures, "sha256": seals}, indent=2) + "\n")

@@ -142,7 +142,7 @@ def _key_secret(file: OpenFile, plan: Plan) -> str:
     """
     if file.file.key_file is None:
         return plan.secret
-    return read_key(plan.folder / file.file.key_file).part(f"keys of {file.name}", 32).hex()
+    return read_key(file.file.key_file.within(plan.folder)).part(f"keys of {file.name}", 32).hex()
 
 
 def _publish(

@@ -149,8 +149,8 @@ def _crossings(plans: Sequence[TablePlan], tables: Sequence[Any]) -> list[tuple[
 def _linked(plans: Sequence[TablePlan]) -> tuple[tuple[Chain, ...], frozenset[str]]:
     """The columns that determine each other in the records of a plan; nothing where they do not lie there."""
     first = plans[0]
-    records = first.folder / (first.table.microdata or "")
-    if not first.tables or not records.is_file():
+    records = None if first.table.microdata is None else first.table.microdata.within(first.folder)
+    if not first.tables or records is None or not records.is_file():
         return (), frozenset()
     placed = [{key: part.placed(first.folder) for key, part in own.dimensions.items()} for own in first.tables]
     return chains_of(first, records, placed)

@@ -119,7 +119,7 @@ def run_plan(plan: TablePlan, progress: Progress | None = None, asked: Callable[
 def _file(plan: TablePlan, table: Any = None) -> Path | None:
     """The file of a table, where it comes from one."""
     if table is None:
-        return None if plan.table.source is None else plan.folder / plan.table.source
+        return None if plan.table.source is None else plan.table.source.within(plan.folder)
     return Path(table) if isinstance(table, str | Path) else None
 
 

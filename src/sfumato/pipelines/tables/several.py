@@ -120,7 +120,7 @@ def sheets_of(plan: TablePlan, table: Any = None, releases: Sequence[Release] = 
     crossings, chains, recorded = crossings_of(plan), tuple[Chain, ...](), frozenset[str]()
     placed = [{key: part.placed(plan.folder) for key, part in crossing.dimensions.items()} for crossing in crossings]
     if plan.table.microdata is not None or (table is not None and plan.tables):
-        data = plan.folder / plan.table.microdata if plan.table.microdata else table
+        data = plan.table.microdata.within(plan.folder) if plan.table.microdata else table
         columns = [_crossed(plan, crossing, data) for crossing in crossings]
         chains, recorded = chains_of(plan, data, [*placed, *(release.sheet.dimensions for release in releases)])
         plan = of_crossed(plan)
@@ -171,7 +171,7 @@ def _read(plan: TablePlan, crossing: Crossing, table: Any) -> Columns:
         raise PlanError(
             f"table {crossing.name} has no source.", "Name the file with its cells, or table.microdata.", "no-source"
         )
-    path = plan.folder / crossing.source
+    path = crossing.source.within(plan.folder)
     with errors_in(path, plan.table, crossing.dimensions):
         columns = read_delimited_cells(path, plan.table)
         _check_alone(plan, crossing, columns)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
+from sfumato.shapes.paths import PlanPath
 from sfumato.tables.batch.safety import Requests
 from sfumato.tables.cell_key.key_spread import check_spread, spread_of
 from sfumato.tables.cells.cells import Mask
@@ -245,7 +246,7 @@ def _dimensions(trees: Sequence[Tree], scratch: Path) -> dict[str, Dimension]:
     for place, tree in enumerate(trees):
         path = scratch / f"{place}.hrc"
         path.write_text(hrc_text(tree), encoding="utf-8")
-        dimensions[tree.name] = Dimension(column=tree.name, hierarchy=str(path), total=tree.root[0])
+        dimensions[tree.name] = Dimension(column=tree.name, hierarchy=PlanPath(path), total=tree.root[0])
     return dimensions
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.errors import DataError, PromiseError, UnattainableError
+from sfumato.shapes.paths import PlanPath
 from sfumato.tables.attack.known_ends import known_line
 from sfumato.tables.batch.joint_table import joined
 from sfumato.tables.batch.presence import Presence, presence_of, same_respondents
@@ -101,8 +102,8 @@ def _with_attackers(part: Part, table: OfficeTable) -> Part:
         frequency="freq",
         contributions=names,
         contributors=tuple(holders.texts),
-        cells="-",
-        relations="-",
+        cells=PlanPath("-"),
+        relations=PlanPath("-"),
     )
     facts = Facts(table.values, table.frequency, table.holdings, largest, part.finest, not names, holders)
     return with_own_cells(with_attackers(TablePlan(table=source), part, facts))

@@ -48,11 +48,11 @@ def read_source(plan: TablePlan) -> Columns:
     name = plan.table.source or plan.table.cells
     if name is None:
         raise PlanError("table.source is missing.", "Name the file with the cells.", "no-source")
-    described = None if plan.table.metadata is None else plan.folder / plan.table.metadata
+    described = None if plan.table.metadata is None else plan.table.metadata.within(plan.folder)
     office = office_columns(
-        plan.folder / name, plan.table.value, described, False, plan.table.encoding, plan.table.tolerance
+        name.within(plan.folder), plan.table.value, described, False, plan.table.encoding, plan.table.tolerance
     )
-    return read_delimited_cells(plan.folder / name, plan.table) if office is None else office
+    return read_delimited_cells(name.within(plan.folder), plan.table) if office is None else office
 
 
 def build(plan: TablePlan, columns: Columns) -> list[Part]:

@@ -141,7 +141,8 @@ def _column(columns: Columns, name: str, default: Numbers) -> Numbers:
 
 
 def _relations(plan: TablePlan, places: dict[str, int]) -> Relations:
-    path = plan.folder / (plan.table.relations or "")
+    assert plan.table.relations is not None  # it goes together with cells
+    path = plan.table.relations.within(plan.folder)
     if path.suffix.lower() == ".jj":
         return read_jj(path, plan.table.encoding).relations()
     columns = read_columns(path, plan.table.dialect)

@@ -10,6 +10,7 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.faults import place_in, title_line
+from sfumato.delimited.formulas import plain_cell
 from sfumato.delimited.lines import read_lines
 from sfumato.delimited.opening import open_text
 from sfumato.delimited.titles import header_below, is_title_row
@@ -85,14 +86,20 @@ def _number(text: str) -> float:
     return math.nan if value is None else value
 
 
-def read_columns(path: Path, dialect: Dialect | None = None) -> Columns:
+def read_columns(path: Path, dialect: Dialect | None = None, published: bool = False) -> Columns:
     """The columns of a CSV file; the separator is guessed from the header unless the dialect has one.
+
+    Args:
+        path: The file.
+        dialect: How it is written.
+        published: Whether it was written for people, so that what a spreadsheet would compute is quoted.
 
     Raises:
         DataError: The file cannot be read, is not UTF-8, or has rows of unequal length.
     """
     try:
-        header, *rows = [[text.strip() for text in line.fields] for line in read_lines(path, dialect)] or [[]]
+        plain = plain_cell if published else str
+        header, *rows = [[plain(text.strip()) for text in line.fields] for line in read_lines(path, dialect)] or [[]]
     except DataError as error:
         line = _header_below(path, dialect or Dialect()) if error.code == "data.ragged" else None
         if line is not None:

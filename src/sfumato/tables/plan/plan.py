@@ -10,6 +10,7 @@ from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import encoding_of
 from sfumato.errors import PlanError
 from sfumato.shapes.files import load_plan
+from sfumato.shapes.paths import FilePath, PlanPath
 from sfumato.shapes.records import record_of
 from sfumato.shapes.release_plan import RELEASE, ReleasePlan
 from sfumato.shapes.shapes import (
@@ -23,7 +24,6 @@ from sfumato.shapes.shapes import (
     Record,
     Schema,
     Tagged,
-    Text,
     kind_of,
     read,
 )
@@ -56,7 +56,7 @@ class TablePlan:
     attackers: Attackers = field(default_factory=Attackers)
     output: Output = field(default_factory=Output)
     tables: tuple[Crossing, ...] = ()
-    previous: tuple[str, ...] = ()
+    previous: tuple[PlanPath, ...] = ()
     release: ReleasePlan = field(default_factory=ReleasePlan)
     version: int = 1
     folder: Path = field(default_factory=Path)
@@ -210,7 +210,7 @@ PLAN = Record(
         "table": Key(TABLE, True),
         "dimensions": Key(MapOf(DIMENSION, about="the dimensions of the table by their names")),
         "tables": Key(ListOf(CROSSING, 1, "tables that are protected together")),
-        "previous": Key(ListOf(Text(), 1, "release folders of what was published before")),
+        "previous": Key(ListOf(FilePath(), 1, "release folders of what was published before")),
         "primary": Key(ListOf(Tagged("rule", RULES), about="which cells are unsafe by themselves")),
         "method": Key(_METHOD),
         "protection": Key(PROTECTION),

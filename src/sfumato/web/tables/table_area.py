@@ -122,7 +122,7 @@ class TableArea:
 
     def _counted(self, table: CountedTable, persons: CountedPersons | None) -> None:
         """Take a table that was counted; where persons stand in several cells, the rules look at them."""
-        self._text.value = delimited_text(table.lines)
+        self._text.value = delimited_text(table.lines, formulas="keep")
         self._counting.tell(persons)
         if table.several:
             self._rules.count_respondents(table.lines[0][-1])
@@ -209,7 +209,7 @@ class TableArea:
             return
 
         def take() -> None:
-            self._text.value = delimited_text(cells, ";")
+            self._text.value = delimited_text(cells, ";", "keep")
 
         with self._crosstab:
             components.notice(self.words["crosstab_seen"], good=None)
