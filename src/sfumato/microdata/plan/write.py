@@ -11,7 +11,7 @@ from typing import Any
 from sfumato.dataclass import dataclass
 from sfumato.microdata.models.k_anonymity import SetSizes
 from sfumato.microdata.plan.methods import Suppression
-from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.plan.model import RequestedPlan
 from sfumato.microdata.plan.policy_plan import POLICY_RECORD, PolicyPlan
 from sfumato.microdata.plan.shape import PLAN
 from sfumato.shapes.files import dumped
@@ -32,7 +32,7 @@ PATHS = ("source", "path", "temp_folder", "key_file", "zip_population")
 PREVIOUS = PLAN.keys["previous"].shape
 
 
-def plan_dict(plan: Plan, folder: Path | None = None) -> dict[str, Any]:
+def plan_dict(plan: RequestedPlan, folder: Path | None = None) -> dict[str, Any]:
     """The plan in plain values, with what it left open filled in.
 
     Args:
@@ -48,7 +48,7 @@ def plan_dict(plan: Plan, folder: Path | None = None) -> dict[str, Any]:
     }
 
 
-def plan_text(plan: Plan, folder: Path | None = None) -> str:
+def plan_text(plan: RequestedPlan, folder: Path | None = None) -> str:
     """The plan as YAML."""
     return dumped(plan_dict(plan, folder), width=120)
 
