@@ -66,8 +66,8 @@ class DifferentialPrivacy(ClassModel):
     def __post_init__(self) -> None:
         if not 0 < self.delta < 1 or not LEAST_EPSILON <= self.rows_epsilon <= self.epsilon <= GREATEST_EPSILON:
             raise ValueError(
-                f"epsilon, and what search leaves of it for the rows, must lie between {LEAST_EPSILON} and "
-                f"{GREATEST_EPSILON}; delta must lie between 0 and 1."
+                f"epsilon, and what search leaves of it, must lie between {LEAST_EPSILON} and {GREATEST_EPSILON}; "
+                "delta must lie between 0 and 1."
             )
 
     @property
