@@ -30,8 +30,10 @@ from sfumato.microdata.counts.wildcards import failing_classes
 from sfumato.microdata.methods.assessment import assess
 from sfumato.microdata.models.classes import Mask
 from sfumato.microdata.models.protection import holding_groups
+from sfumato.microdata.plan.methods import SafePub
 from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.plan.resolve import resolve
 from sfumato.microdata.recoding.population import holding_persons, weights_by_label
 from sfumato.microdata.recoding.prediction import classes_of, predict
 from sfumato.microdata.recoding.recoding import ClassRecoding, Handling, Labels, class_recoding, published_labels
@@ -102,13 +104,15 @@ def apply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False) 
         raise no_recoding(recoding.name)
     # What this release is drawn from is its own: the secret of the first one must not tell of two. Only what stays the
     # same in all releases of the same persons is drawn from that of the first one.
-    plan = read_plan(plain.get("plan", {}), recoding.parent).with_secret()
+    plan = resolve(read_plan(plain.get("plan", {}), recoding.parent))
     plan = replace(plan, person_secret=plain.get("person_secret") or plain.get("secret") or plan.secret)
     plan = with_repeated_draws(plan, [recoding.parent], "the release of the recoding")
     if "division" in plain:
         raise _divided()
     if plan.subset is not None:
         raise _of_list()
+    if isinstance(plan.method, SafePub):
+        raise _of_sample()
     source = replace(plan.source_data, source=None, separator=None)
     with closing(DuckDBEngine(data, source, tuple(plan.columns), plan.output.partition)) as engine:
         reference = read_reference(plain)
@@ -137,6 +141,14 @@ def _of_list() -> PlanError:
         "this recoding cannot be applied to other rows: delta-presence is about the list that it was made for.",
         "Make a new release for them.",
         "recoding-list",
+    )
+
+
+def _of_sample() -> PlanError:
+    return PlanError(
+        "this recoding cannot be applied to other rows: differential privacy draws the rows of each release.",
+        "Make a new release for them; its epsilon and delta add to those of the earlier one.",
+        "recoding-sample",
     )
 
 

@@ -23,8 +23,9 @@ from sfumato.microdata.methods.rehearsal import rehearse
 from sfumato.microdata.methods.result import Result
 from sfumato.microdata.methods.search import search
 from sfumato.microdata.plan.methods import Auto, FullDomain, Local
-from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.plan.resolve import resolve
 from sfumato.microdata.recoding.population import persons_by_label, weights_by_label
 from sfumato.microdata.recoding.prediction import Prediction, predict
 from sfumato.microdata.recoding.recoding import Handling
@@ -59,7 +60,7 @@ MOST_MEASURED_BESIDE = 2_000_000
 
 def anonymize(
     data: Any,
-    plan: Plan | Mapping[str, Any] | str | Path,
+    plan: RequestedPlan | Mapping[str, Any] | str | Path,
     *,
     engine: EngineName | None = None,
     workspace: Path | None = None,
@@ -85,12 +86,14 @@ def anonymize(
         from sfumato.pipelines.relations.release import anonymize_files
 
         return cast("Release", anonymize_files(data, read, engine=engine, workspace=workspace))
-    resolved = _sourced(read, data).with_secret()
+    requested = _sourced(read, data)
     with ExitStack() as stack:
-        source = open_engine(data, resolved, engine)
+        source = open_engine(data, requested, engine)
         stack.callback(source.close)
-        codes, resolved = resolved.source_data.codes, _with_policy(resolved, source).with_others(source.columns)
-        if resolved.source_data.codes != codes:  # a policy chose columns with codes that mean missing there
+        resolved = resolve(_with_policy(requested, source), source.columns)
+        if (
+            resolved.source_data.codes != requested.source_data.codes
+        ):  # a policy chose columns with codes that mean missing there
             source = open_engine(data, resolved, engine)
             stack.callback(source.close)
         check_texts(resolved, source)
@@ -103,7 +106,7 @@ def anonymize(
         return release
 
 
-def _with_policy(plan: Plan, source: Engine) -> Plan:
+def _with_policy(plan: RequestedPlan, source: Engine) -> RequestedPlan:
     """The plan with what its policy chooses; few plans name one, and what judges it loads slowly."""
     if plan.policy is None:
         return plan
@@ -138,7 +141,7 @@ def _policy_verdict(plan: Plan, published: PublishedRows) -> "PolicyVerdict | No
     return judge_published(plan, published)
 
 
-def _sourced(plan: Plan, data: Any) -> Plan:
+def _sourced(plan: RequestedPlan, data: Any) -> RequestedPlan:
     """The plan with the source that is really read."""
     if not isinstance(data, str | Path):
         return plan

@@ -19,8 +19,9 @@ from sfumato.microdata.column_codes import code_texts
 from sfumato.microdata.counts.frequencies import typed, value_of
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.k_anonymity import KAnonymity
-from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.plan.resolve import released_plan, resolve
 from sfumato.microdata.pseudonyms.tokens import is_token
 from sfumato.microdata.publishing.perturbation import Microaggregate, Pseudonym, jobs_of
 from sfumato.microdata.publishing.plan import PublishPlan
@@ -37,7 +38,7 @@ NO_PERSONS = "persons not checked: the file does not name them."
 
 def verify(
     release: Any,
-    plan: Plan | Mapping[str, Any] | str | Path | None = None,
+    plan: RequestedPlan | Mapping[str, Any] | str | Path | None = None,
     *,
     k: int | None = None,
     quasi_identifiers: Sequence[str] | None = None,
@@ -72,7 +73,8 @@ def verify(
     plan_asked = None if plan is None else read_plan(plan)
     quotes = plan_asked is not None and plan_asked.output.quotes_formulas
     with closing(_opened(path if path is not None else release, reading, persons, quotes)) as engine:
-        return _judge(engine, plan_asked, k, quasi_identifiers)
+        resolved = None if plan_asked is None else _resolved(plan_asked, engine)
+        return _judge(engine, resolved, k, quasi_identifiers)
 
 
 def _folder(
@@ -84,17 +86,18 @@ def _folder(
     persons: str | Path | None,
 ) -> Verdict:
     """The verdict on a release folder."""
-    plan_asked = read_plan(folder / "plan.yaml" if plan is None else plan)
+    plan_asked = released_plan(folder) if plan is None else read_plan(plan)
     if plan_asked.files:
         from sfumato.pipelines.relations.verify import verify_files
 
-        return verify_files(folder, plan_asked)
+        return verify_files(folder, resolve(plan_asked))
     own = folder / PERSONS_FILE if plan_asked.person is not None and (folder / PERSONS_FILE).exists() else None
     quotes = plan_asked.output.quotes_formulas
     with closing(_opened(sealing.data_of(folder), reading, persons or own, quotes)) as engine:
         star_rows = plan is not None or plan_asked.output.suppressed == "star"
-        verdict = _judge(engine, plan_asked, k, quasi_identifiers, _reference(folder, plan_asked), star_rows)
-    faults = sealing.broken(folder, plan_asked if plan is None else None, verdict)
+        resolved = _resolved(plan_asked, engine)
+        verdict = _judge(engine, resolved, k, quasi_identifiers, _reference(folder, resolved), star_rows)
+    faults = sealing.broken(folder, resolved if plan is None else None, verdict)
     return replace(verdict, faults=(*verdict.faults, *faults))
 
 
@@ -158,7 +161,6 @@ def _by_k(engine: Engine, k: int, names: Sequence[str]) -> Verdict:
 
 
 def _by_plan(engine: Engine, plan: Plan, reference: Reference | None, star_rows: bool) -> Verdict:
-    plan = plan.with_others(name for name in engine.columns if name not in _own_columns(plan))
     names = (*plan.quasi_identifiers, *plan.promise_columns)
     _check(engine, names)
     text_counts, _ = typed(engine.count(names, Reading()), plan)
@@ -197,7 +199,12 @@ def _by_plan(engine: Engine, plan: Plan, reference: Reference | None, star_rows:
     return replace(verdict, promises=(*verdict.promises, *removed, *changed), faults=faults)
 
 
-def _own_columns(plan: Plan) -> set[str | None]:
+def _resolved(plan: RequestedPlan, engine: Engine) -> Plan:
+    """The plan resolved for the columns of published rows."""
+    return resolve(plan, (name for name in engine.columns if name not in _own_columns(plan)))
+
+
+def _own_columns(plan: RequestedPlan) -> set[str | None]:
     """The columns that a release has besides those of the data."""
     return {plan.output.class_column, *(name for pair in plan.bound_columns.values() for name in pair)}
 

@@ -30,7 +30,7 @@ LONGEST = 72
 AnyModel = ClassModel | Model
 
 
-class Plan(model.Plan):
+class Plan(model.RequestedPlan):
     """What is promised, what each column is, and how the release is found; every step hands over a new plan.
 
     Args:
@@ -109,7 +109,7 @@ class Plan(model.Plan):
         refuse_contradictions(self)
 
     @classmethod
-    def of(cls, plan: model.Plan) -> Self:
+    def of(cls, plan: model.RequestedPlan) -> Self:
         """A plan with these steps to go on from."""
         if isinstance(plan, cls):
             return plan

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar, get_args
 
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.intervals import Intervals
@@ -185,8 +185,8 @@ class UtilityPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """A whole plan.
+class RequestedPlan:
+    """A plan as it is written: columns may be left to `other`, columns and promises to a policy.
 
     Attributes:
         other: What columns of the data are that the plan does not mention; without it they are refused.
@@ -227,7 +227,7 @@ class Plan:
             if not isinstance(getattr(self, name), FrozenDict):
                 object.__setattr__(self, name, FrozenDict(getattr(self, name)))
 
-    def with_secret(self) -> "Plan":
+    def with_secret(self) -> Self:
         """The plan with what a release is drawn from: its seed, or else 128 bits of the operating system."""
         from secrets import token_hex
 
@@ -398,11 +398,11 @@ class Plan:
         names = {*self.checked_columns, self.utility.target}
         return tuple(name for name in self.columns if name in names)
 
-    def at(self, folder: Path) -> "Plan":
+    def at(self, folder: Path) -> Self:
         """The same plan with its relative paths starting in a folder."""
         return replace(self, folder=folder)
 
-    def with_others(self, columns: Iterable[str]) -> "Plan":
+    def with_others(self, columns: Iterable[str]) -> Self:
         """The plan with the columns of the data that it does not mention, where it says what these are.
 
         It says so no longer of columns that come later: those are refused.
@@ -413,7 +413,19 @@ class Plan:
         return replace(self, columns={**self.columns, **others}, other=None)
 
 
-def located(plan: Plan) -> Plan:
+class Plan(RequestedPlan):
+    """A resolved plan: each column of the data has its role, nothing is left open, and all checks have passed.
+
+    `resolve` alone makes one, and everything that counts, searches, publishes or judges takes no other.
+    """
+
+    __slots__ = ()
+
+
+AnyPlan = TypeVar("AnyPlan", bound=RequestedPlan)
+
+
+def located(plan: AnyPlan) -> AnyPlan:
     """The plan with the files of its hierarchies found from its folder."""
     columns = {
         name: replace(column, hierarchy=column.hierarchy.located(plan.folder)) if column.hierarchy else column

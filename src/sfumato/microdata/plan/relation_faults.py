@@ -5,14 +5,14 @@ from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.l_diversity import LDiversity
 from sfumato.microdata.plan.files import file_faults
 from sfumato.microdata.plan.methods import Auto, Exhaustive, Greedy, Optimal
-from sfumato.microdata.plan.model import ColumnPlan, OutputPlan, Plan
+from sfumato.microdata.plan.model import ColumnPlan, OutputPlan, RequestedPlan
 from sfumato.microdata.publishing.perturbation import ShiftDays
 
 METHODS = (Auto, Optimal, Greedy, Exhaustive)
 ROLES = ("identifier", "quasi-identifier", "sensitive", "insensitive")
 
 
-def relation_faults(plan: Plan) -> list[Fault]:
+def relation_faults(plan: RequestedPlan) -> list[Fault]:
     """Faults of several files, and of dates that are shifted."""
     if not plan.files:
         shifts = any(isinstance(part, ShiftDays) for part in plan.perturbations.values())

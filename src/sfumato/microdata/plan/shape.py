@@ -11,7 +11,7 @@ from sfumato.microdata.plan.model import (
     Language,
     OtherRole,
     OutputPlan,
-    Plan,
+    RequestedPlan,
     UtilityPlan,
 )
 from sfumato.microdata.plan.policy_plan import POLICY
@@ -43,7 +43,7 @@ PLAN = Record(
         "release": Key(RELEASE),
         "language": Key(Choice(get_args(Language), about="of the reports")),
     },
-    Plan,
+    RequestedPlan,
     about="plan of a microdata release",
 )
 # What a plan must say unless a policy chooses it.

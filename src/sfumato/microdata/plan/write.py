@@ -9,7 +9,7 @@ from typing import Any
 from sfumato.dataclass import dataclass
 from sfumato.microdata.models.k_anonymity import SetSizes
 from sfumato.microdata.plan.methods import Suppression
-from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.plan.model import RequestedPlan
 from sfumato.microdata.plan.policy_plan import POLICY_RECORD, PolicyPlan
 from sfumato.microdata.plan.shape import PLAN
 from sfumato.shapes.files import dumped
@@ -28,7 +28,7 @@ HIERARCHIES = {
 }
 
 
-def plan_dict(plan: Plan, folder: Path | None = None) -> dict[str, Any]:
+def plan_dict(plan: RequestedPlan, folder: Path | None = None) -> dict[str, Any]:
     """The plan in plain values, with what it left open filled in.
 
     Args:
@@ -44,7 +44,7 @@ def plan_dict(plan: Plan, folder: Path | None = None) -> dict[str, Any]:
     }
 
 
-def plan_text(plan: Plan, folder: Path | None = None) -> str:
+def plan_text(plan: RequestedPlan, folder: Path | None = None) -> str:
     """The plan as YAML."""
     return dumped(plan_dict(plan, folder), width=120)
 

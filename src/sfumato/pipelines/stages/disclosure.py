@@ -1,7 +1,7 @@
 """Measuring what published rows disclose besides what was promised: counted from what was written."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from itertools import combinations
 from random import Random
 
@@ -31,6 +31,7 @@ from sfumato.microdata.measures.joint_telling import (
 )
 from sfumato.microdata.measures.telling import Tell, may_tell, tells
 from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
+from sfumato.microdata.plan.resolve import for_measuring
 from sfumato.microdata.recoding.recoding import Recoding
 from sfumato.pipelines.stages.reading import published_reading
 from sfumato.pipelines.stages.shared_counts import MOST_AT_ONCE, MOST_COLUMNS, SharedCounts, other_columns
@@ -269,7 +270,8 @@ def _tells(holdings: Mapping[str, FrequencyTable], recoding: Recoding) -> Iterat
 def _holding(text_counts: TextCounts, plan: Plan, table: FrequencyTable, name: str) -> FrequencyTable:
     """The table with what its combinations hold of a further column."""
     columns = {other: plan.columns[other] for other in plan.quasi_identifiers} | {name: ColumnPlan("sensitive")}
-    return with_codings(text_counts, table.codings, Plan(columns, (), data=plan.data, utility=UtilityPlan(target=name)))
+    own = replace(for_measuring(plan, columns), utility=UtilityPlan(target=name))
+    return with_codings(text_counts, table.codings, own)
 
 
 def _unique_rows(

@@ -11,6 +11,7 @@ from sfumato.microdata.measures.joint_telling import joint_tells, positions_of, 
 from sfumato.microdata.measures.telling import tells as tells_of
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.plan.resolve import resolve
 from sfumato.pipelines.stages.reading import reading_of
 from sfumato.pipelines.suggesting.counted_rows import CountsRows
 
@@ -37,7 +38,7 @@ def tells_in(source: CountsRows, proposal: Mapping[str, Any], person: str | None
     Args:
         person: The column that names persons, if there is one: what all rows of a person repeat tells of nobody else.
     """
-    plan = read_plan(proposal)
+    plan = resolve(read_plan(proposal))
     if not plan.promise_columns:
         return {}
     columns = (*plan.quasi_identifiers, *plan.promise_columns)
