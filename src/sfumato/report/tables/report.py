@@ -176,6 +176,7 @@ def review_lines(review: Audit) -> list[str]:
         *([ALL_UNSAFE] if review.all_unsafe else []),
         *([BY_CASES] if review.by_cases and review.leaks else []),
         *(f"Not judged: rule {name}, for the table lacks its columns" for name in review.unjudged),
+        *(f"{one.what} ({one.code})" for one in review.unexplained),
         *(f"{UNATTACKED} {what}" for what in review.unattacked),
     ]
 
@@ -200,6 +201,10 @@ def review_figures(review: Audit) -> dict[str, Any]:
         "contradictory": list(review.contradictions),
         "unjudged": list(review.unjudged),
         "unattacked": list(review.unattacked),
+        "unexplained": [
+            {"code": one.code, "column": one.name, "relation": one.relation, "cells": list(one.cells)}
+            for one in review.unexplained
+        ],
         "by_cases": review.by_cases,
         "all_unsafe": review.all_unsafe,
         "known_anyway": known_figures(review.known_anyway),
