@@ -16,6 +16,7 @@ from sfumato.tables.attack.known_ends import known_line
 from sfumato.tables.cells.cells import Numbers
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.masking import Masked
+from sfumato.tables.plan.group_disclosure import GroupDisclosure
 from sfumato.tables.protected import MaskedTable
 from sfumato.tables.words import span
 from sfumato.version import __version__
@@ -58,6 +59,7 @@ def figures(protected: MaskedTable) -> dict[str, Any]:
         "holds": protected.holds and (protected.attacked or not primary),
         "attacked": protected.attacked,
         "attackers": _attackers(protected),
+        "group_disclosure": [rule.dimension for rule in protected.plan.primary if isinstance(rule, GroupDisclosure)],
         "ranges": not any(_without_ranges(part) for part in parts),
         "unsafe_ranges": _unsafe_ranges(parts),
         "audit": {key: count for key, count in counts.items() if count or key != "contradictory"},
