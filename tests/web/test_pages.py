@@ -371,7 +371,7 @@ def test_the_tables_area_masks_the_known_example(base, open_page) -> None:
     button(page, "Write it as one line a cell").click()
     page.wait_for_function("document.querySelector('textarea').value.startsWith('area;sex;count\\nTotal;m;50\\n')")
     button(page, "Protect").click()
-    page.get_by_text("Nobody can compute a masked cell back.").wait_for()
+    page.get_by_text("No attacker considered can compute a masked cell back.").wait_for()
     assert page.locator(".sf-crosstab tbody tr").count() == 3
 
 
@@ -421,7 +421,7 @@ def test_a_table_of_sums_with_dominance_and_ranges(base, open_page) -> None:
     choose(page, "Method", "ranges")
     button(page, "Protect").click()
     page.get_by_text("2 of 4 cells masked: 1 unsafe, 1 to protect them.").wait_for()
-    page.get_by_text("Nobody can compute a masked cell back.").wait_for()
+    page.get_by_text("No attacker considered can compute a masked cell back.").wait_for()
     cells = [row.split("\t") for row in page.locator("tbody tr").all_inner_texts()]
     assert [cell[0] for cell in cells] == ["Total", "a", "b", "c"]
     assert cells[0][1] == "500"
@@ -474,12 +474,12 @@ def test_tables_that_belong_together_are_masked_together_and_after_one_another(b
         page.locator("input[type=file]").nth(1).set_input_files(tmp_path / name)
         page.get_by_text(f"{name}: area, ").wait_for()
     button(page, "Protect").click()
-    page.get_by_text("Nobody can compute a masked cell back.").wait_for()
+    page.get_by_text("No attacker considered can compute a masked cell back.").wait_for()
     assert page.locator(".sf-crosstab").count() == 2
     button(page, "Protect the next table with this release").click()
     page.get_by_text("release-1.zip").wait_for()
     button(page, "Protect").click()
-    page.get_by_text("Nobody can compute a masked cell back.").wait_for()
+    page.get_by_text("No attacker considered can compute a masked cell back.").wait_for()
     assert page.get_by_text("This did not work").count() == 0
 
 
@@ -506,7 +506,7 @@ def test_rows_are_crossed_into_several_tables(base, open_page, tmp_path) -> None
     choose_value(page, "count")
     page.locator(".sf-entry", has_text="small counts").wait_for()
     button(page, "Protect").click()
-    page.get_by_text("Nobody can compute a masked cell back.").wait_for()
+    page.get_by_text("No attacker considered can compute a masked cell back.").wait_for()
     for name in ("area-sex", "area-age", "sex-age"):
         assert page.get_by_text(name, exact=True).count() == 1
     assert not re.search(r"\d{5}", page.locator("main, .sf-crosstab").first.inner_text())  # zips are not added up
@@ -523,7 +523,7 @@ def test_rows_of_the_project_become_a_table(base, open_page) -> None:
     button(page, "Count").click()
     page.wait_for_function("document.querySelector('textarea').value.startsWith('sex,illness,count\\nTotal,Total,300')")
     button(page, "Protect").click()
-    page.get_by_text("Nobody can compute a masked cell back.").wait_for()
+    page.get_by_text("No attacker considered can compute a masked cell back.").wait_for()
     assert page.locator(".sf-crosstab tbody tr").count() == 3
 
 

@@ -70,7 +70,7 @@ def protect_several(
     try:
         masked = shown_of(mask_part(part, plan.method, plan.output.language, deadline, progress), joint)
     except UnattainableError as error:
-        raise _with_odd(error, sheets[0].chains) from None
+        raise _explained(error, plan, sheets[0].chains) from None
     check_kind(plan, masked)
     seconds = {"check": built - start, "mask": time.perf_counter() - built}
     whole = ProtectedTable(plan, joint.columns, (masked,), seconds)
@@ -88,20 +88,19 @@ def protect_several(
     return ProtectedTables(whole, tables, sheets[0].chains, sheets[0].recorded)
 
 
-def _with_odd(error: UnattainableError, chains: Sequence[Chain]) -> UnattainableError:
-    """The same error, naming the columns whose codes do not fit each other in a few records: these may be why."""
+def _explained(error: UnattainableError, plan: TablePlan, chains: Sequence[Chain]) -> UnattainableError:
+    """The same error with what may be why: columns whose codes do not fit each other in a few records, or that
+    determine each other, so that all of a group are in one category whatever is suppressed."""
     odd = [f"{' and '.join(chain.columns)} ({len(chain.odd)} of their combinations)" for chain in chains if chain.odd]
-    if not odd:
-        return error
-    return UnattainableError(
-        error.what,
-        f"{error.do} A few records have codes of {', '.join(odd)} that do not fit all others, which may be why: "
-        "correct them.",
-        error.code.partition(".")[2],
-        values=error.values,
-        column=error.column,
-        rows=error.rows,
-    )
+    do = error.do
+    if odd:
+        do += (
+            f" A few records have codes of {', '.join(odd)} that do not fit all others, which may be why: correct them."
+        )
+    if plan.table.group_disclosure:
+        do += " Where one dimension determines another, make them levels of one, or set table.group_disclosure: false."
+    code = error.code.partition(".")[2]
+    return UnattainableError(error.what, do, code, values=error.values, column=error.column, rows=error.rows)
 
 
 def crossings_of(plan: TablePlan) -> tuple[Crossing, ...]:
@@ -288,4 +287,8 @@ def plan_of(plan: TablePlan, place: int) -> TablePlan:
         own = plan.plain["tables"][place]
         table |= {"source": own["source"]} if "source" in own else {}
         plain["dimensions"] = own["dimensions"]
+        # A rule about a dimension is one of the tables that have it.
+        plain["primary"] = [
+            rule for rule in plain.get("primary", ()) if rule.get("dimension", "") in ("", *own["dimensions"])
+        ]
     return read_table_plan(plain | {"table": table}, plan.folder)

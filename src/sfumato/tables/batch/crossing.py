@@ -78,7 +78,7 @@ def cross(
     response = None if wanted.response.lower() == FREQUENCY else metadata.named(wanted.response)
     base = _base(records, metadata, codes, response, weighted, by_holding)
     value = response.name if response else None
-    cells = table_of(base, _dimensions(trees, scratch), value, TOP, with_holdings=value is not None)
+    cells = table_of(base, _dimensions(trees, scratch), value, TOP, with_holdings=value is not None, crossed=False)
     table = _table(cells, trees, response, labels_of(variables, folder, metadata.encoding), base)
     table = table.with_columns(origins=origins, **_holders(records, metadata, trees, base, response, scratch))
     missing = np.array(
@@ -117,7 +117,7 @@ def _holders(
     own = replace(
         base, owners=np.arange(len(records)), amounts=base.sums, holdings=records.text(flagged[0].name), keys=()
     )
-    cells = table_of(own, _dimensions(trees, scratch), response.name, TOP, with_holdings=True)
+    cells = table_of(own, _dimensions(trees, scratch), response.name, TOP, with_holdings=True, crossed=False)
     names, amounts = ([cells[f"top{place + 1}{end}"] for place in range(TOP)] for end in ("_id", ""))
     holders = tuple(
         tuple((str(name), float(amount)) for name, amount in zip(*own, strict=True) if name)

@@ -21,6 +21,7 @@ class Dimension:
     hierarchy: Annotated[PlanPath | None, Note("file: .hrc, or child,parent")] = None
     total: Annotated[str, Scalar("the code of the total")] = "Total"
     encoding: Annotated[str | None, Note("of the hierarchy's file; the table's unless given")] = None
+    confirmed: Annotated[bool, Note("whether categories that look like single persons may be published")] = False
     series: Annotated[bool, Note("whether later releases add codes, so that each has a total of its own")] = False
 
     def __post_init__(self) -> None:

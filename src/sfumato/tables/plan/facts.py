@@ -28,6 +28,7 @@ class Facts:
         columns: The other columns of the source.
         singles: The same of single respondents, where the contributions are those of holdings.
         lines: For each dimension, the place of the total that each cell is a part of; -1 where there is none.
+        records: Whether the values count records, of which a respondent or holding may have several.
         own: The part that one who attacks has himself in each cell; the contributions are those of the others then.
             None for an outsider.
     """
@@ -42,6 +43,7 @@ class Facts:
     singles: tuple[Numbers, ...] = ()
     lines: Mapping[str, Places] = field(default_factory=dict)
     own: Numbers | None = None
+    records: bool = False
 
     def top(self, largest: int, rule: str, level: Level = "holding") -> Numbers:
         """The sum of the largest contributions, by their absolute size: a loss is as telling as a profit."""

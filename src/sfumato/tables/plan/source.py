@@ -13,6 +13,8 @@ COUNT = "count"
 _STEP = "smallest difference of two values; the last decimal by default"
 _DECIMAL = "the decimal mark of its files, a point unless given; to be given where counts may have it between thousands"
 _ENCODING = "of its files, hierarchies too; UTF-8 unless given, for office files and hierarchies else Windows-1252"
+_HARMLESS = "columns with numbers next to suppressed cells that reveal nothing of these, for the audit"
+_GROUPS = "whether to add the rule group-disclosure for every dimension; true for counts of rows, unless given"
 _HOLDING = "column of the microdata: which holding, or whoever attacks as one, a record belongs to"
 
 
@@ -38,6 +40,8 @@ class TableSource:
     weight: Annotated[str | None, Note("column of the microdata: how many respondents a record stands for")] = None
     holding: Annotated[str | None, Note(_HOLDING)] = None
     metadata: Annotated[PlanPath | None, Note("metadata (.rda) of a .tab file; those of its name by default")] = None
+    group_disclosure: Annotated[bool | None, Note(_GROUPS)] = None
+    harmless: Annotated[Texts, Note(_HARMLESS)] = ()
     cells: Annotated[PlanPath | None, Note("file: id, value, status, cost, lb, ub, lpl, upl")] = None
     relations: Annotated[PlanPath | None, Note("file: relation, cell_id, coef")] = None
 

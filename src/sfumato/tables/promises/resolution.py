@@ -54,6 +54,7 @@ def facts_of(
         columns=columns,
         singles=tuple(columns.optional(name) * unit for name in source.respondents),
         lines=lines or {},
+        records=source.value == COUNT,
     )
 
 

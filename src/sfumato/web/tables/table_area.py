@@ -124,6 +124,7 @@ class TableArea:
         """Take a table that was counted; where persons stand in several cells, the rules look at them."""
         self._text.value = delimited_text(table.lines, formulas="keep")
         self._counting.tell(persons)
+        self._rules.protect_groups(self._dimensions.value or ())
         if table.several:
             self._rules.count_respondents(table.lines[0][-1])
         self._check()
