@@ -83,6 +83,8 @@ def office_part(
         table.trees,
         table.keys,
         knowledge=knowledge,
+        asked=wished,
+        inferred=table.low is None,
         masked_before=before,
         unshown=unshown if unshown is not None and unshown.any() else None,
     )

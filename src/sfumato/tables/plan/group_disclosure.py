@@ -23,6 +23,7 @@ class GroupDisclosure:
     unsafe: its range must reach so far that they may have less."""
 
     name: ClassVar[str] = "group-disclosure"
+    grouped: ClassVar[bool] = True
     dimension: Annotated[str, Note("the dimension that must not be learnt")]
     k: Annotated[float, Note("percent", minimum=50, maximum=100)] = 100.0
     n: Annotated[int, Note("how many categories count together", minimum=1)] = 1
@@ -34,14 +35,15 @@ class GroupDisclosure:
                 "Name a dimension of the table; for sums use dominance.",
                 "no-dimension",
             )
-        above = facts.lines[self.dimension]
-        other, total, top = _lines(facts.values, above, self.n)
+        above, values = facts.lines[self.dimension], facts.values if facts.whole is None else facts.whole
+        other, total, top = _lines(values, above, self.n)
         # So many more in the other part, taken from the largest or from nowhere, and their share lies below k percent.
         more = np.floor(top * 100.0 / self.k - total + 1e-9) + 1.0
         held = (total > 0) & (top >= total * self.k / 100.0 - 1e-9)
         need = np.zeros(len(above))
         need[other[held]] = more[held]
-        return judge(_at(other[held], len(above)), np.zeros(len(above)), need)
+        cells = slice(None) if facts.places is None else facts.places
+        return judge(_at(other[held], len(above))[cells], np.zeros(len(need[cells])), need[cells])
 
 
 def _lines(values: Numbers, above: Places, largest: int) -> tuple[Places, Numbers, Numbers]:

@@ -18,7 +18,7 @@ from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Reach, Rel
 from sfumato.tables.cells.knowledge import Attacker, Kind
 from sfumato.tables.plan.facts import Facts
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.plan.rules import combine
+from sfumato.tables.plan.rules import Judgment, Rule, combine, judge
 from sfumato.tables.promises.widths import thickened
 
 # More coalitions than these are not tried one by one.
@@ -231,6 +231,7 @@ def _resolved(
     active = [insider for insider in insiders if insider.parts]
     if not active:
         return ()
+    _with_groups(plan, facts, table, active)
     cells = np.concatenate([np.array(sorted(insider.parts), np.int64) for insider in active])
     parts = np.concatenate([[insider.parts[cell] for cell in sorted(insider.parts)] for insider in active])
     alone = np.concatenate([[cell in insider.alone for cell in sorted(insider.parts)] for insider in active])
@@ -240,12 +241,26 @@ def _resolved(
     owns = np.split(np.arange(len(cells)), ends[:-1])
     least = _with_floors(table, cells, np.where(alone, values, least), owns)
     knowledge = Bounds(np.where(alone, values, least), np.where(alone, values, public.high))
-    reach, unsafe = _not_his(plan, facts, table, cells, parts)
+    reach, unsafe = _not_his(plan, facts, table, cells, parts, owns)
     reach = thickened(values, unsafe & ~alone, knowledge, reach.at(unsafe & ~alone), step)
     return tuple(
         Attacker(insider.name, insider.kind, cells[own], knowledge.rows(own), Reach(reach.down[own], reach.up[own]))
         for insider, own in zip(active, owns, strict=True)
     )
+
+
+def _with_groups(plan: TablePlan, facts: Facts, table: Table, insiders: Sequence[_Insider]) -> None:
+    """Give insiders the unsafe cells beside theirs in a group, with no part of them: without them it may tell less."""
+    unsafe = np.flatnonzero(table.unsafe)
+    for rule in plan.primary:
+        above = facts.lines.get(getattr(rule, "dimension", ""), np.full(len(table), -1))
+        of_total: dict[int, list[int]] = {}
+        for cell in unsafe[above[unsafe] >= 0].tolist():
+            of_total.setdefault(int(above[cell]), []).append(cell)
+        for insider in insiders:
+            beside = [cell for total in list(insider.parts) for cell in of_total.get(total, ())]
+            for cell in beside:
+                insider.parts.setdefault(cell, 0.0)
 
 
 def _with_floors(table: Table, cells: Places, least: Numbers, owns: Sequence[Places]) -> Numbers:
@@ -282,15 +297,26 @@ def _floors_above(table: Table) -> Mapping[int, tuple[tuple[int, float], ...]]:
     return above
 
 
-def _not_his(plan: TablePlan, facts: Facts, table: Table, cells: Places, parts: Numbers) -> tuple[Reach, Mask]:
+def _not_his(
+    plan: TablePlan, facts: Facts, table: Table, cells: Places, parts: Numbers, owns: Sequence[Places]
+) -> tuple[Reach, Mask]:
     """What must stay open of what is not his, never more than to an outsider; and where anything must."""
     base, unsafe, values = table.reach, table.unsafe[cells], table.values[cells]
     if plan.table.cells is not None or (plan.protection is not None and plan.protection.percent is not None):
         share = np.abs(values - parts) / np.maximum(np.abs(values), 1e-300)
         share = np.where(values == 0, 1.0, np.minimum(share, 1.0))
         return Reach(base.down[cells] * share, base.up[cells] * share), unsafe
-    judgment = combine([rule.apply(facts.without(cells, parts)) for rule in plan.primary], len(cells))
+    judgment = combine([_judged(rule, facts, cells, parts, owns) for rule in plan.primary], len(cells))
     if plan.protection is not None:
         return Reach(base.down[cells], base.up[cells]).at(judgment.unsafe & unsafe), judgment.unsafe & unsafe
     down, up = np.minimum(judgment.reach.down, base.down[cells]), np.minimum(judgment.reach.up, base.up[cells])
     return Reach(down, up), judgment.unsafe & unsafe
+
+
+def _judged(rule: Rule, facts: Facts, cells: Places, parts: Numbers, owns: Sequence[Places]) -> Judgment:
+    """What a rule says of the cells of all insiders; one about groups is asked for each of them."""
+    if not getattr(rule, "grouped", False):
+        return rule.apply(facts.without(cells, parts))
+    judgments = [rule.apply(facts.without(cells[own], parts[own])) for own in owns]
+    down, up = (np.concatenate([getattr(one.reach, end) for one in judgments]) for end in ("down", "up"))
+    return judge(np.concatenate([one.unsafe for one in judgments]), down, up)
