@@ -231,3 +231,59 @@ def test_a_rule_on_groups_judges_a_table_with_single_persons():
         primary=[{"rule": "group-disclosure", "dimension": "b"}],
     )
     assert done.holds
+
+
+def recorded(rng):
+    """Records of a few holdings, in three columns."""
+    count = rng.randint(15, 40)
+    codes = {"a": "12", "b": "xy", "c": "pqr"}
+    return [
+        {name: rng.choice(texts) for name, texts in codes.items()} | {"h": str(rng.randint(1, count))}
+        for _ in range(count)
+    ]
+
+
+@pytest.mark.parametrize("seed", size((31,), range(60)))
+def test_nobody_computes_a_cell_of_records_by_their_holding_from_linked_files(seed, tmp_path):
+    """All cells are sums of the cross of the columns: whole numbers, of which the files show sums."""
+    rng = random.Random(seed)
+    records = recorded(rng)
+    pairs = rng.choice([("ab",), ("ab", "bc"), ("ab", "ac")])
+    rule = rng.choice([{"rule": "frequency", "min": 3}, {"rule": "holdings", "min": 2}])
+    tables = [{"name": pair, "dimensions": {key: {"column": key} for key in pair}} for pair in pairs]
+    plan = {"version": 1, "table": {"value": "count", "holding": "h"}, "tables": tables, "primary": [rule]}
+    sf.protect(pandas.DataFrame(records), plan | {"method": "optimal"}).save(tmp_path / "out")
+    cross = list(itertools.product("12", "xy", "pqr"))
+    sums, low, high, hidden = [], [], [], []
+    for pair in pairs:
+        with (tmp_path / "out" / pair / "table-external.csv").open(encoding="utf-8", newline="") as stream:
+            rows = list(csv.DictReader(stream))
+        for row in rows:
+            codes = {"abc".index(key): row[key] for key in pair if any(row[key] == record[key] for record in records)}
+            sums.append([float(all(cell[at] == code for at, code in codes.items())) for cell in cross])
+            own = [one for one in records if all(one["abc"[at]] == code for at, code in codes.items())]
+            mask = not row["count_published"].isdigit()
+            low.append(1.0 if mask else float(row["count_published"]))
+            high.append(float(row["count_upper"] or np.inf) if mask else low[-1])
+            assert mask or not 0 < len({one["h"] for one in own}) < rule["min"]
+            hidden.append(mask and 0 < len({one["h"] for one in own}) < rule["min"])
+            assert not (mask and not own)
+    seen = LinearConstraint(np.array(sums), low, high)
+    for place in np.flatnonzero(hidden):
+        ends = [
+            milp(sign * np.array(sums[place]), constraints=seen, integrality=np.ones(len(cross))) for sign in (1, -1)
+        ]
+        assert not all(one.success for one in ends) or ends[0].fun != -ends[1].fun
+
+
+def test_a_file_of_an_office_does_not_depend_on_what_it_hides(tmp_path, monkeypatch):
+    from sfumato.tables.formats import release_files
+
+    plan = {"version": 1, "table": {"value": "n"}, "dimensions": ONE, "primary": [{"rule": "frequency", "min": 3}]}
+    files = {"output": {"files": ["px", "sdmx", "pivot", "xlsx"]}}
+    done = sf.protect(pandas.DataFrame(CELLS), plan | files)
+    done.save(tmp_path / "out")
+    monkeypatch.setattr(release_files, "sdmx_text", lambda table, house=False: str(table.values.tolist()))
+    with pytest.raises(InternalError) as caught:
+        done.save(tmp_path / "again")
+    assert caught.value.code == "internal.handed-out"

@@ -14,13 +14,11 @@ def as_shown(part: Part, mask: Mask) -> Part:
     """The table as its readers see it who find zeros in it and take no suppressed cell for one; the part itself, where
     they knew no less before, or would be wrong.
     """
-    zeros = part.table.values == 0
-    if part.unshown is not None:
-        zeros &= ~part.unshown
-        mask = mask & ~part.unshown
+    shown = np.ones(len(mask), bool) if part.unshown is None else ~part.unshown
+    zeros, mask = (part.table.values == 0) & shown, mask & shown
     least = np.where(mask, part.knowledge.step, -np.inf)
     narrower = (least > part.table.bounds.low) | (least > part.public.low)
-    if not part.inferred or (part.table.bounds.low < 0).any() or not narrower.any():
+    if not part.inferred or (part.table.bounds.low[shown] < 0).any() or not narrower.any():
         return part
     if (zeros & mask).any() or not (zeros & ~mask).any():
         return part

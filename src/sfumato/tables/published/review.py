@@ -14,6 +14,7 @@ from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.parts import Part
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.rules import Range
+from sfumato.tables.promises.shown_zeros import as_shown
 from sfumato.tables.published.narrow_ranges import narrow_ranges
 from sfumato.tables.published.parts import case_floor, published_parts
 from sfumato.tables.published.reading import Reading
@@ -79,6 +80,7 @@ def _publication(part: Part, reading: Reading) -> Publication:
 
 def audit_values(part: Part, reading: Reading) -> Audit:
     """The audit of a table whose true values are known."""
+    part = as_shown(part, np.isnan(reading.exact[part.rows]))
     publication = _publication(part, reading)
     audit, _ = attack(publication, part, [reading.case[row] for row in part.rows])
     return audit.with_contradictions(false_cells(publication, part.table.values, part.knowledge.step))
