@@ -152,6 +152,7 @@ def run(
             "Widen the protection, or let more cells be masked.",
             "audit",
         )
+    protected.check(protected.external)
     return protected
 
 

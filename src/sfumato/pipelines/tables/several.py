@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from sfumato.errors import PlanError, PromiseError, UnattainableError
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
@@ -28,6 +30,7 @@ from sfumato.tables.plan.rules import Dominance, Frequency, Holdings, PriorPoste
 from sfumato.tables.plan.source import COUNT
 from sfumato.tables.promises.resolution import step_in
 from sfumato.tables.promises.told_kind import check_kind
+from sfumato.tables.published.handed_out import check_inferred
 from sfumato.tables.published.previous import Release, read_releases
 from sfumato.tables.several import joint_part, section_of, shown_of
 from sfumato.tables.suppression.installed import check_installed
@@ -85,6 +88,9 @@ def protect_several(
         crossing.name: ProtectedTable(plan_of(plan, place), section.columns, (section_of(masked, section),), seconds)
         for place, (crossing, section) in enumerate(zip(crossings, joint.sections, strict=False))
     }
+    for own in tables.values():
+        own.check(own.external)
+    check_inferred(plan, masked, np.where(masked.mask, np.nan, masked.part.table.values))
     return ProtectedTables(whole, tables, sheets[0].chains, sheets[0].recorded)
 
 

@@ -87,6 +87,7 @@ class Facts:
             self.counts,
             self.columns.rows(cells),
             tuple(column[cells] for column in self.singles),
+            self.lines,
         )
 
     @property
@@ -96,16 +97,6 @@ class Facts:
         for column in self.contributions:
             empty &= np.nan_to_num(column) == 0
         return np.asarray(empty if self.frequency is None else empty & (self.frequency == 0))
-
-    @property
-    def counted(self) -> bool:
-        """Whether the values are counts: of respondents, or of what each of them has at least one of, as rows of
-        persons are. A count of 0 has nobody then."""
-        if self.counts or self.frequency is None or self.contributions or self.holdings is not None:
-            return self.counts
-        known = ~(np.isnan(self.values) | np.isnan(self.frequency))
-        values = self.values[known]
-        return bool((values == np.round(values)).all() and (values >= self.frequency[known]).all())
 
     def respondents(self, rule: str) -> Numbers:
         """The number of respondents in each cell."""
