@@ -8,7 +8,6 @@ too: who is in no other class must be one of them.
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, fields, replace
-from functools import partial
 from html import escape
 from itertools import combinations
 from typing import Literal
@@ -25,8 +24,7 @@ from sfumato.microdata.models.differential_privacy import DifferentialPrivacy
 from sfumato.microdata.models.global_risk import GlobalRisk
 from sfumato.microdata.models.individual_risk import IndividualRisk
 from sfumato.microdata.models.k_anonymity import least_sizes
-from sfumato.microdata.models.model import Model, for_readers, of_release
-from sfumato.microdata.models.persons import failing_by_persons, reached_by_persons
+from sfumato.microdata.models.model import Model, evaluate, for_readers
 from sfumato.microdata.models.population_uniqueness import PopulationUniqueness
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.published import Published, classes_of, matched, published_persons, weighted
@@ -239,21 +237,14 @@ def _promise(model: Model, published: Published) -> Promise:
     """One promise, held against everything that it is compared with and that is known."""
     wholes = _compared(model, published)
     visible, suppressed = published.visible, published.suppressed
-    by_rows = not visible.counts_persons
-    failing = model.failing if by_rows else partial(failing_by_persons, model)
-    reaches = model.reached if by_rows else partial(reached_by_persons, model)
-    holds = bool(wholes)
-    for whole in wholes.values():
-        if of_release(model):
-            holds &= model.keeps(visible)
-        elif len(visible.sizes):
-            holds &= not failing(visible, whole).any()
-        if model.column is not None and model.column in suppressed.sensitive and len(suppressed.sizes):
-            holds &= not failing(suppressed, whole).any()
-    reached = max((reaches(visible, whole) for whole in wholes.values()), default=math.inf)
+    found = [evaluate(model, visible, whole) for whole in wholes.values()]
+    holds = bool(found) and all(satisfied for satisfied, _ in found)
+    if model.column is not None and model.column in suppressed.sensitive and len(suppressed.sizes):
+        holds &= all(evaluate(model, suppressed, whole)[0] for whole in wholes.values())
+    reached = max((figure for _, figure in found), default=math.inf)
     compared: Compared = "both" if len(wholes) > 1 else next(iter(wholes), "nothing")
     parameters = parameters_of(model) | ({"against": compared} if model.compares else {})
-    return Promise(model.name, model.asked, reached, bool(holds), model.column, parameters)
+    return Promise(model.name, model.asked, reached, holds, model.column, parameters)
 
 
 def _compared(model: Model, published: Published) -> dict[Compared, Classes]:
