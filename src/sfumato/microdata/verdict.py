@@ -57,6 +57,7 @@ class Verdict:
 
     Attributes:
         faults: What else speaks against the release, in sentences.
+        counts_persons: Whether promises count persons, not rows.
     """
 
     rows: int
@@ -66,11 +67,17 @@ class Verdict:
     largest: int
     promises: tuple[Promise, ...]
     faults: tuple[str, ...] = ()
+    counts_persons: bool = False
+
+    @property
+    def unit(self) -> str:
+        """Return what promises count."""
+        return "persons" if self.counts_persons else "rows, not persons"
 
     def __repr__(self) -> str:
         holds = _word(self.holds)
         sizes = f"{self.smallest:,} to {self.largest:,} rows"
-        return f"Verdict({holds}; {self.rows:,} rows, {self.classes:,} classes of {sizes})"
+        return f"Verdict({holds} for {self.unit}; {self.rows:,} rows, {self.classes:,} classes of {sizes})"
 
     def _repr_html_(self) -> str:
         """The promises, what was reached of each, and what else speaks against the release; for a notebook."""
@@ -101,6 +108,7 @@ class Verdict:
             "classes": sizes,
             "models": [promise.to_dict() for promise in self.promises],
             "faults": list(self.faults),
+            "counts_persons": self.counts_persons,
         }
 
 
@@ -158,6 +166,7 @@ def judge(
         int(sizes.max(initial=0)),
         promises,
         tuple(_unchecked_promises(models, promises, persons is not None, weights is not None, reference is not None)),
+        members is not None,
     )
 
 
