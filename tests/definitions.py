@@ -7,6 +7,7 @@ A person is the set of the values that it has, None for a missing one; a row is 
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -41,6 +42,9 @@ def values_of(persons: Persons) -> set[str | None]:
 
 def ways(persons: Persons) -> Iterator[list[int]]:
     """All numbers of persons counted for each value, none for more than have it; those without a value are left out."""
+    if all(len(person) == 1 for person in persons):
+        yield sorted(Counter(value for person in persons for value in person - {None}).values(), reverse=True)
+        return
     having = {value: sum(value in person for person in persons) for value in values_of(persons) - {None}}
     told = max(sum(None not in person for person in persons), *having.values(), 0)
     for counts in product(*(range(number + 1) for number in having.values())):
@@ -316,3 +320,120 @@ MODELS: dict[str, Definition] = {
         "epsilon", by_persons=False,
     ),
 }  # fmt: skip
+
+
+class Node(NamedTuple):
+    """Rows at a node: their values, what each column's value is published as, and which rows are suppressed.
+
+    Attributes:
+        labels: For each column the label of each value of its domain; steps: its level, of so many.
+        targets: A value of each row that classes are to agree in.
+    """
+
+    rows: Sequence[tuple[int, ...]]
+    labels: Sequence[Sequence[int]]
+    steps: Sequence[tuple[int, int]]
+    suppressed: frozenset[int]
+    targets: Sequence[Any]
+
+    def classes(self) -> list[list[int]]:
+        """The rows that are published alike, by their numbers."""
+        found: dict[Any, list[int]] = {}
+        for row, values in enumerate(self.rows):
+            if row not in self.suppressed:
+                labels = tuple(of[value] for of, value in zip(self.labels, values, strict=True))
+                found.setdefault(labels, []).append(row)
+        return [*found.values()]
+
+    def mean(self, kept: Callable[[int, int], float], suppressed: Callable[[int, int], float]) -> float:
+        """The mean over rows of what they lose, added up over columns; both losses by column and value."""
+        return sum(
+            (suppressed if row in self.suppressed else kept)(column, value)
+            for row, values in enumerate(self.rows)
+            for column, value in enumerate(values)
+        ) / len(self.rows)
+
+
+def covered(node: Node) -> float:
+    def lost(column: int, value: int) -> float:
+        labels = node.labels[column]
+        return (labels.count(labels[value]) - 1) / max(len(labels) - 1, 1)
+
+    return node.mean(lost, lambda column, value: 1.0)
+
+
+def entropy_lost(node: Node) -> float:
+    total = 0.0
+    for column, labels in enumerate(node.labels):
+        values = [row[column] for row in node.rows]
+        alike = Counter(labels[value] for value in values)
+        each, everyone = Counter(values), len(values)
+        most = sum(math.log(everyone / each[value]) for value in values)
+        lost = sum(
+            math.log((everyone if row in node.suppressed else alike[labels[value]]) / each[value])
+            for row, value in enumerate(values)
+        )
+        total += lost / most if most else 0.0
+    return total
+
+
+def unlike_their_class(node: Node) -> float:
+    alike = sum(max(Counter(node.targets[row] for row in rows).values()) for rows in node.classes())
+    return len(node.rows) - alike
+
+
+LOSSES: dict[str, Callable[[Node], float]] = {
+    "score": lambda node: sum(level / height for level, height in node.steps),
+    "height": lambda node: sum(level for level, _ in node.steps),
+    "precision": lambda node: node.mean(
+        lambda column, _: node.steps[column][0] / max(node.steps[column][1] - 1, 1), lambda *_: 1.0
+    ),
+    "loss-metric": covered,
+    "non-uniform-entropy": entropy_lost,
+    "discernibility": lambda node: (
+        sum(len(rows) ** 2 for rows in node.classes()) + len(node.suppressed) * len(node.rows)
+    ),
+    "average-class-size": lambda node: len(node.rows) / (len(node.classes()) + bool(node.suppressed)),
+    "classification": unlike_their_class,
+}
+
+
+class Found(NamedTuple):
+    """What a method found: its figures, and those of every node within the budget that keeps k-anonymity.
+
+    Attributes:
+        loss: By discernibility; height: the levels added up; others: the same of every node, as pairs.
+    """
+
+    loss: float
+    height: int
+    others: list[tuple[float, int]]
+
+
+def least(found: Found) -> bool:
+    return found.loss == min(loss for loss, _ in found.others)
+
+
+def lowest(found: Found) -> bool:
+    height = min(height for _, height in found.others)
+    return (found.height, found.loss) == (height, min(loss for loss, own in found.others if own == height))
+
+
+def some_node(found: Found) -> bool:
+    return (found.loss, found.height) in found.others
+
+
+# What each method promises beside true labels, classes large enough and the budget; None where it is of no lattice.
+METHODS: dict[str, Callable[[Found], bool] | None] = {
+    "exhaustive": least,
+    "optimal": least,
+    "samarati": lowest,
+    "greedy": some_node,
+    "auto": None,
+    "k-optimize": None,
+    "local": None,
+    "mondrian": None,
+    "cells": None,
+    "microaggregation": None,
+    "safepub": None,
+}

@@ -1,23 +1,35 @@
 """Whatever is registered is held against its definition, on random classes of persons with one value or several."""
 
 import math
+import random
+import re
+from collections import Counter
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from definitions import COLUMN, MODELS, Class, Person, Persons, values_of
+from definitions import COLUMN, LOSSES, METHODS, MODELS, Class, Found, Node, Person, Persons, chosen_k, values_of
+from sfumato.microdata.losses.registry import prepare
+from sfumato.microdata.methods.full_domain.lattice.problem import Problem
 from sfumato.microdata.models.classes import Classes, histogram, reference_of
+from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import Model, evaluate, of_release
 from sfumato.microdata.models.registry import MODEL, SHAPES
+from sfumato.microdata.plan.methods import LOSSES as PLANNED_LOSSES
+from sfumato.microdata.plan.methods import METHODS as PLANNED_METHODS
+from sfumato.microdata.plan.methods import SUPPRESSING
 from sfumato.microdata.recoding.population import holding_persons
+from sfumato.pipelines.release import anonymize
 from sfumato.shapes.shapes import read
 from sizes import size
+from small_tables import VALUES, classes_at, lattice, rows_of, tabulated
 
-VALUES = ("1", "2", "3", "4", None)
 CASES = [(name, plan) for name, definition in MODELS.items() for plan in definition.plans]
 
 
@@ -121,3 +133,93 @@ def test_rows_compare_with_what_is_left_of_the_table() -> None:
     kept = reference_of(classes.kept(np.array([True, False])), whole)
     assert kept.counts_persons and kept.shares(COLUMN).tolist() == [0.5, 1.0, 0.0]
     assert math.isclose(whole.shares(COLUMN).sum(), 4 / 3)
+
+
+def test_every_loss_and_every_method_has_a_definition() -> None:
+    assert (set(LOSSES), set(METHODS)) == ({*PLANNED_LOSSES}, {kind.name for kind in PLANNED_METHODS})
+
+
+@pytest.mark.parametrize("name", LOSSES)
+@settings(max_examples=size(10, 200))
+@given(rows_of(), st.integers(1, 4))
+def test_a_loss_is_its_definition(name: str, made: Any, k: int) -> None:
+    chosen, codes, targets = made
+    table = tabulated(chosen, codes, targets)
+    weights = (1.0,) * len(chosen)
+    loss = prepare(name, table, weights, "sum", k, "s")
+    tops = tuple(ladder.height - 1 for ladder in chosen)
+    problem = Problem(table, (KAnonymity(k),), loss, len(codes), (0,) * len(tops), tops)
+    for levels in lattice(chosen):
+        small = [row for rows in classes_at(chosen, codes, levels) if len(rows) < k for row in rows]
+        node = Node(
+            [tuple(row) for row in codes.tolist()],
+            [ladder.codes[level].tolist() for ladder, level in zip(chosen, levels, strict=True)],
+            [(level, ladder.height) for ladder, level in zip(chosen, levels, strict=True)],
+            frozenset(small),
+            targets,
+        )
+        assert problem.judge(levels).loss == pytest.approx(LOSSES[name](node))
+
+
+WIDTHS = (1, 5, 10, 20)
+K, BUDGET = 3, 12
+
+
+def rows_of_two(seed: int) -> list[tuple[int, int]]:
+    draw = random.Random(seed)
+    return [(draw.randrange(20), min(draw.randrange(20), draw.randrange(20))) for _ in range(120)]
+
+
+def found_by(rows: list[tuple[int, int]], levels: Any, loss: float) -> Found:
+    """What was found beside every node within the budget."""
+    others = []
+    for one, two in product(range(len(WIDTHS)), repeat=2):
+        sizes = Counter((age // WIDTHS[one], town // WIDTHS[two]) for age, town in rows)
+        lost = sum(count for count in sizes.values() if count < K)
+        if lost <= BUDGET:
+            others.append((sum(c * c for c in sizes.values() if c >= K) + lost * len(rows), one + two))
+    return Found(loss, sum(levels.values()), others)
+
+
+HIERARCHY = {"type": "intervals", "start": 0, "end": 19, "widths": [*WIDTHS[1:-1]]}
+KNOWN: dict[str, Any] = {"role": "quasi-identifier", "type": "integer", "hierarchy": HIERARCHY}
+# What the plans of some methods need besides.
+PRIVATE = {"model": "differential-privacy", "epsilon": 2.0, "delta": 0.1}
+MEANS = {"role": "quasi-identifier", "type": "decimal", "publish": {"microaggregate": {"k": K, "group": "all"}}}
+
+
+def plan_of_two(name: str) -> dict[str, Any]:
+    """A plan for a method, with two quasi-identifiers and a number of the row."""
+    method = {"name": name} | ({"suppression": {"rows": BUDGET}} if name in SUPPRESSING else {})
+    method |= {"loss": "discernibility"} if METHODS[name] else {}
+    known, private = MEANS if name == "microaggregation" else KNOWN, name == "safepub"
+    columns = {"row": {"role": "identifier" if private else "insensitive"}, "age": known, "town": known}
+    model = PRIVATE if private else {"model": "k-anonymity", "k": K}
+    return {"version": 1, "columns": columns, "privacy": [model], "method": method}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_keeps_what_it_promises(name: str) -> None:
+    for seed in range(size(2, 20)):
+        rows = rows_of_two(seed)
+        frame = pl.DataFrame(rows, schema=["age", "town"], orient="row").with_row_index("row")
+        release = anonymize(frame, plan_of_two(name))
+        published = [tuple(map(str, row)) for row in release.data.rows()]
+        sizes = Counter(labels[1:] for labels in published)
+        assert min(sizes.values()) >= (chosen_k(2.0 * 0.9, 0.1) if name == "safepub" else K)
+        assert name not in SUPPRESSING or len(published) >= len(rows) - BUDGET
+        if name == "microaggregation":
+            assert sum(float(age) for _, age, _ in published) == pytest.approx(sum(age for age, _ in rows))
+        elif name != "safepub":
+            pairs = [pair for row, *labels in published for pair in zip(labels, rows[int(row)], strict=True)]
+            assert all(is_true(*pair) for pair in pairs)
+        if (kept := METHODS[name]) is not None:
+            lost = len(rows) - len(published)
+            loss = sum(count * count for count in sizes.values()) + lost * len(rows)
+            assert kept(found_by(rows, release.report.levels, loss))
+
+
+def is_true(label: str, value: int) -> bool:
+    """Whether a value lies between the numbers of a label."""
+    numbers = [int(number) for number in re.findall(r"\d+", label)] or [0, 19]
+    return min(numbers) <= value <= max(numbers)
