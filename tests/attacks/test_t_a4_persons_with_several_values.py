@@ -3,6 +3,7 @@
 import polars as pl
 import pytest
 
+from sfumato import anonymize_files
 from sfumato.errors import UnattainableError
 from sfumato.pipelines.release import anonymize
 from sfumato.pipelines.verify import verify
@@ -55,3 +56,44 @@ def test_what_is_said_of_shares_is_true_of_persons(tmp_path) -> None:
     assert release.report.models[1].reached == pytest.approx(0.5)
     release.save(tmp_path / "out")
     assert verify(tmp_path / "out").holds
+
+
+@pytest.mark.parametrize("kind", ["frame", "csv"])
+def test_a_value_that_all_persons_of_a_class_have_is_told_though_nothing_is_promised(tmp_path, kind: str) -> None:
+    raw = pl.DataFrame(ROWS, schema=["town", "who", "illness"], orient="row")
+    raw.write_csv(tmp_path / "rows.csv")
+    plan = plan_of("alpha", "")
+    plan["privacy"] = plan["privacy"][:1]
+    release = anonymize(raw if kind == "frame" else tmp_path / "rows.csv", plan)
+    figures = release.report.disclosure.sensitive["illness"]
+    assert (figures.classes, figures.one_value_classes, figures.one_value_rows, figures.l) == (2, 1, 20, 1)
+    # Ten of ten have hiv, of all 21 of 100; each other illness one of ten, of all nearly as many.
+    assert 0.79 <= figures.t <= 0.92
+    release.save(tmp_path / "out")
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "in 1 of 2 classes all persons have one value in common (20 rows)" in page
+
+
+def test_files_joined_by_keys_are_judged_by_the_same_definition(tmp_path) -> None:
+    """Persons in one file, their illnesses in another: one that all of a group have is refused there, too."""
+    raw = pl.DataFrame(ROWS, schema=["town", "who", "illness"], orient="row")
+    raw.select("who", "town").unique(maintain_order=True).write_csv(tmp_path / "persons.csv")
+    # Everybody of town A has two illnesses, hiv among them; nobody of town B has hiv.
+    raw.filter((pl.col("town") == "A") | (pl.col("illness") != "hiv")).select("who", "illness").write_csv(
+        tmp_path / "ills.csv"
+    )
+    plan = {
+        "version": 1,
+        "files": {
+            "persons": {"source": str(tmp_path / "persons.csv"), "key": "who"},
+            "ills": {"source": str(tmp_path / "ills.csv"), "parent": "persons"},
+        },
+        "columns": {
+            "town": {"role": "quasi-identifier", "hierarchy": {"type": "any"}, "max_level": 0},
+            "illness": {"role": "sensitive"},
+        },
+        "privacy": [{"model": "k-anonymity", "k": 5}, {"model": "l-diversity", "l": 2, "column": "illness"}],
+        "method": {"name": "optimal", "suppression": 0.5},
+    }
+    release = anonymize_files(None, plan)
+    assert set(pl.read_csv(release.data["persons"])["town"]) == {"B"}

@@ -74,7 +74,7 @@ class LDiversity(ClassModel):
         return int(np.ceil(self.l - EXACT))
 
     def failing(self, classes: Classes, whole: Classes) -> Mask:
-        content = _judged(classes, whole, self.column)
+        content = judged_values(classes, whole, self.column)
         if self.variant == "recursive":
             return ~_recursive(content, int(self.l), self.c or 0.0)
         return self._diversity(content) < self.l - EXACT
@@ -93,7 +93,7 @@ class LDiversity(ClassModel):
         return short_of(classes.sizes, kept + without)
 
     def reached(self, classes: Classes, whole: Classes) -> float:
-        content = _judged(classes, whole, self.column)
+        content = judged_values(classes, whole, self.column)
         if not len(classes.sizes):
             return 0
         if self.variant == "recursive":
@@ -127,7 +127,7 @@ def told_values(classes: Classes, whole: Classes, column: str) -> Histogram:
     return content if code is None else content.without(code)
 
 
-def _judged(classes: Classes, whole: Classes, column: str) -> Histogram:
+def judged_values(classes: Classes, whole: Classes, column: str) -> Histogram:
     """Return the values whose diversity counts: one for each row, or for each person at the most uneven."""
     told = told_values(classes, whole, column)
     if not classes.counts_persons:

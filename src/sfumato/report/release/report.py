@@ -16,7 +16,7 @@ from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.perturbation import perturbation
 from sfumato.report.release.sections import sections
 from sfumato.texts.enumeration import MOST_NAMES, Enumeration, enumeration, names_told
-from sfumato.texts.words import words_in
+from sfumato.texts.words import words_in, words_on_persons
 
 
 def text(report: Report) -> str:
@@ -37,7 +37,7 @@ def text(report: Report) -> str:
         *_lines("PERSONS", findings.persons_uncounted(words_in(), report)),
         *_lines("ROWS", findings.shared_identifiers(words_in(), report)),
         *_lines("TELLS", findings.tells(words_in(), report)),
-        *_lines("discloses", findings.disclosure(words_in(), report)),
+        *_lines("discloses", findings.disclosure(words_on_persons() if report.counts_persons else words_in(), report)),
         *_nodes(report),
         *_policy(report),
         *_lines("LOST", findings.lost_columns(words_in(), report)),
