@@ -65,7 +65,13 @@ def _may_denote(looks: ColumnLooks, name: str) -> bool:
 
 
 def repeated_persons(looks: ColumnLooks) -> tuple[str, ...]:
-    """A warning where names of persons repeat and nothing says which rows are one person's."""
+    """A warning where names of persons repeat and nothing says which rows are one person's; looked for once."""
+    if looks.repeated_names is None:
+        looks.repeated_names = _repeated_names(looks)
+    return looks.repeated_names
+
+
+def _repeated_names(looks: ColumnLooks) -> tuple[str, ...]:
     from sfumato.pipelines.suggesting.person_columns import repeated_names
 
     names = () if looks.plan.person is not None else looks.readable(looks.plan.named("identifier"))
