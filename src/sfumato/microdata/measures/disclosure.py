@@ -23,7 +23,7 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.spellings import meanings
 from sfumato.microdata.counts.frequencies import TextCounts
-from sfumato.microdata.counts.persons import all_persons
+from sfumato.microdata.counts.persons import of_plain_keys
 from sfumato.microdata.counts.tallies import numbers_of
 from sfumato.microdata.measures.joint_telling import JointTell
 from sfumato.microdata.measures.telling import Tell
@@ -161,13 +161,13 @@ def attribute_figures(
     """The figures of one sensitive column, from published rows counted by the quasi-identifiers and it.
 
     Args:
-        of_persons: The same rows counted with the persons last, where persons are counted: a class has one value where
-            all its persons have it, whatever else they have.
+        of_persons: The same rows counted with the plain keys of the persons last, where persons are counted: a class
+            has one value where all its persons have it, whatever else they have.
     """
     published = classes_of(text_counts, quasi_identifiers, {column}, missing, star_rows=star_rows)
     sizes = published.visible.sizes
     if of_persons is not None:
-        members = {name: all_persons(of_persons, missing) for name in (None, column)}
+        members = dict.fromkeys((None, column), of_plain_keys(of_persons))
         published = published_persons(text_counts, quasi_identifiers, published, members, missing)
     visible = published.visible
     told, judged = (of(visible, published.shown, column) for of in (told_values, judged_values))
