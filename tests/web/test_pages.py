@@ -62,7 +62,7 @@ def test_the_whole_path_gives_the_release_of_the_command_line(base, open_page, t
     data = downloaded(page, "Data", tmp_path / "page.csv")
     plan = downloaded(page, "Plan", tmp_path / "plan.yaml")
     report = downloaded(page, "Report for the house", tmp_path / "report.html")
-    assert "The promises hold." in report.read_text(encoding="utf-8")
+    assert "The promises hold for the rows published (rows, not persons)." in report.read_text(encoding="utf-8")
     content = yaml.safe_load(plan.read_text(encoding="utf-8"))
     assert content["privacy"][0] == {"model": "k-anonymity", "k": 4}
     size(patients(), census()).write(tmp_path / content["data"]["source"])
@@ -799,7 +799,7 @@ def test_the_whole_job_is_done_by_keyboard_alone_at_the_width_of_a_phone(base, o
     button(page, "Next").focus()
     page.keyboard.press("Enter")
     pressed(page, "Anonymize")
-    page.get_by_text("You may publish this, as promised.").wait_for()
+    page.get_by_text("The promises hold for the rows published (rows, not persons).").wait_for()
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 391
     assert page.get_by_role("tab").first.bounding_box()["y"] < 1.5 * 844  # within a screen and a half of a phone
     told = page.locator("details.verdict.not")
@@ -831,7 +831,7 @@ def test_a_report_from_disk_shows_everything_with_the_network_off(open_page, tmp
     assert run(["anonymize", str(tmp_path / "plan.yaml"), "--out", str(tmp_path / "out"), "--quiet"]) == 0
     for name in ("report.html", "report-external.html"):
         page = open_page(Path(tmp_path / "out" / name).as_uri(), offline=True, java_script_enabled=False)
-        page.get_by_text("The promises hold.").wait_for()
+        page.get_by_text("The promises hold for the rows published (rows, not persons).").wait_for()
         assert page.locator("svg rect").count() > 0 or "external" in name
     dark = open_page((tmp_path / "out" / "report.html").as_uri(), width=390, color_scheme="dark", offline=True)
     assert dark.evaluate("document.scrollingElement.scrollWidth") <= 391

@@ -35,6 +35,7 @@ DETAILS = (
     "levels_allowed",
     "counts_persons",
     "persons_uncounted",
+    "shared_identifiers",
     "few_values_left",
     "missing_codes",
     "coded_columns",

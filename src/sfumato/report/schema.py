@@ -105,6 +105,7 @@ def external_schema() -> Schema:
         "language": {"enum": ["en", "de"]},
         "release": _closed({}, RELEASE),
         "holds": {"type": "boolean"},
+        "counts_persons": {"type": "boolean", "description": "whether promises count persons, not rows"},
         "checked": TEXT | {"description": "how the promises were checked"},
         "models": _list(promise, "each promise, with what was asked alone"),
         "columns": _map(column, "what was done to each column"),
@@ -207,6 +208,10 @@ MORE: dict[str, Schema] = {
     "persons_uncounted": _list(
         _object({"column": TEXT, "rows_each": NUMBER}),
         "withheld columns that name persons though promises count their rows, each as another person",
+    ),
+    "shared_identifiers": _list(
+        _object({"column": TEXT, "rows": COUNT, "looked_at": COUNT}),
+        "removed columns whose values several rows share, which promises count each: rows that do, of those looked at",
     ),
     "levels_allowed": _object(
         {"columns": _map(_list(COUNT), "the finest and the coarsest level"), "combinations": COUNT},

@@ -67,6 +67,7 @@ class KMap(ClassModel):
     ] = 0.05
     name: ClassVar[str] = "k-map"
     asks: ClassVar[str] = "k"
+    least: ClassVar[bool] = True
     column: ClassVar[None] = None
     monotone_suppression: ClassVar[bool] = True
 

@@ -315,7 +315,8 @@ class RequestedPlan:
     def protections(self) -> tuple[Model, ...]:
         """What protects quasi-identifiers against disclosure by the others."""
         named = {name: column.protect for name, column in self.columns.items() if column.protect is not None}
-        return tuple(Protection.of(model, name) for name, model in named.items())
+        protected: tuple[Any, ...] = tuple(Protection.of(model, name) for name, model in named.items())
+        return protected
 
     @property
     def microaggregated(self) -> Microaggregate | None:

@@ -80,6 +80,11 @@ class _Uniques:
             return unique_rows(text_counts, columns, missing, besides)
         return unique_rows(of_persons, columns, missing, besides, of_persons.columns[-1])
 
+    def counted(self, columns: tuple[str, ...]) -> TextCounts | None:
+        """Return the rows counted by some columns and the persons, who come last; None where they are not at hand."""
+        of_persons = self.rows_of_persons
+        return None if of_persons is None else counted_by(of_persons, (*columns, of_persons.columns[-1]))
+
     def by_several(self, text_counts: TextCounts) -> SeveralKnown:
         """What several columns single out that were counted together.
 
@@ -152,7 +157,11 @@ def disclosure(
         canonical, _ = typed(text_counts, plan)
         in_classes[name] = uniques.by(canonical, (name,), plan.quasi_identifiers).rows
         if name in plan.shown_sensitive:
-            figures[name] = attribute_figures(canonical, plan.quasi_identifiers, name, plan.data.missing, star_rows)
+            members = uniques.counted(columns)
+            of_persons = None if members is None else typed(members, plan)[0]
+            figures[name] = attribute_figures(
+                canonical, plan.quasi_identifiers, name, plan.data.missing, star_rows, of_persons
+            )
     unique, complete = _unique_rows(budget, published, recounted, by_column, plan, uniques)
     unmeasured.pairs = not complete
     kept = int(recoding.sizes[~recoding.suppressed].sum())

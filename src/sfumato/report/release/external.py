@@ -80,6 +80,7 @@ def figures(dossier: Dossier) -> dict[str, Any]:
         **({"date": dossier.day.isoformat()} if dossier.day else {}),
         "release": dossier.about(),
         "holds": report.holds,
+        "counts_persons": report.counts_persons,
         "checked": words["report.checked"],
         "models": [_model(dossier, promise) for promise in report.models],
         "columns": {name: _column(dossier, name) for name in plan.columns},
@@ -87,6 +88,7 @@ def figures(dossier: Dossier) -> dict[str, Any]:
         **({DATA_SEAL: dossier.seals[DATA_SEAL]} if DATA_SEAL in dossier.seals else {}),
         "limits": [
             *findings.persons_uncounted(words, report),
+            *findings.shared_identifiers(words, report, outside=True),
             *sentences.limits(words, tuple(promise.model for promise in report.models), plan),
         ],
         **({"attack": attack.summary(report.details["attack"])} if "attack" in report.details else {}),

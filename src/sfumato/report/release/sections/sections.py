@@ -82,6 +82,7 @@ def limits(dossier: Dossier, outside: bool = False) -> str:
     """What is not promised, as loud as what is; in the house also what these rows tell besides."""
     words = dossier.words
     told = findings.persons_uncounted(words, dossier.report)
+    told += findings.shared_identifiers(words, dossier.report, outside)
     told += [] if outside else findings.disclosure(words, dossier.report)
     general = sentences.general_limits(words)
     models = tuple(promise.model for promise in dossier.report.models)
