@@ -251,7 +251,8 @@ def test_nobody_computes_a_cell_of_records_by_their_holding_from_linked_files(se
     pairs = rng.choice([("ab",), ("ab", "bc"), ("ab", "ac")])
     rule = rng.choice([{"rule": "frequency", "min": 3}, {"rule": "holdings", "min": 2}])
     tables = [{"name": pair, "dimensions": {key: {"column": key} for key in pair}} for pair in pairs]
-    plan = {"version": 1, "table": {"value": "count", "holding": "h"}, "tables": tables, "primary": [rule]}
+    source = {"value": "count", "holding": "h", "group_disclosure": False}
+    plan = {"version": 1, "table": source, "tables": tables, "primary": [rule]}
     sf.protect(pandas.DataFrame(records), plan | {"method": "optimal"}).save(tmp_path / "out")
     cross = list(itertools.product("12", "xy", "pqr"))
     sums, low, high, hidden = [], [], [], []

@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import Dialect
+from sfumato.delimited.formulas import plain_cell
 from sfumato.delimited.lines import delimited_text, read_lines
 from sfumato.folders import make_private, staged, write_text
 from sfumato.pipelines.tables.house_documents import HOUSE, annex_of, hash_of, papers_of
@@ -122,8 +123,8 @@ def _write_house(release: TableRelease[Any], report: Mapping[str, Any], stage: P
 
 
 def _on_disk(path: Path) -> Columns:
-    """A table as it was written."""
-    header, *rows = [line.fields for line in read_lines(path, Dialect(","))]
+    """A table as it was written; what a spreadsheet would compute is quoted in it."""
+    header, *rows = [[*map(plain_cell, line.fields)] for line in read_lines(path, Dialect(","))]
     return Columns(dict(zip(header, zip(*rows, strict=True), strict=True)))
 
 
