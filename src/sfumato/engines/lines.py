@@ -27,12 +27,13 @@ class Records:
     Attributes:
         rows: How many there are, without headers.
         longest: The bytes of the longest one.
-        place: The file and line in which that one begins, as a message says it.
+        file: The file that has it; line: the line in which it begins.
     """
 
     rows: int
     longest: int
-    place: str
+    file: str
+    line: int
 
     def check(self, read: int) -> None:
         """Refuse another number of rows than there are.
@@ -42,8 +43,9 @@ class Records:
         """
         if read != self.rows:
             raise DataError(
-                f"the file has {self.rows:,} rows, but {read:,} were read. The longest row begins in {self.place}.",
-                "Shorten the longest row, or convert the file to Parquet.",
+                f"the file has {self.rows:,} rows, but {read:,} were read. "
+                f"The longest row begins in line {self.line} of {self.file}.",
+                "Shorten that row, or convert the file to Parquet.",
                 "lost-rows",
             )
 
@@ -59,7 +61,7 @@ def records_in(
     found = [(file, _state_of(file, separator, columns, quote, encoding)) for file in files]
     file, longest = max(found, key=lambda entry: entry[1][LONGEST])
     rows = sum(int(state[ROWS]) - header for _, state in found)
-    return Records(rows, int(longest[LONGEST]), f"line {longest[LONGEST_LINE]} of {file.name}")
+    return Records(rows, int(longest[LONGEST]), file.name, int(longest[LONGEST_LINE]))
 
 
 def _state_of(file: Path, separator: str, columns: int, quote: str, encoding: str) -> Any:

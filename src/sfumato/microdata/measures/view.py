@@ -156,8 +156,9 @@ def _column(plan: Plan, table: FrequencyTable, recoding: Recoding, published: Pi
     owners, covered = _covers(plan, table, recoding, domain, place)
     if domain.numbers is not None:
         owners, covered = _stretched(owners, covered, count)
-    if label_rows[np.bincount(owners, minlength=count) == 0].any():
-        raise InternalError(f"a label of {name} is published that covers none of its values.", code="label")
+    width = len(domain.values)
+    if not np.isin(pairs[1] * width + domain.ranks[pairs[0]], owners * width + covered).all():
+        raise InternalError(f"a label of {name} is published that does not contain all of its values.", code="label")
     return ColumnView(name, domain.values, domain.numbers, marginal[domain.values], pairs, label_rows, owners, covered)
 
 
