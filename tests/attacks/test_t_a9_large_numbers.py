@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sfumato import DataError, anonymize
+from sfumato import DataError, anonymize, protect
 from sfumato.hierarchies.bounds import bounds_of
 from sfumato.hierarchies.suggest.ranges import Spread, decimal_numbers, whole_numbers
 from sfumato.microdata.models.t_closeness import ranks_of
@@ -100,6 +100,13 @@ def test_microaggregation_refuses_numbers_that_it_cannot_tell_apart() -> None:
     rows = pl.DataFrame({"n": VALUES["neighbors"] * 2, "s": ["x"] * 8})
     with pytest.raises(DataError, match="digits"):
         anonymize(rows, plan({"type": "integer", "publish": {"microaggregate": 4}}, {"name": "microaggregation"}))
+
+
+def test_cells_whose_sums_are_not_exact_are_refused() -> None:
+    table = pl.DataFrame({"a": ["x", "y", "z", "T"], "n": [BASE + 1, BASE + 2, 3, 2 * BASE + 999]})
+    plan_ = {"version": 1, "table": {"value": "n"}, "dimensions": {"a": {"column": "a", "total": "T"}}}
+    with pytest.raises(DataError, match="row 1"):
+        protect(table, plan_ | {"primary": [{"rule": "frequency", "min": 5}]})
 
 
 @pytest.mark.parametrize("decimals", [-6, -1, 0, 2, 10])
