@@ -45,7 +45,7 @@ class Records:
             raise DataError(
                 f"the file has {self.rows:,} rows, but {read:,} were read. "
                 f"The longest row begins in line {self.line} of {self.file}.",
-                "Shorten that row, or convert the file to Parquet.",
+                "Shorten that row, delete empty lines, or convert the file to Parquet.",
                 "lost-rows",
             )
 
