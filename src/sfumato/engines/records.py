@@ -87,7 +87,7 @@ def _read(path: Path, dialect: Dialect) -> list[dict[str, Any]]:
         return _read_csv(path, dialect)
     text = path.read_text(encoding="utf-8-sig")
     if ending in (".jsonl", ".ndjson"):
-        return _checked([json.loads(line) for line in text.splitlines() if line.strip()], path)
+        return _checked([json.loads(line) for line in text.split("\n") if line.strip()], path)
     if ending == ".json":
         content = json.loads(text)
         return _checked(content.get("data") if isinstance(content, dict) else content, path)

@@ -76,7 +76,7 @@ def test_a_page_loads_and_runs_nothing(written, name) -> None:
 def test_the_verdict_comes_first_and_says_how_it_was_checked(written) -> None:
     words = " ".join(read(written["report.html"]).words)
     order = [
-        "The promises hold for the rows published (rows, not persons).",
+        "All guarantees are satisfied in the written file (rows, not persons).",
         "read back, counted anew",
         "What is not promised",
         "What was done to each column",

@@ -28,6 +28,7 @@ bounded by the kernels.
 
 from dataclasses import replace
 from datetime import date
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -189,16 +190,24 @@ def _keys_by(texts: list[str], order: tuple[str, ...], column: str) -> dict[str,
                 values=absent,
             )
         return dict(places)
-    for kind in (float, date.fromisoformat):
+    for kind in (_number, date.fromisoformat):
         try:
             return {text: kind(text) for text in texts}
-        except ValueError:
+        except (ValueError, InvalidOperation):
             continue
     raise PlanError(
         f'the values of "{column}" are neither numbers nor dates, so they have no order of their own.',
         "Give the model an order, or use the distance equal.",
         "order",
     )
+
+
+def _number(text: str) -> Decimal:
+    """An exact number, so that long ones keep their order."""
+    number = Decimal(text)
+    if number.is_nan():
+        raise ValueError("no number")
+    return number
 
 
 def levels_of(whole: Histogram, hierarchy: Hierarchy | None, column: str) -> npt.NDArray[np.int32]:

@@ -59,7 +59,7 @@ def protect(table: Any = None, plan: str | Path | Mapping[str, Any] | TablePlan 
 
 
 def protect(table: Any = None, plan: str | Path | Mapping[str, Any] | TablePlan | None = None, **parts: Any) -> Answer:
-    """Mask the cells of a table, or of several, so that nobody can compute them back; or change its numbers.
+    """Mask the cells of a table, or of several, so that its attackers cannot compute them; or change its numbers.
 
     Args:
         table: A frame (pandas, Polars, Arrow) or the path of a CSV file; None when the plan names its source. Microdata

@@ -20,6 +20,8 @@ from sfumato.tables.cells.finite_numbers import finite
 
 # Lines by which a title is known.
 FIRST_LINES = 20
+# Whole numbers are exact in floating point up to here.
+EXACT_WHOLE = 2.0**53
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +54,19 @@ class Columns:
         """A column as numbers; every value must be one.
 
         Raises:
-            DataError: A value is missing or is not a number; `rows` says where.
+            DataError: A value is missing, is not a number or too large to be added exactly; `rows` says where.
         """
-        return self._numbers(name, missing=False)
+        numbers = self._numbers(name, missing=False)
+        large = (np.flatnonzero(np.abs(numbers) > EXACT_WHOLE) + 1).tolist()
+        if large:
+            raise DataError(
+                f'column "{name}" holds a number beyond 9,007,199,254,740,992 in row {large[0]}.',
+                "Sums of such numbers are not exact. Count in a larger unit.",
+                "too-great",
+                column=name,
+                rows=large,
+            )
+        return numbers
 
     def optional(self, name: str) -> Numbers:
         """A column as numbers, not a number where there is no text.
