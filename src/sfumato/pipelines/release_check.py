@@ -14,7 +14,7 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, Reading
 from sfumato.engines.order import PERSON
-from sfumato.errors import UnattainableError
+from sfumato.errors import DataError, InternalError, UnattainableError
 from sfumato.microdata.counts.frequencies import TextCounts, typed
 from sfumato.microdata.counts.parts import counted_by
 from sfumato.microdata.counts.persons import PersonCount, all_persons
@@ -23,7 +23,7 @@ from sfumato.microdata.plan.model import Plan, located
 from sfumato.microdata.release_check.finer_labels import finer_labels
 from sfumato.microdata.release_check.read_back import Inference, ReadBack, mixed_columns, read_back
 from sfumato.microdata.verdict import Promise, Verdict
-from sfumato.pipelines.stages.column_checks import CountBy, column_promises, unplanned
+from sfumato.pipelines.stages.column_checks import ONE_SPELLING, SHAPES, CountBy, column_promises, unplanned
 from sfumato.pipelines.stages.shared_counts import MOST_AT_ONCE, MOST_COLUMNS, other_columns
 
 # Judges rows as a reader reads them, with the persons behind them where these are counted.
@@ -90,7 +90,12 @@ class ReleaseCheck:
 
 
 def release_check(
-    published: Engine, plan: Plan, rows: TextCounts, judge: Judge, count: CountBy | None = None
+    published: Engine,
+    plan: Plan,
+    rows: TextCounts,
+    judge: Judge,
+    count: CountBy | None = None,
+    persons: bool = True,
 ) -> ReleaseCheck:
     """Check published rows by themselves.
 
@@ -98,15 +103,42 @@ def release_check(
         rows: The rows, counted by the quasi-identifiers and the columns of guarantees.
         judge: Judges the guarantees on rows as an attacker reads them.
         count: Counts the rows by some columns; the engine itself by default.
+        persons: Whether the persons of the rows are at hand, where the plan counts persons.
     """
     count = count or (lambda columns: published.count(columns, Reading()))
     checked = ReleaseCheck(columns=tuple(column_promises(published, plan, count)), unplanned=unplanned(published, plan))
-    attacker = _Attacker(published, plan, rows, count)
+    attacker = _Attacker(published, plan, rows, count, persons)
     if not attacker.further or not mixed_columns(attacker.finer(rows)):
         return checked
     found = attacker.inferring()
     checked = replace(checked, unchecked=tuple(attacker.unchecked))
     return replace(checked, **attacker.broken(found, judge)) if found else checked
+
+
+def refuse_columns(checked: ReleaseCheck) -> None:
+    """Stop a release of which a column is not what it must be.
+
+    Raises:
+        DataError: Its values as they were read are the reason.
+        InternalError: They are not.
+    """
+    for promise in checked.columns:
+        if not promise.holds and promise.model == ONE_SPELLING:
+            raise DataError(
+                f'column "{promise.column}": some values are written in several ways that look alike.',
+                "Set data.strip: true, clean the column, or remove it (role: identifier).",
+                "spellings",
+                column=promise.column,
+            )
+        if not promise.holds and promise.model == SHAPES:
+            raise DataError(
+                f'column "{promise.column}": fewer than {promise.asked:g} pseudonyms have the same length and form.',
+                "Remove the column (role: identifier), or make its values alike.",
+                "shapes",
+                column=promise.column,
+            )
+    if checked.unplanned or not all(promise.holds for promise in checked.columns):
+        raise InternalError("a published column is not what the plan says.", code="columns")
 
 
 def refuse_inference(checked: ReleaseCheck, plan: Plan) -> None:
@@ -128,7 +160,7 @@ def refuse_inference(checked: ReleaseCheck, plan: Plan) -> None:
 class _Attacker:
     """Reads the columns of published rows against each other."""
 
-    def __init__(self, published: Engine, plan: Plan, rows: TextCounts, count: CountBy) -> None:
+    def __init__(self, published: Engine, plan: Plan, rows: TextCounts, count: CountBy, persons: bool) -> None:
         self.published, self.plan, self.count, self.rows = published, plan, count, rows
         self.known = plan.quasi_identifiers
         keys = (plan.person,) if plan.publishes_keys and plan.person is not None else ()
@@ -136,6 +168,8 @@ class _Attacker:
         self.further = tuple(name for name in further if name in published.columns)
         self.k = max(FEWEST, *(model.least_rows for model in plan.privacy))
         self.number = int(rows.counts.sum())
+        named = plan.person if plan.publishes_keys else PERSON
+        self.person = named if persons and plan.person is not None else None
         self.unchecked: list[str] = []
         self._hierarchies = {name: located(plan).columns[name].hierarchy for name in self.known}
         self._finer: dict[tuple[str, tuple[str | None, ...]], Any] = {}
@@ -158,7 +192,7 @@ class _Attacker:
 
     def broken(self, further: Sequence[str], judge: Judge) -> dict[str, Any]:
         """What is read back from some columns, and the guarantees that hold without that, and not with it."""
-        person = self._person()
+        person = self.person
         columns = tuple(dict.fromkeys((*self.known, *further, *self.plan.promise_columns)))
         if person is None:
             rows = self.count(columns)
@@ -186,19 +220,9 @@ class _Attacker:
         )
         return judge(typed(counted_by(rows, (*self.known, *self.plan.promise_columns)), self.plan)[0], members)
 
-    def _person(self) -> str | None:
-        """The column that names the persons of published rows; None where rows are counted, or nobody is named."""
-        if self.plan.person is None:
-            return None
-        if self.plan.publishes_keys:
-            return self.plan.person
-        return PERSON if getattr(self.published, "person_column", PERSON) is not None else None
-
     def _names(self, back: ReadBack) -> tuple[str, ...]:
-        self.unchecked += [
-            f"Too many values: whether an attacker infers {_quoted([name])} from {_quoted(others)} was not checked."
-            for name, *others in back.unchecked
-        ]
+        if names := dict.fromkeys(entry[0] for entry in back.unchecked):
+            self.unchecked.append(f"Too many values: not all that may tell {_quoted([*names])} was checked.")
         return tuple(name for entry in back.inferences for name in entry.columns if name in self.further)
 
     def _read_back(self, columns: Sequence[str], further: Sequence[str]) -> ReadBack:

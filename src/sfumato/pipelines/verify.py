@@ -167,7 +167,9 @@ def _by_plan(engine: Engine, plan: Plan, reference: Reference | None, star_rows:
         known = replace(plan, privacy=reference.with_ladders(plan.privacy))
         judging = partial(judge_plan, plan=known, reference=reference.whole, star_rows=star_rows)
         verdict = judging(text_counts, persons=reference.persons, members=members, weights=weights)
-    checked = release_check(engine, plan, text_counts, lambda rows, persons: judging(rows, members=persons))
+    checked = release_check(
+        engine, plan, text_counts, lambda rows, persons: judging(rows, members=persons), persons=named
+    )
     unchecked = () if plan.person is None or members is not None else (NO_PERSONS,)
     faults = (*verdict.faults, *unchecked, *checked.faults)
     return replace(verdict, promises=(*verdict.promises, *checked.columns), faults=faults)

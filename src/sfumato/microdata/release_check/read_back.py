@@ -4,7 +4,8 @@ Where a quasi-identifier is published finely in some rows and coarsely in others
 what a further column says of it, and applies this to the latter. Rows of one class then no longer look alike. A rule
 "who has this value has that label" is drawn from the published rows alone. It counts where it is right for at least
 95 % of at least k rows, and so often that chance does not explain it; or where the column as a whole predicts the label
-of 95 % of the other rows (leaving one out), whatever the number of rows with one value.
+of 95 % of the other rows (leaving one out), whatever the number of rows with one value. A value that never stands with
+a fine label tells, too: its rows have none of those.
 
 What quasi-identifiers say of each other is no disclosure: all rows of a class agree in them, and none leaves it.
 """
@@ -25,12 +26,17 @@ Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 # A rule is right so often; chance would make one of all rules that are tried with this probability.
 RIGHT, CHANCE = 0.95, 0.001
+# A value never stands with a label where so many of its rows should.
+EXPECTED = 20
+# What is read where a value is none of those that are shown more finely.
+NONE_SHOWN = "(none of the finer labels)"
 # What most rows have anyhow is no inference: coarse labels are published where the value is another one.
 USUAL = 0.75
 # A column as a whole predicts a label where it takes away so many of the wrong guesses.
 LESS_WRONG = 0.6
-# Cells of all tables of values by labels that are looked at; beyond that, columns are named as not checked.
-MOST_CELLS, MOST_CELLS_EACH = 60_000_000, 20_000_000
+# Cells of tables of values by labels that are looked at, for each combination and at all; beyond that,
+# quasi-identifiers are named as not fully checked.
+CELLS_EACH, MOST_CELLS = 300, 20_000_000
 # More values of two columns are numbered by those that occur.
 FEW_GROUPS = 20_000
 
@@ -81,19 +87,19 @@ def read_back(
         weights: How much each combination counts as evidence; its rows by default.
     """
     reader = _Reader(text_counts, finer, k, text_counts.counts.astype(np.float64) if weights is None else weights)
-    codes, inferences = text_counts.codes.copy(), []
-    for name in mixed_columns(finer):
-        place = text_counts.columns.index(name)
-        labels, found = reader.read(name, [*_sources(name, tuple(finer), further)])
-        codes[:, place] = np.where(labels >= 0, labels, codes[:, place])
-        inferences += found
-    return ReadBack(replace(text_counts, codes=codes), tuple(inferences), tuple(dict.fromkeys(reader.unchecked)))
+    mixed = sorted(mixed_columns(finer), key=lambda name: len(finer[name]))
+    for sources in (_single(further), _pairs(further, tuple(finer))):
+        for name in mixed:
+            reader.read(name, [source for source in sources if name not in source])
+    return ReadBack(reader.text_counts_read(), tuple(reader.inferences), tuple(dict.fromkeys(reader.unchecked)))
 
 
-def _sources(name: str, known: Sequence[str], further: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    yield from ((other,) for other in further)
-    yield from ((column, other) for column in further for other in known if other != name)
-    yield from combinations(further, 2)
+def _single(further: Sequence[str]) -> list[tuple[str, ...]]:
+    return [(name,) for name in further]
+
+
+def _pairs(further: Sequence[str], known: Sequence[str]) -> list[tuple[str, ...]]:
+    return [*((column, other) for column in further for other in known), *combinations(further, 2)]
 
 
 class _Reader:
@@ -109,28 +115,37 @@ class _Reader:
         }
         known = [text_counts.columns.index(name) for name in finer]
         self.owners = numbers_of(text_counts.codes[:, known], [len(text_counts.values[at]) for at in known])[0]
-        self.work, self.total = MOST_CELLS, float(weights.sum())
+        self.work, self.total = min(CELLS_EACH * len(weights), MOST_CELLS), float(weights.sum())
         self.unchecked: list[tuple[str, ...]] = []
+        self.inferences: list[Inference] = []
+        self.labels_read: dict[str, Ints] = {}
         self._first: dict[tuple[str, ...], Ints] = {}
+        self._known: dict[str, Ints] = {}
 
-    def read(self, name: str, sources: Sequence[tuple[str, ...]]) -> tuple[Ints, list[Inference]]:
-        """For each combination the label read back for a quasi-identifier, or -1, and from which columns."""
-        read, found = np.full(len(self.owners), -1, np.int64), []
-        usual: Ints | None = None
-        alone: set[str] = set()
+    def read(self, name: str, sources: Sequence[tuple[str, ...]]) -> None:
+        """Read a quasi-identifier back from some sources; pairs of a column that tells it by itself add nothing."""
+        read = self.labels_read.setdefault(name, np.full(len(self.owners), -1, np.int64))
+        alone = {entry.columns for entry in self.inferences if entry.quasi_identifier == name}
+        trials = len(self.columns) ** 2
         for source in sources:
-            if alone & {*source} or (len(source) > 1 and self._sparse(source)):
+            if len(source) > 1 and (self._sparse(source) or any((column,) in alone for column in source)):
                 continue
-            labels = self._labels(name, source, len(sources))
+            labels = self._labels(name, source, trials)
             fresh = (labels >= 0) & (read < 0)
             if fresh.any():
-                usual = self._usual(name) if usual is None else usual
-                fresh &= labels != usual
+                fresh &= labels != self._usual(name)
                 read[fresh] = labels[fresh]
             if fresh.any():
-                found.append(Inference(source, name, int(self.text_counts.counts[fresh].sum())))
-                alone |= {*source} if len(source) == 1 else set()
-        return read, found
+                self.inferences.append(Inference(source, name, int(self.text_counts.counts[fresh].sum())))
+
+    def text_counts_read(self) -> TextCounts:
+        """The rows with the labels that were read back."""
+        codes, values = self.text_counts.codes.copy(), list(self.text_counts.values)
+        for name, labels in self.labels_read.items():
+            place = self.text_counts.columns.index(name)
+            codes[:, place] = np.where(labels >= 0, labels, codes[:, place])
+            values[place] = (*values[place], *(f"{label} {NONE_SHOWN}" for label in values[place]))
+        return replace(self.text_counts, codes=codes, values=tuple(values))
 
     def _sparse(self, source: tuple[str, ...]) -> bool:
         """Whether most pairs of values are of fewer than k rows, even if all occur: nothing is learned from those."""
@@ -138,11 +153,14 @@ class _Reader:
 
     def _usual(self, name: str) -> Ints:
         """What the other quasi-identifiers say, the same for all rows of a class; -1 where they say nothing."""
+        if name in self._known:
+            return self._known[name]
         usual = np.full(len(self.owners), -1, np.int64)
         for other in self.finer:
             if other != name:
                 labels = self._labels(name, (other,), 1)
                 usual = np.where(labels >= 0, labels, usual)
+        self._known[name] = usual
         return usual
 
     def _labels(self, name: str, source: tuple[str, ...], trials: int) -> Ints:
@@ -150,15 +168,16 @@ class _Reader:
         groups, size = self._groups(source)
         labels, width = self.columns[name], self.sizes[name]
         cells = size * width
-        if cells > MOST_CELLS_EACH or self.work < cells:
+        work = size * (width + sum(len(inner) for _, inner in self.coarse[name]))
+        if work > self.work:
             self.unchecked.append((name, *source))
             return np.full(len(groups), -1, np.int64)
+        self.work -= work
         counted: Floats = np.bincount(groups * width + labels, self.weights, cells).astype(np.float64)
         rows = counted.reshape(size, width)
         rules: Ints | None = None
         classes: Floats | None = None
         for coarse, inner in self.coarse[name]:
-            self.work -= size * len(inner)
             evidence = _Evidence(rows[:, inner], self.k, trials, len(source))
             asked = np.flatnonzero((rows[:, coarse] > 0) & evidence.right) if evidence.may_rule else ()
             if len(asked):
@@ -171,7 +190,39 @@ class _Reader:
                 rules[asked, coarse] = np.where(
                     evidence.rules(classes[:, inner])[asked], inner[evidence.place[asked]], -1
                 )
+            if len(source) == 1 and source[0] not in self.finer:
+                apart = self._apart(name, source[0], coarse, rows)
+                if apart.any():
+                    rules = np.full((size, width), -1, np.int64) if rules is None else rules
+                    rules[apart & (rules[:, coarse] < 0), coarse] = width + coarse
         return np.full(len(groups), -1, np.int64) if rules is None else rules[groups, labels]
+
+    def _apart(self, name: str, source: str, coarse: int, rows: Floats) -> Mask:
+        """Which values of a column never stand with any of the finer labels, though many of their rows should.
+
+        Their rows have none of these labels then. What another quasi-identifier explains is not counted: where it has
+        the same label, as many rows of a value should have a fine label as of the others.
+        """
+        inner = self.finer[name][coarse]
+        fine, hidden = rows[:, inner].sum(axis=1), rows[:, coarse]
+        expected = (fine + hidden) * fine.sum() / max(fine.sum() + hidden.sum(), 1)
+        others = [other for other in self.finer if other != name]
+        while (apart := (hidden > 0) & (expected >= EXPECTED) & (fine <= (1 - RIGHT) * expected)).any() and others:
+            by_other = self._expected(self.columns[name], inner, coarse, source, others.pop())
+            expected = np.minimum(expected, by_other)
+        found: Mask = apart
+        return found
+
+    def _expected(self, labels: Ints, inner: Mask, coarse: int, source: str, other: str) -> Floats:
+        """For each value of a column how many of its rows would have a fine label, by another column alone."""
+        fine = inner[labels]
+        either = fine | (labels == coarse)
+        groups, size = self.columns[other], self.sizes[other]
+        shown = np.bincount(groups[fine], self.weights[fine], size)
+        share = shown / np.maximum(np.bincount(groups[either], self.weights[either], size), 1)
+        values = self.columns[source][either]
+        rows = np.bincount(values, self.weights[either] * share[groups[either]], self.sizes[source])
+        return rows.astype(np.float64)
 
     def _classes(self, source: tuple[str, ...], groups: Ints, labels: Ints, width: int, cells: int) -> Floats:
         """For each value of a source and label the classes that show both: their rows have one label together."""

@@ -1,11 +1,13 @@
 """What each published column may hold, by its role in the plan, checked on the published rows alone."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from sfumato.engines.engine import Engine, Reading
 from sfumato.hierarchies.bounds import bounds_of
+from sfumato.hierarchies.spellings import surplus, visible
 from sfumato.microdata.column_codes import code_texts
 from sfumato.microdata.counts.frequencies import TextCounts, value_of
 from sfumato.microdata.plan.model import ColumnPlan, Plan
@@ -14,7 +16,12 @@ from sfumato.microdata.publishing.perturbation import Microaggregate, Pseudonym,
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.microdata.recoding.recoding import STAR
 from sfumato.microdata.verdict import Promise
+from sfumato.patterns import regex
+from sfumato.pipelines.stages.shared_counts import other_columns
 
+# What is promised of columns as they were read: their texts may break it, which is no fault of the release.
+ONE_SPELLING, SHAPES = "one spelling of each value", "shapes of pseudonyms"
+_DIGIT, _LETTER = regex(r"\d"), regex(r"[^\W\d_]")
 CountBy = Callable[[Sequence[str]], TextCounts]
 
 
@@ -48,6 +55,7 @@ def column_promises(published: Engine, plan: Plan, count: CountBy | None = None)
             yield _grouped(count, names, operation.k)
     if plan.output.class_column in published.columns:
         yield _numbered(count, plan)
+    yield from _spelled_once(published, plan, count)
 
 
 def _as_planned(name: str, column: ColumnPlan, plan: Plan, count: CountBy) -> Iterator[Promise]:
@@ -57,6 +65,34 @@ def _as_planned(name: str, column: ColumnPlan, plan: Plan, count: CountBy) -> It
         yield _changed(count, name, column.operations, plan)
     if isinstance(column.perturbation, Pseudonym) and column.perturbation.kind == "keyed":
         yield _pseudonymous(count, name, column.perturbation)
+    if isinstance(column.perturbation, Pseudonym):
+        yield _shaped(count, name, max((model.least_rows for model in plan.privacy), default=1))
+
+
+def _spelled_once(published: Engine, plan: Plan, count: CountBy) -> Iterator[Promise]:
+    """That no column writes a value in several ways: which one a row has could tell anything of it.
+
+    Texts that differ in white space or in the form of their signs alone are one value. Likely spellings are, too, in
+    columns of guarantees, which are released in one spelling.
+    """
+    for name in other_columns(plan):
+        if name in published.columns and plan.columns[name].perturbation is None:
+            texts = [text for text in count([name]).values[0] if text is not None and text not in plan.data.missing]
+            several = surplus(texts) if name in plan.spelled_columns else len(texts) - len({*map(visible, texts)})
+            if several:
+                yield Promise(ONE_SPELLING, 0, several, False, name)
+
+
+def _shaped(count: CountBy, name: str, k: int) -> Promise:
+    """That no pseudonym stands out by its shape: its length, and where it has letters, digits and other signs."""
+    texts = (text for text in count([name]).values[0] if text is not None and text != STAR)
+    shapes = Counter(len(text) if is_token(text) else _shape(text) for text in texts)
+    fewest = min(shapes.values(), default=k)
+    return Promise(SHAPES, k, fewest, len(shapes) < 2 or fewest >= k, name)
+
+
+def _shape(text: str) -> str:
+    return _LETTER.sub("a", _DIGIT.sub("9", text))
 
 
 def _removed(names: Sequence[str], count: CountBy) -> Iterator[Promise]:
