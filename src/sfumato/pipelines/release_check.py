@@ -7,6 +7,7 @@ them, and every guarantee is judged on these, too.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -100,14 +101,24 @@ def release_check(
     """Check published rows by themselves.
 
     Args:
-        rows: The rows, counted by the quasi-identifiers and the columns of guarantees.
+        rows: The rows as they were written, counted by the quasi-identifiers and the columns of guarantees.
         judge: Judges the guarantees on rows as an attacker reads them.
         count: Counts the rows by some columns; the engine itself by default.
         persons: Whether the persons of the rows are at hand, where the plan counts persons.
     """
-    count = count or (lambda columns: published.count(columns, Reading()))
-    checked = ReleaseCheck(columns=tuple(column_promises(published, plan, count)), unplanned=unplanned(published, plan))
-    attacker = _Attacker(published, plan, rows, count, persons)
+    afresh = count or (lambda columns: published.count(columns, Reading()))
+
+    @lru_cache(2)
+    def kept(columns: tuple[str, ...]) -> TextCounts:
+        return afresh(columns)
+
+    def count_by(columns: Sequence[str]) -> TextCounts:
+        return counted_by(rows, columns) if {*columns} <= {*rows.columns} else kept((*columns,))
+
+    checked = ReleaseCheck(
+        columns=tuple(column_promises(published, plan, count_by)), unplanned=unplanned(published, plan)
+    )
+    attacker = _Attacker(published, plan, rows, count_by, persons)
     if not attacker.further or not mixed_columns(attacker.finer(rows)):
         return checked
     found = attacker.inferring()

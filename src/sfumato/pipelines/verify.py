@@ -156,7 +156,8 @@ def _by_plan(engine: Engine, plan: Plan, reference: Reference | None, star_rows:
     plan = plan.with_others(name for name in engine.columns if name not in own_columns(plan))
     names = (*plan.quasi_identifiers, *plan.promise_columns)
     _check(engine, names)
-    text_counts, _ = typed(engine.count(names, Reading()), plan)
+    counted = engine.count(names, Reading())
+    text_counts, _ = typed(counted, plan)
     named = plan.publishes_keys or getattr(engine, "person_column", None) is not None
     members = published_persons(plan, engine) if named else None
     weights = published_weights(plan, engine) or (None if reference is None else reference.weights)
@@ -167,9 +168,7 @@ def _by_plan(engine: Engine, plan: Plan, reference: Reference | None, star_rows:
         known = replace(plan, privacy=reference.with_ladders(plan.privacy))
         judging = partial(judge_plan, plan=known, reference=reference.whole, star_rows=star_rows)
         verdict = judging(text_counts, persons=reference.persons, members=members, weights=weights)
-    checked = release_check(
-        engine, plan, text_counts, lambda rows, persons: judging(rows, members=persons), persons=named
-    )
+    checked = release_check(engine, plan, counted, lambda rows, persons: judging(rows, members=persons), persons=named)
     unchecked = () if plan.person is None or members is not None else (NO_PERSONS,)
     faults = (*verdict.faults, *unchecked, *checked.faults)
     return replace(verdict, promises=(*verdict.promises, *checked.columns), faults=faults)
