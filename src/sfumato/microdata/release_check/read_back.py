@@ -188,7 +188,9 @@ class _Reader:
                 )
                 rules = np.full((size, width), -1, np.int64) if rules is None else rules
                 rules[asked, coarse] = np.where(
-                    evidence.rules(classes[:, inner])[asked], inner[evidence.place[asked]], -1
+                    evidence.rules(classes[:, inner], self._by_parts(name, source, inner))[asked],
+                    inner[evidence.place[asked]],
+                    -1,
                 )
             if len(source) == 1 and source[0] not in self.finer:
                 apart = self._apart(name, source[0], coarse, rows)
@@ -196,6 +198,16 @@ class _Reader:
                     rules = np.full((size, width), -1, np.int64) if rules is None else rules
                     rules[apart & (rules[:, coarse] < 0), coarse] = width + coarse
         return np.full(len(groups), -1, np.int64) if rules is None else rules[groups, labels]
+
+    def _by_parts(self, name: str, source: tuple[str, ...], inner: Ints) -> float:
+        """The share of finer labels that one column of a pair predicts by itself; 0 for a single column."""
+        shares, width = [0.0], self.sizes[name]
+        for part in source if len(source) > 1 else ():
+            cells = self.sizes[part] * width
+            rows = np.bincount(self.columns[part] * width + self.columns[name], self.weights, cells)
+            hits, guesses = _hits(rows.astype(np.float64).reshape(-1, width)[:, inner])
+            shares.append(hits / max(guesses, 1.0))
+        return max(shares)
 
     def _apart(self, name: str, source: str, coarse: int, rows: Floats) -> Mask:
         """Which values of a column never stand with any of the finer labels, though many of their rows should.
@@ -270,14 +282,15 @@ class _Evidence:
         most: Ints = self.rows.argmax(axis=1)
         return most
 
-    def rules(self, classes: Floats) -> Mask:
+    def rules(self, classes: Floats, by_parts: float) -> Mask:
         """For which values of the source the label is inferred that most of their rows have.
 
         Args:
             classes: The classes that show each value with each label.
+            by_parts: The share of labels that one of two columns predicts without the other.
         """
         shares = self.rows.sum(axis=0) / self.rows.sum()
-        if self._predicts(classes, float(shares.max())):
+        if self._predicts(classes, max(float(shares.max()), by_parts)):
             return self.right
         if self.columns > 1:
             return np.zeros(len(self.total), bool)
