@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from sfumato.dataclass import dataclass
-from sfumato.engines.engine import Engine, PublishedRows
+from sfumato.engines.engine import Engine, PublishedRows, Reading
 from sfumato.engines.opening import EngineName, open_engine
 from sfumato.engines.written.bounds import with_bounds
 from sfumato.errors import InternalError
@@ -31,6 +31,7 @@ from sfumato.microdata.recoding.prediction import Prediction, predict
 from sfumato.microdata.recoding.recoding import Handling
 from sfumato.microdata.verdict import Verdict, judge_plan
 from sfumato.pipelines.pseudonyms.keys import check_single, drawn_key, keys_of
+from sfumato.pipelines.release_check import refuse_columns, refuse_inference, release_check
 from sfumato.pipelines.release_folder import Progress, Release
 from sfumato.pipelines.stages.coding import sensitive_shares
 from sfumato.pipelines.stages.counting import (
@@ -198,7 +199,7 @@ class _Run:
             measured = self._beside(beside, table, lambda: measure(self.plan, table, result.recoding, raw()))
             written = self._publish(draft, workspace, undo)
             recounted, verdict = self._judge(draft, written.rows)
-            evidence = self._further_verdicts(written.rows)
+            evidence = self._further_verdicts(written.rows) | self._checked(draft, written.rows, recounted)
             self.tell("measure", 0, 1)
             disclosed = disclosure(written.rows, recounted, self.plan, self.source, table, result.recoding, self.shared)
             measures = measured()
@@ -297,6 +298,26 @@ class _Run:
         if not verdict.holds:
             raise InternalError("the published rows do not keep the promises.", code="promise")
         return recounted, verdict
+
+    def _checked(self, draft: _Draft, published: PublishedRows, rows: TextCounts) -> dict[str, Any]:
+        """What the release check says of the written rows, where it has something to say.
+
+        Raises:
+            InternalError: A column holds something else than the plan says.
+            UnattainableError: A guarantee does not hold for an attacker who reads columns against each other.
+        """
+        with self._stage("check"):
+            checked = release_check(
+                published,
+                self.plan,
+                rows,
+                lambda counted, members: judge_plan(counted, self.plan, draft.promise_table.whole, members=members),
+                lambda columns: self.shared.count(published, columns, Reading()),
+            )
+        refuse_columns(checked)
+        if self.plan.on_inference == "refuse":
+            refuse_inference(checked, self.plan)
+        return checked.figures
 
     def _further_verdicts(self, published: PublishedRows) -> dict[str, Any]:
         """What the plan's policy and earlier releases say of the written rows, where it names them."""

@@ -51,6 +51,7 @@ DETAILS = (
     "published",
     "bound",
     "interrupted",
+    "release_check",
 )
 SEALS = ("output_sha256", "plan_sha256", "recoding_sha256", "persons_sha256")
 Made = TypeVar("Made")

@@ -108,7 +108,10 @@ def suggest_plan(
         looking.at("compare-columns", 0.5)
         draft = _without_twins(engine, _without_tells(engine, draft), are_twins)
         looking.at("compare-columns", 0.9)
+        known = draft.known_names
         draft = _filled(engine, draft, selection.waiting)
+        if not draft.known_names <= known:  # what came in their place may be inferred, too
+            draft = _without_tells(engine, draft)
     empty = told_of_nearly_empty(engine)
     proposal = draft.plan()
     mixed = told_of_mixed_measures(engine, proposal.plan, profiles) if rows <= FEW_ROWS else None

@@ -251,6 +251,16 @@ MORE: dict[str, Schema] = {
     "tried": _list({"type": "object"}, "what each method came to, where several were tried"),
     "minimality": _object({"least_loss": NUMBER, "cost": NUMBER}, about="what hiding minimality costs"),
     "policy": {"type": "object", "description": "the verdict by the policy that the plan names, clause by clause"},
+    "release_check": _object(
+        {
+            "holds": {"type": "boolean"},
+            "inferences": _list(_object({"columns": _list(TEXT), "quasi_identifier": TEXT, "rows": COUNT})),
+            "models": _list({"type": "object"}, "guarantees that do not hold then, with what they reach"),
+            "unchecked": _list(TEXT),
+            "sentences": _list(TEXT),
+        },
+        about="quasi-identifiers that an attacker infers from other published columns, and what was not checked",
+    ),
     "previous": {"type": "object", "description": "what was compared with earlier releases, and who was withheld"},
     "attack": {"type": "object", "description": "what an attacker reached, where the release was attacked"},
     "alternatives": _list(ALTERNATIVE, "other budgets, and neighbors that are finer in one column"),

@@ -42,6 +42,7 @@ IMPORTANCE = Either(
 Role = Literal["identifier", "person", "quasi-identifier", "sensitive", "insensitive", "weight", "household"]
 OtherRole = Literal["identifier", "sensitive", "insensitive"]
 Language = Literal["en", "de"]
+OnInference = Literal["refuse", "warn"]
 ROLES: tuple[Role, ...] = get_args(Role)
 
 
@@ -199,6 +200,8 @@ class RequestedPlan:
         previous: Folders of earlier releases of the same persons, the first one first.
         files: Several files that are joined by keys, in place of one source.
         person_secret: What keys of persons are drawn from, where earlier releases have drawn theirs.
+        on_inference: What happens where a guarantee does not hold for an attacker who reads the published columns
+            against each other: the release is refused, or published with a warning.
     """
 
     columns: Mapping[str, ColumnPlan] = field(default_factory=dict)
@@ -221,6 +224,7 @@ class RequestedPlan:
     person_secret: str = field(default="", repr=False)
     files: Mapping[str, FilePlan] = field(default_factory=dict)
     notes: tuple[str, ...] = field(default=(), compare=False)
+    on_inference: OnInference = "refuse"
 
     def __post_init__(self) -> None:
         for name in ("columns", "files", "text", "reasons"):

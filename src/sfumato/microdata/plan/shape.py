@@ -9,6 +9,7 @@ from sfumato.microdata.plan.methods import METHOD
 from sfumato.microdata.plan.model import (
     ColumnPlan,
     Language,
+    OnInference,
     OtherRole,
     OutputPlan,
     RequestedPlan,
@@ -41,6 +42,12 @@ PLAN = Record(
         "output": Key(OUTPUT),
         "utility": Key(UTILITY),
         "release": Key(RELEASE),
+        "on_inference": Key(
+            Choice(
+                get_args(OnInference),
+                about="where a guarantee fails once columns are read against each other: refuse the release, or warn",
+            )
+        ),
         "language": Key(Choice(get_args(Language), about="of the reports")),
     },
     RequestedPlan,

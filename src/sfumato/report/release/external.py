@@ -87,6 +87,7 @@ def figures(dossier: Dossier) -> dict[str, Any]:
         "suppressed_at_most": _bound(dossier),
         **({DATA_SEAL: dossier.seals[DATA_SEAL]} if DATA_SEAL in dossier.seals else {}),
         "limits": [
+            *findings.inferred(words, report),
             *findings.persons_uncounted(words, report),
             *findings.shared_identifiers(words, report, outside=True),
             *sentences.limits(words, tuple(promise.model for promise in report.models), plan),

@@ -65,6 +65,12 @@ def shared_identifiers(words: Words, report: Report, outside: bool = False) -> l
     ]
 
 
+def inferred(words: Words, report: Report) -> list[str]:
+    """Which quasi-identifiers an attacker infers from other columns, and what the guarantees reach then."""
+    check: Mapping[str, Any] = report.details.get("release_check", {})
+    return [words.sentence(sentence) for sentence in check.get("sentences", ())]
+
+
 def lost_columns(words: Words, report: Report) -> list[str]:
     """The columns of which little is left, with the cheapest way to keep them where one is known."""
     entries: Sequence[Mapping[str, Any]] = report.details.get("lost_columns", ())

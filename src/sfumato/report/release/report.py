@@ -34,6 +34,7 @@ def text(report: Report) -> str:
         f"  classes       {report.classes.count:,}, of {report.classes.smallest:,} to {report.classes.largest:,} rows",
         f"  risk          highest {_percent(report.risk['before']['highest'])} before, "
         f"{_percent(report.risk['after']['highest'])} after",
+        *_lines("INFERRED", findings.inferred(words_in(), report)),
         *_lines("PERSONS", findings.persons_uncounted(words_in(), report)),
         *_lines("ROWS", findings.shared_identifiers(words_in(), report)),
         *_lines("TELLS", findings.tells(words_in(), report)),
@@ -107,6 +108,8 @@ def promise_text(report: Report) -> str:
         return (
             f'{_promises(report)}: holds for rows, NOT FOR PERSONS: rows of one "{report.uncounted[0]}" were counted.'
         )
+    if report.inferred:
+        return f"{_promises(report)}: DOES NOT HOLD for an attacker who reads the published columns together."
     shared = [*report.details.get("shared_identifiers", ())][:1]
     more = "".join(f'; {entry["rows"]:,} rows share their "{entry["column"]}"' for entry in shared)
     told = "persons published" if report.counts_persons else f"rows published (rows, not persons{more})"

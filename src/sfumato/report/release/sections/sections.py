@@ -51,6 +51,9 @@ def verdict(dossier: Dossier, outside: bool = False) -> str:
     broken = words["report.broken_outside" if outside else "report.broken"]
     bad = f'<div class="verdict bad"><strong>{escape(broken)}</strong>'
     succeeded = bool((report.details.get("attack") or {}).get("found"))
+    if report.inferred:
+        lines = [*findings.inferred(words, report), *lines]
+        bad = f'<div class="verdict bad"><strong>{escape(words["report.inferred"])}</strong>'
     if report.holds and report.uncounted:
         return _uncounted_verdict(dossier, lines) + f"{checks}</div>"
     return f"{verdict_head(words, succeeded, outside) if report.holds else bad}{listing(lines)}{checks}</div>"
