@@ -24,6 +24,7 @@ from sfumato.pipelines.risk import risk
 from sfumato.pipelines.suggest import suggest_for_file
 from sfumato.pipelines.tables.protect import protect
 from sfumato.pipelines.tables.tabulate import tabulate
+from sfumato.shapes.paths import PlanPath
 from sfumato.tables.cells.columns import read_columns
 
 READERS = {
@@ -32,7 +33,7 @@ READERS = {
     "tabulate": lambda path: tabulate(path, ["a"]),
     "tables": read_columns,
     "records": read_records,
-    "hierarchies": lambda path: HierarchyFile(str(path), ",").bind([]),
+    "hierarchies": lambda path: HierarchyFile(PlanPath(path), ",").bind([]),
 }
 BAD = {
     "a short row": (b"a,b\n1,2\n1\n", "ragged"),
@@ -83,7 +84,7 @@ MARKS = {
     "frames": lambda path: open_engine(path, _plan(), "frames").count(["bmi"], Reading()).values[0],
     "tables": lambda path: read_columns(path, Dialect(decimal=",")).text("bmi"),
     "records": lambda path: [record["bmi"] for record in read_records(path, decimal=",")],
-    "hierarchies": lambda path: HierarchyFile(str(path), decimal=",").bind([]).ladder.labels[1],
+    "hierarchies": lambda path: HierarchyFile(PlanPath(path), decimal=",").bind([]).ladder.labels[1],
     "suggest": lambda path: suggest_for_file(path, decimal=",").profiles[1].values,
 }
 

@@ -77,7 +77,7 @@ def test_values_that_are_returned_print_in_a_line(typical, tmp_path):
     for value in (plan, release, release.report, release.plot, release.plot.columns(), sf.verify(release.data, plan)):
         assert len(repr(value)) < 160, repr(value)
         assert "\n" not in repr(value)
-    assert repr(release).startswith("Release(k-anonymity 4 holds; 40 rows, ")
+    assert repr(release).startswith("Release(k-anonymity 4 holds for rows, not persons; 40 rows, ")
 
 
 def test_mypy_strict_on_typical_code():

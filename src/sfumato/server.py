@@ -56,7 +56,8 @@ def create_app(settings: Settings | None = None, jobs: JobSettings | None = None
     chosen = settings or Settings()
     keep_log_plain()
     metrics = Metrics()
-    lanes = Lanes(chosen.limits, Call(PREPARE, (chosen,)))
+    ontologies = [chosen.ontologies] if chosen.ontologies else []
+    lanes = Lanes(chosen.limits, Call(PREPARE, (chosen.of_workers,)), confined=ontologies)
     door = make_door(chosen, jobs.folder if jobs else None)
     pool = Pool(jobs, Fetcher(chosen.allowed_hosts), door.audit) if jobs else None
     stopping = Stopping()

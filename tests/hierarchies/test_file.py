@@ -11,6 +11,7 @@ from sfumato.hierarchies.file import HierarchyFile
 from sfumato.hierarchies.intervals import Intervals
 from sfumato.hierarchies.ladder import make_ladder
 from sfumato.hierarchies.ladder_text import ladder_text
+from sfumato.shapes.paths import PlanPath
 
 
 @pytest.fixture
@@ -18,7 +19,7 @@ def written(tmp_path):
     def write(content, separator=";"):
         path = tmp_path / "ladder.csv"
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return HierarchyFile(str(path), separator)
+        return HierarchyFile(PlanPath(path), separator)
 
     return write
 
@@ -61,14 +62,14 @@ def test_faults_name_their_place(written, content, code, words):
 
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(PlanError) as caught:
-        HierarchyFile("nothing.csv").located(tmp_path).bind([])
+        HierarchyFile(PlanPath("nothing.csv")).located(tmp_path).bind([])
     assert caught.value.code == "plan.hierarchy-unreadable"
 
 
 def test_paths_are_located_from_a_folder_unless_absolute(tmp_path):
-    assert HierarchyFile("x.csv").located(tmp_path).path == str(tmp_path / "x.csv")
+    assert HierarchyFile(PlanPath("x.csv")).located(tmp_path).path == str(tmp_path / "x.csv")
     absolute = str(tmp_path / "y.csv")
-    assert HierarchyFile(absolute).located(tmp_path / "other").path == absolute
+    assert HierarchyFile(PlanPath(absolute)).located(tmp_path / "other").path == absolute
 
 
 def test_a_separator_is_one_character():
@@ -78,7 +79,7 @@ def test_a_separator_is_one_character():
 
 def same(ladder, path):
     path.write_text(ladder_text(ladder), encoding="utf-8", newline="")
-    again = HierarchyFile(str(path)).bind([]).ladder
+    again = HierarchyFile(PlanPath(path)).bind([]).ladder
     assert (again.values, again.labels) == (ladder.values, ladder.labels)
     assert [codes.tolist() for codes in again.codes] == [codes.tolist() for codes in ladder.codes]
     assert [level.tolist() for level in again.penalties] == [level.tolist() for level in ladder.penalties]

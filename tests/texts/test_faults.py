@@ -38,7 +38,7 @@ NAMED = (
     "there is no numeric variable7.",
 )
 # What is known of the sentences of other rooms; whoever translates more raises it.
-LEAST = {"tables": 210, "service": 56, "pipelines": 249, "policies": 2}
+LEAST = {"tables": 210, "service": 54, "pipelines": 249, "policies": 2}
 
 
 def told(node: ast.expr) -> str:

@@ -62,7 +62,7 @@ def test_the_whole_path_gives_the_release_of_the_command_line(base, open_page, t
     data = downloaded(page, "Data", tmp_path / "page.csv")
     plan = downloaded(page, "Plan", tmp_path / "plan.yaml")
     report = downloaded(page, "Report for the house", tmp_path / "report.html")
-    assert "The promises hold." in report.read_text(encoding="utf-8")
+    assert "All guarantees are satisfied in the written file (rows, not persons)." in report.read_text(encoding="utf-8")
     content = yaml.safe_load(plan.read_text(encoding="utf-8"))
     assert content["privacy"][0] == {"model": "k-anonymity", "k": 4}
     size(patients(), census()).write(tmp_path / content["data"]["source"])
@@ -219,7 +219,7 @@ def test_several_promises_and_a_method_with_options(base, open_page, tmp_path) -
     page.get_by_text("Rows that may be withheld: 2 %").wait_for()
     choose(page, "Method", "mondrian")
     page.get_by_text("mondrian judges groups one by one").wait_for()
-    button(page, "Remove: average risk: rows are safe on the whole").click()
+    button(page, "Remove: average risk: bounded over all rows").click()
     page.get_by_text("mondrian judges groups one by one").wait_for(state="detached")
     page.get_by_text("More settings").click()
     choose(page, "Rows at a cut", "relaxed")
@@ -241,8 +241,8 @@ def test_a_promise_about_a_population_takes_its_table(base, open_page, tmp_path)
     patients(1000, seed=3).write(population)
     page.locator(".q-uploader input[type=file]").last.set_input_files(population)
     page.get_by_text("The plan can be run.").wait_for()
-    button(page, "Remove: k-anonymity: nobody stands alone").click()
-    button(page, "Remove: l-diversity: the sensitive value stays open").click()
+    button(page, "Remove: k-anonymity: groups of at least k").click()
+    button(page, "Remove: l-diversity: several sensitive values in each group").click()
     anonymize(page)
     plan = plan_of(page, tmp_path)
     assert plan["privacy"] == [{"model": "k-map", "k": 5, "population": "population-register.csv"}]
@@ -371,7 +371,7 @@ def test_the_tables_area_masks_the_known_example(base, open_page) -> None:
     button(page, "Write it as one line a cell").click()
     page.wait_for_function("document.querySelector('textarea').value.startsWith('area;sex;count\\nTotal;m;50\\n')")
     button(page, "Protect").click()
-    page.get_by_text("Nobody can compute a masked cell back.").wait_for()
+    page.get_by_text("The audit passed: no attacker it lists can compute a sensitive cell.").wait_for()
     assert page.locator(".sf-crosstab tbody tr").count() == 3
 
 
@@ -421,7 +421,7 @@ def test_a_table_of_sums_with_dominance_and_ranges(base, open_page) -> None:
     choose(page, "Method", "ranges")
     button(page, "Protect").click()
     page.get_by_text("2 of 4 cells masked: 1 unsafe, 1 to protect them.").wait_for()
-    page.get_by_text("Nobody can compute a masked cell back.").wait_for()
+    page.get_by_text("The audit passed: no attacker it lists can compute a sensitive cell.").wait_for()
     cells = [row.split("\t") for row in page.locator("tbody tr").all_inner_texts()]
     assert [cell[0] for cell in cells] == ["Total", "a", "b", "c"]
     assert cells[0][1] == "500"
@@ -474,12 +474,12 @@ def test_tables_that_belong_together_are_masked_together_and_after_one_another(b
         page.locator("input[type=file]").nth(1).set_input_files(tmp_path / name)
         page.get_by_text(f"{name}: area, ").wait_for()
     button(page, "Protect").click()
-    page.get_by_text("Nobody can compute a masked cell back.").wait_for()
+    page.get_by_text("The audit passed: no attacker it lists can compute a sensitive cell.").wait_for()
     assert page.locator(".sf-crosstab").count() == 2
     button(page, "Protect the next table with this release").click()
     page.get_by_text("release-1.zip").wait_for()
     button(page, "Protect").click()
-    page.get_by_text("Nobody can compute a masked cell back.").wait_for()
+    page.get_by_text("The audit passed: no attacker it lists can compute a sensitive cell.").wait_for()
     assert page.get_by_text("This did not work").count() == 0
 
 
@@ -506,7 +506,7 @@ def test_rows_are_crossed_into_several_tables(base, open_page, tmp_path) -> None
     choose_value(page, "count")
     page.locator(".sf-entry", has_text="small counts").wait_for()
     button(page, "Protect").click()
-    page.get_by_text("Nobody can compute a masked cell back.").wait_for()
+    page.get_by_text("The audit passed: no attacker it lists can compute a sensitive cell.").wait_for()
     for name in ("area-sex", "area-age", "sex-age"):
         assert page.get_by_text(name, exact=True).count() == 1
     assert not re.search(r"\d{5}", page.locator("main, .sf-crosstab").first.inner_text())  # zips are not added up
@@ -523,7 +523,7 @@ def test_rows_of_the_project_become_a_table(base, open_page) -> None:
     button(page, "Count").click()
     page.wait_for_function("document.querySelector('textarea').value.startsWith('sex,illness,count\\nTotal,Total,300')")
     button(page, "Protect").click()
-    page.get_by_text("Nobody can compute a masked cell back.").wait_for()
+    page.get_by_text("The audit passed: no attacker it lists can compute a sensitive cell.").wait_for()
     assert page.locator(".sf-crosstab tbody tr").count() == 3
 
 
@@ -708,7 +708,7 @@ def test_names_and_figures_are_german_on_german_pages(base, open_page) -> None:
     assert not re.search(r"\d%", page.locator("body").inner_text())
     step(page, "Ergebnis")
     button(page, "Anonymisieren").click()
-    page.get_by_text("Sie dürfen das veröffentlichen").wait_for()
+    page.get_by_text("Alle Zusagen sind in der geschriebenen Datei eingehalten").wait_for()
     step(page, "Ausgabe")
     page.locator("pre", has_text="language: de").wait_for()  # who reads German signs a German report
     page = open_page(f"{base}/app/tables", locale="de-DE")
@@ -799,7 +799,7 @@ def test_the_whole_job_is_done_by_keyboard_alone_at_the_width_of_a_phone(base, o
     button(page, "Next").focus()
     page.keyboard.press("Enter")
     pressed(page, "Anonymize")
-    page.get_by_text("You may publish this, as promised.").wait_for()
+    page.get_by_text("All guarantees are satisfied in the written file (rows, not persons).").wait_for()
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 391
     assert page.get_by_role("tab").first.bounding_box()["y"] < 1.5 * 844  # within a screen and a half of a phone
     told = page.locator("details.verdict.not")
@@ -831,7 +831,7 @@ def test_a_report_from_disk_shows_everything_with_the_network_off(open_page, tmp
     assert run(["anonymize", str(tmp_path / "plan.yaml"), "--out", str(tmp_path / "out"), "--quiet"]) == 0
     for name in ("report.html", "report-external.html"):
         page = open_page(Path(tmp_path / "out" / name).as_uri(), offline=True, java_script_enabled=False)
-        page.get_by_text("The promises hold.").wait_for()
+        page.get_by_text("All guarantees are satisfied in the written file (rows, not persons).").wait_for()
         assert page.locator("svg rect").count() > 0 or "external" in name
     dark = open_page((tmp_path / "out" / "report.html").as_uri(), width=390, color_scheme="dark", offline=True)
     assert dark.evaluate("document.scrollingElement.scrollWidth") <= 391

@@ -39,7 +39,7 @@ def test_every_step_survives_a_reload(base, open_page) -> None:
     assert k_field(page).input_value() == "7"
     anonymize(page)
     page.reload()
-    page.get_by_text("You may publish this, as promised.").wait_for()
+    page.get_by_text("All guarantees are satisfied in the written file (rows, not persons).").wait_for()
     step(page, "Release")
     page.reload()
     page.get_by_text("May leave the house", exact=True).wait_for()
@@ -54,7 +54,7 @@ def test_who_leaves_while_a_run_is_made_finds_it_again(base, open_page, no_new_w
         button(page, "Cancel").wait_for()
         page.reload()
         button(page, "Cancel").wait_for()
-    page.get_by_text("You may publish this, as promised.").wait_for()
+    page.get_by_text("All guarantees are satisfied in the written file (rows, not persons).").wait_for()
 
 
 def test_the_back_button_leads_to_the_step_before(base, open_page) -> None:
@@ -191,7 +191,7 @@ def test_a_project_is_saved_erased_and_opened(base, open_page, folder, tmp_path)
     page.get_by_text("are in groups smaller than 7 now").wait_for()
     step(page, "Result")  # its runs are in it
     page.get_by_text("Run 1", exact=True).wait_for()
-    page.get_by_text("You may publish this, as promised.").wait_for()
+    page.get_by_text("All guarantees are satisfied in the written file (rows, not persons).").wait_for()
     step(page, "Release")
     assert downloaded(page, "Data", tmp_path / "data.csv").read_text(encoding="utf-8").count("\n") > 200
 
@@ -314,7 +314,7 @@ def test_a_file_that_cannot_be_read_leaves_the_project_as_it_was(base, open_page
     page.get_by_text("300 rows,").wait_for()
     assert plan_now(page, tmp_path)["privacy"][0]["k"] == 3
     step(page, "Result")
-    page.get_by_text("You may publish this, as promised.").wait_for()
+    page.get_by_text("All guarantees are satisfied in the written file (rows, not persons).").wait_for()
     step(page, "Data")
     send(page, tmp_path / "other.csv")
     button(page, "Begin anew").click()

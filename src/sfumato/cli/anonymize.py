@@ -17,7 +17,7 @@ from sfumato.folders import check_free, workspace_for
 
 if TYPE_CHECKING:
     from sfumato.microdata.outcome import Report
-    from sfumato.microdata.plan.model import Plan
+    from sfumato.microdata.plan.model import RequestedPlan
     from sfumato.pipelines.release_folder import Release
 
 
@@ -102,7 +102,7 @@ def _check_together(apply: Path | None, drop_failing: bool, *others: object) -> 
 
 
 def _release_files(
-    plan: "Plan", data: str | None, engine: Any, out: Path, to_table: str | None, json: bool, attack: bool
+    plan: "RequestedPlan", data: str | None, engine: Any, out: Path, to_table: str | None, json: bool, attack: bool
 ) -> None:
     """Release several files together."""
     from sfumato.pipelines.relations.release import anonymize_files
@@ -121,7 +121,13 @@ def _release_files(
 
 
 def _release(
-    plan: "Plan", data: str | None, engine: Any, out: Path, to_table: str | None, progress: Progress, attack: bool
+    plan: "RequestedPlan",
+    data: str | None,
+    engine: Any,
+    out: Path,
+    to_table: str | None,
+    progress: Progress,
+    attack: bool,
 ) -> "Report":
     """Release, attack it if that is asked for, save, and write the table that is asked for."""
     from sfumato.pipelines.release import anonymize
@@ -149,7 +155,7 @@ def _attacked(release: "Release", data: str | None, progress: Progress) -> "Rele
 
 def _limited(
     path: Path, memory_limit: str | None, temp_folder: Path | None, header: bool | None, decimal: str | None
-) -> "Plan":
+) -> "RequestedPlan":
     """The plan of a file, with what the command line says of limits and of the rows' file instead of its own."""
     from dataclasses import replace
 

@@ -18,17 +18,25 @@ def command(
     own: Annotated[
         bool, typer.Option("--own-contribution", help="Single respondents attack with their value.")
     ] = False,
+    harmless: Annotated[
+        list[str] | None,
+        typer.Option("--harmless", metavar="COLUMN", help="A column that reveals nothing of suppressed cells; repeat."),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print every cell's range and verdict.")] = False,
 ) -> int:
-    """Attack a published table as anyone could; exit 1 when a masked cell gives way, 4 when nobody can tell."""
+    """Attack a published table as anyone could.
+
+    Exit 1 if a masked cell gives way or a column with numbers next to one is unexplained, 4 if nobody can tell.
+    """
     from sfumato.pipelines.tables.audit import audit
     from sfumato.report.tables.report import review_figures, review_lines
 
     plans = plan[0] if len(plan) == 1 else plan
-    review = audit(table[0] if len(table) == 1 else table, plans, integer=integer or None, own_contribution=own or None)
+    tables = table[0] if len(table) == 1 else table
+    review = audit(tables, plans, integer=integer or None, own_contribution=own or None, harmless=harmless or ())
     if as_json or not quiet:
         show("\n".join(review_lines(review)) + "\n", review_figures(review), as_json)
-    if review.leaks or review.contradictions:
+    if review.leaks or review.contradictions or review.unexplained:
         return 1
     return 4 if review.unattacked else 0

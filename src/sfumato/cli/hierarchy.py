@@ -15,7 +15,7 @@ from sfumato.folders import check_free
 
 if TYPE_CHECKING:
     from sfumato.hierarchies.ladder import Ladder
-    from sfumato.microdata.plan.model import Plan
+    from sfumato.microdata.plan.model import Plan, RequestedPlan
 
 
 def command(
@@ -41,7 +41,7 @@ def command(
     sys.stderr.write(f"Wrote {ladder.size:,} values with {ladder.height} levels to {out}.\n")
 
 
-def _ladder(plan: "Plan", column: str, data: Path | None) -> "Ladder":
+def _ladder(plan: "RequestedPlan", column: str, data: Path | None) -> "Ladder":
     """The ladder of a column for the values that the data hold."""
     from sfumato.engines.opening import open_engine
     from sfumato.pipelines.stages.counting import frequency_table
@@ -50,15 +50,17 @@ def _ladder(plan: "Plan", column: str, data: Path | None) -> "Ladder":
         hint = did_you_mean(column, plan.quasi_identifiers)
         raise PlanError(f'the plan has no quasi-identifier "{column}".', hint, "column")
     with closing(open_engine(data, plan)) as source:
-        return frequency_table(_alone(plan, column), source).ladders[0]
+        return frequency_table(_alone(plan.with_others(source.columns), column), source).ladders[0]
 
 
-def _alone(plan: "Plan", column: str) -> "Plan":
+def _alone(plan: "RequestedPlan", column: str) -> "Plan":
     """The plan with this column as its only quasi-identifier, so that nothing else is counted or can be at fault."""
+    from sfumato.microdata.plan.resolve import for_measuring
+
     columns = {
         name: entry
         if name == column or entry.role == "identifier"
         else replace(entry, role="insensitive", hierarchy=None)
         for name, entry in plan.columns.items()
     }
-    return replace(plan, columns=columns, privacy=())
+    return for_measuring(plan, columns)

@@ -1,4 +1,4 @@
-"""`sfumato protect`: mask the cells of a table so that nobody can compute them back."""
+"""`sfumato protect`: mask the cells of a table so that the attackers of its plan cannot compute them."""
 
 import json
 import signal
@@ -35,7 +35,7 @@ def command(
     quiet: Annotated[bool, typer.Option("--quiet", help="Say nothing but errors.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print report.json.")] = False,
 ) -> int:
-    """Mask the cells of a table so that nobody can compute them back."""
+    """Mask the cells of a table so that the attackers of its plan cannot compute them."""
     from sfumato.folders import check_free
     from sfumato.pipelines.tables.protect import run_plan
     from sfumato.report.tables.report import summary

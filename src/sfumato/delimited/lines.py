@@ -4,12 +4,13 @@ import csv
 import io
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Literal
 
 from sfumato.dataclass import dataclass
 from sfumato.delimited.decimal_marks import with_points
 from sfumato.delimited.dialect import Dialect, separator_of
 from sfumato.delimited.faults import open_quote, ragged
+from sfumato.delimited.formulas import quoted_cell
 from sfumato.delimited.opening import first_record, open_text
 
 
@@ -54,12 +55,21 @@ def _lines(stream: IO[str], dialect: Dialect, name: str) -> Iterator[Line]:
         raise open_quote(reader.line_num, name, 1) from None
 
 
-def delimited_text(records: Iterable[Iterable[object]], separator: str = ",") -> str:
+def delimited_text(
+    records: Iterable[Iterable[object]], separator: str = ",", formulas: Literal["quote", "keep"] = "quote"
+) -> str:
     """Records as comma-separated text, None as an empty field; or with another separator.
+
+    Args:
+        formulas: Cells that a spreadsheet would compute are quoted in files that people open; programs want them kept.
 
     >>> delimited_text([["name", "note"], ["Ada", "1, 2"]]).splitlines()
     ['name,note', 'Ada,"1, 2"']
+    >>> delimited_text([["=1+1", -2]])
+    "'=1+1,-2\\n"
     """
     stream = io.StringIO()
+    if formulas == "quote":
+        records = ([quoted_cell(text) if isinstance(text, str) else text for text in record] for record in records)
     csv.writer(stream, delimiter=separator, lineterminator="\n").writerows(records)
     return stream.getvalue()

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from sfumato.confinement import check_open
 from sfumato.delimited.header import Head, read_head
 from sfumato.engines.names import check_names
 from sfumato.errors import DataError, PlanError
@@ -53,6 +54,8 @@ def files_of(path: Path) -> list[Path]:
     """
     places = [path] if path.exists() else _matching(path)
     files = {file for place in places for file in ([place] if place.is_file() else _files_within(place))}
+    for file in files:
+        check_open(file)
     if not files:
         raise DataError(
             f"there is no file {path.name}.", "Check the path; in a plan it starts from the plan.", "no-file"

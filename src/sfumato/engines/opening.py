@@ -12,7 +12,7 @@ from sfumato.engines.names import RESERVED
 from sfumato.engines.spark.session import is_spark_frame
 from sfumato.errors import EngineError, PlanError, did_you_mean, extra_part
 from sfumato.microdata.data_plan import DataPlan
-from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.plan.model import RequestedPlan
 
 EngineName = Literal["duckdb", "frames", "spark"]
 # How datasets to try things on, lazy frames and results of queries hand their rows over.
@@ -20,7 +20,9 @@ HANDING_OVER = ("to_arrow", "collect", "to_arrow_table")
 INDEX = "The index of the frame is not published, since the plan does not name it: {names}."
 
 
-def open_engine(data: Any, plan: Plan, name: EngineName | None = None, columns: Sequence[str] | None = None) -> Engine:
+def open_engine(
+    data: Any, plan: RequestedPlan, name: EngineName | None = None, columns: Sequence[str] | None = None
+) -> Engine:
     """The engine for some data.
 
     Args:
@@ -60,7 +62,7 @@ def _check_class_column(name: str | None, columns: tuple[str, ...]) -> None:
         )
 
 
-def _opened(data: Any, plan: Plan, name: EngineName | None, columns: tuple[str, ...]) -> Engine:
+def _opened(data: Any, plan: RequestedPlan, name: EngineName | None, columns: tuple[str, ...]) -> Engine:
     if plan.output.partition and (name in ("frames", "spark") or not isinstance(data, str | Path) or is_address(data)):
         raise PlanError(
             "output.partition goes with files and the engine duckdb.",
@@ -78,19 +80,19 @@ def _opened(data: Any, plan: Plan, name: EngineName | None, columns: tuple[str, 
     return open_frame(data, wanted=plan.columns, codes=_data_plan(plan).codes)
 
 
-def _planned(plan: Plan) -> Path | str:
+def _planned(plan: RequestedPlan) -> Path | str:
     if plan.data.source is None:
         raise PlanError("data.source is missing.", "Name the file in the plan, or hand the data over.", "no-source")
-    return plan.data.source if "://" in plan.data.source else plan.folder / plan.data.source
+    return str(plan.data.source) if plan.data.source.is_address else plan.data.source.within(plan.folder)
 
 
-def _data_plan(plan: Plan) -> DataPlan:
+def _data_plan(plan: RequestedPlan) -> DataPlan:
     """How rows are read, with the codes of columns, and its folder found from the plan's."""
     data = plan.data if plan.data.codes else plan.source_data
-    return data if data.temp_folder is None else replace(data, temp_folder=str(plan.folder / data.temp_folder))
+    return data if data.temp_folder is None else replace(data, temp_folder=data.temp_folder.located(plan.folder))
 
 
-def _spark(data: Any, plan: Plan, name: EngineName | None, columns: tuple[str, ...]) -> Engine:
+def _spark(data: Any, plan: RequestedPlan, name: EngineName | None, columns: tuple[str, ...]) -> Engine:
     with extra_part("pyspark", "spark"):
         from sfumato.engines.spark.engine import SparkEngine
 
@@ -105,7 +107,7 @@ def _spark(data: Any, plan: Plan, name: EngineName | None, columns: tuple[str, .
     )
 
 
-def _database(data: str, plan: Plan, name: EngineName | None) -> Engine:
+def _database(data: str, plan: RequestedPlan, name: EngineName | None) -> Engine:
     """The engine for a table; the tables of SQLite are files, which DuckDB reads."""
     if name not in (None, "duckdb"):
         raise EngineError(f"the engine {name} does not read databases.", "Leave the engine out.", "engine")
@@ -120,7 +122,7 @@ def _database(data: str, plan: Plan, name: EngineName | None) -> Engine:
     return PostgreSQLEngine(address, _data_plan(plan))
 
 
-def _of_path(path: Path, plan: Plan, name: EngineName | None, columns: tuple[str, ...]) -> Engine:
+def _of_path(path: Path, plan: RequestedPlan, name: EngineName | None, columns: tuple[str, ...]) -> Engine:
     from sfumato.engines.duckdb.engine import DuckDBEngine
 
     engine = DuckDBEngine(path, _data_plan(plan), columns, plan.output.partition)

@@ -87,7 +87,7 @@ def _read(path: Path, dialect: Dialect) -> list[dict[str, Any]]:
         return _read_csv(path, dialect)
     text = path.read_text(encoding="utf-8-sig")
     if ending in (".jsonl", ".ndjson"):
-        return _checked([json.loads(line) for line in text.splitlines() if line.strip()], path)
+        return _checked([json.loads(line) for line in text.split("\n") if line.strip()], path)
     if ending == ".json":
         content = json.loads(text)
         return _checked(content.get("data") if isinstance(content, dict) else content, path)
@@ -115,7 +115,8 @@ def _read_parquet(path: Path) -> list[dict[str, Any]]:
         from pyarrow import ArrowException
         from pyarrow.parquet import read_table
     try:
-        rows: list[dict[str, Any]] = read_table(path).to_pylist()
+        with path.open("rb") as stream:
+            rows: list[dict[str, Any]] = read_table(stream).to_pylist()
     except ArrowException:
         raise ValueError("not Parquet") from None
     return rows

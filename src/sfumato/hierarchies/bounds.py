@@ -1,7 +1,10 @@
 """Bounds: the numbers between which the values behind a published label lie."""
 
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from math import isinf
 
+from sfumato.hierarchies.types import exact
 from sfumato.patterns import regex
 
 Bounds = tuple[float | None, float | None]
@@ -18,20 +21,36 @@ def bounds_of(label: str | None) -> Bounds:
 
     >>> bounds_of("36-40"), bounds_of("[0.5, 1.5)"), bounds_of("39"), bounds_of(">80"), bounds_of("*")
     ((36.0, 40.0), (0.5, 1.5), (39.0, 39.0), (80.0, None), (None, None))
-    >>> bounds_of("[-10–40]")
-    (-10.0, 40.0)
+    >>> bounds_of("[-10–40]"), bounds_of("100000000000000001")
+    ((-10.0, 40.0), (None, None))
     """
     if label is None:
         return NOTHING
+    low, high = _bounds_of(label)
+    return _exactly(low), _exactly(high)
+
+
+def _exactly(end: str | None) -> float | None:
+    """An end as a number; None if no floating-point number represents it, so that it sets no limit."""
+    number = None if end is None else float(end)
+    return number if number is None or isinf(number) or Decimal(end or 0) == exact(number) else None
+
+
+def _bounds_of(label: str) -> tuple[str | None, str | None]:
+    """The ends of a label as they are written.
+
+    >>> _bounds_of("36-40"), _bounds_of("<20"), _bounds_of("*")
+    (('36', '40'), (None, '20'), (None, None))
+    """
     for pattern in (_RANGE, _INTERVAL, _CLASS_RANGE):
         if found := pattern.fullmatch(label):
-            return float(found[1]), float(found[2])
+            return found[1], found[2]
     if _SINGLE.fullmatch(label):
-        return float(label), float(label)
+        return label, label
     if label[:1] in ("<", ">") and _SINGLE.fullmatch(label[1:]):
-        limit = float(label[1:])
+        limit = label[1:]
         return (None, limit) if label[0] == "<" else (limit, None)
-    return NOTHING
+    return None, None
 
 
 def in_order(labels: Iterable[str]) -> list[str]:

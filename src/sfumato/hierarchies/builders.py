@@ -14,6 +14,7 @@ from sfumato.hierarchies.intervals import Intervals, NumberKind
 from sfumato.hierarchies.order import Order
 from sfumato.hierarchies.tree import Tree
 from sfumato.shapes.parts import read_fields
+from sfumato.shapes.paths import PlanPath
 
 DateLevel = Literal[
     "day", "half-month", "month", "quarter", "half-year", "year", "decade", "century", "millennium", "any"
@@ -134,4 +135,4 @@ def _parents(branches: Mapping[str, Branch]) -> Iterator[tuple[str, str]]:
 def hierarchy_file(path: str | Path, separator: str = ";") -> HierarchyFile:
     """A ladder in a CSV file: value;level 1;level 2;…, no header."""
     with _checked("hierarchy_file"):
-        return read_fields(HierarchyFile(str(path), separator))
+        return read_fields(HierarchyFile(PlanPath(path), separator))

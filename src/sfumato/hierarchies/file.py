@@ -11,6 +11,7 @@ from sfumato.delimited.lines import read_lines
 from sfumato.errors import DataError, EngineError, PlanError
 from sfumato.hierarchies.domains import outside
 from sfumato.hierarchies.ladder import Binding, Ladder, make_ladder
+from sfumato.shapes.paths import PlanPath
 from sfumato.shapes.records import Note
 
 _Row = tuple[int, list[str]]
@@ -27,7 +28,7 @@ class HierarchyFile:
         separator: What stands between the columns.
     """
 
-    path: Annotated[str, Note("The file, relative to the plan: value;level 1;level 2;…, no header.")]
+    path: Annotated[PlanPath, Note("The file, relative to the plan: value;level 1;level 2;…, no header.")]
     separator: Annotated[str, Note("What stands between the columns, ; unless given.")] = ";"
     decimal: Annotated[DecimalMark, Note("The decimal mark of its numbers, a point unless given.")] = "."
 
@@ -41,7 +42,7 @@ class HierarchyFile:
 
     def located(self, folder: Path) -> Self:
         """The same with its path taken from a folder, unless it is absolute."""
-        return replace(self, path=str(folder / self.path))
+        return replace(self, path=self.path.located(folder))
 
     def bind(self, values: Sequence[str]) -> Binding:
         """The ladder of the file.
@@ -63,7 +64,7 @@ class HierarchyFile:
 
     def _rows(self) -> list[_Row]:
         try:
-            lines = read_lines(Path(self.path), Dialect(self.separator, decimal=self.decimal))
+            lines = read_lines(self.path.within(Path()), Dialect(self.separator, decimal=self.decimal))
         except (DataError, EngineError) as error:
             raise self._fault(error.what, error.do, error.code.partition(".")[2]) from None
         rows = [(line.number, line.fields) for line in lines]

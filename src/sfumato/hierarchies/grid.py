@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.ladder import Numbers
-from sfumato.hierarchies.types import plain
+from sfumato.hierarchies.types import exact, plain
 
 MOST_CUTS = 1_000_000
 
@@ -75,15 +75,6 @@ def grid_of(
         # The end belongs to the last interval, not to one of its own.
         cuts = tuple(cut for cut in cuts if cut < end)
     return Grid(cuts, (exact(limits[0]), exact(limits[1])), end, whole)
-
-
-def exact(number: float) -> Decimal:
-    """The decimal number that was written, not its binary neighbor.
-
-    >>> exact(0.1)
-    Decimal('0.1')
-    """
-    return Decimal(repr(number))
 
 
 def _by_width(start: Decimal, end: Decimal, width: Decimal) -> tuple[Decimal, ...]:

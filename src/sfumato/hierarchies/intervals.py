@@ -1,8 +1,9 @@
 """The hierarchy `intervals`: numbers in intervals of growing width, with top and bottom coding."""
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from decimal import InvalidOperation
+from decimal import Decimal, InvalidOperation
 from itertools import pairwise
 from typing import Annotated, Literal
 
@@ -12,10 +13,10 @@ import numpy.typing as npt
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.hierarchies.domains import Placeless
-from sfumato.hierarchies.grid import MOST_CUTS, Grid, exact, grid_of
+from sfumato.hierarchies.grid import MOST_CUTS, Grid, grid_of
 from sfumato.hierarchies.ladder import Binding, Numbers, assemble
 from sfumato.hierarchies.levels import Level, level_of_keys
-from sfumato.hierarchies.types import numerals
+from sfumato.hierarchies.types import exact, inexact, numerals, ranks_of
 from sfumato.shapes.records import Note
 
 # Up to here every whole number of the range is a value of the domain; beyond, only those of the data are.
@@ -155,10 +156,15 @@ class Intervals(Placeless):
         """The ladder of the values and of further whole numbers."""
         numbers = numerals(values)
         fits = self._fits(numbers)
+        for place, number in inexact(values, numbers).items():
+            fits[place] = self._fits_exactly(number)
         kept = [value for value, fit in zip(values, fits, strict=True) if fit]
         texts, ordered = _domain(kept, numbers[fits], further)
         rejected = tuple(value for value, fit in zip(values, fits, strict=True) if not fit)
-        return Binding(assemble(texts, [self._level(grid, ordered) for grid in self._grids()], ordered), rejected)
+        longer = inexact(texts, ordered)
+        return Binding(
+            assemble(texts, [self._level(grid, ordered, longer) for grid in self._grids()], ordered), rejected
+        )
 
     def _whole_parameters(self) -> bool:
         cuts = [cut for level in self.bounds for cut in level]
@@ -173,6 +179,11 @@ class Intervals(Placeless):
             fits &= numbers <= high
         return fits & (np.floor(numbers) == numbers) if self.whole else fits
 
+    def _fits_exactly(self, number: Decimal) -> bool:
+        low, high = map(exact, self.range)
+        fits = (self.bottom is not None or number >= low) and (self.top is not None or number <= high)
+        return fits and (number == number.to_integral_value() if self.whole else True)
+
     def _grids(self) -> list[Grid]:
         """The grid of each level, checked to lie within the grid below."""
         grids = [grid_of(self.range, self.limits, level, self.whole) for level in self.widths or self.bounds]
@@ -180,10 +191,13 @@ class Intervals(Placeless):
             coarse.check_above(fine)
         return grids
 
-    def _level(self, grid: Grid, numbers: Numbers) -> Level:
+    def _level(self, grid: Grid, numbers: Numbers, longer: Mapping[int, Decimal]) -> Level:
         bottom, top = self.limits
         keys = grid.cells(numbers)
         keys[numbers < bottom], keys[numbers > top] = -1, grid.count
+        for place, number in longer.items():
+            inner = bisect_right(grid.cuts, number) - 1
+            keys[place] = -1 if number < exact(bottom) else grid.count if number > exact(top) else inner
         coded = {-1: f"<{grid.text(bottom)}", grid.count: f">{grid.text(top)}"}
         return level_of_keys(keys, lambda key: coded.get(key) or grid.label(key))
 
@@ -202,6 +216,6 @@ def _domain(texts: list[str], numbers: Numbers, further: Sequence[int]) -> tuple
     texts, numbers = [*texts, *added], np.append(numbers, np.fromiter(added.values(), float, len(added)))
     order = np.argsort(numbers, kind="stable")
     if not (np.diff(numbers[order]) > 0).all():
-        ranks = np.argsort(np.array(sorted(range(len(texts)), key=texts.__getitem__), np.int64))
-        order = np.lexsort((ranks, numbers))
+        by_text = np.argsort(np.array(sorted(range(len(texts)), key=texts.__getitem__), np.int64))
+        order = np.lexsort((by_text, ranks_of(texts, numbers)))
     return [texts[place] for place in order.tolist()], numbers[order]

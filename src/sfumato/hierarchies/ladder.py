@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
 from sfumato.hierarchies.levels import ROOT, Codes, Level, level_of_labels, with_root
+from sfumato.hierarchies.types import NUMBER_TYPES, ColumnType, numbers_of
 
 Numbers = npt.NDArray[np.float64]
 __all__ = ["ROOT", "Binding", "Codes", "Hierarchy", "Ladder", "Numbers", "assemble", "make_ladder"]
@@ -89,6 +90,21 @@ class Ladder:
         if level == self.height - 1 and level > 0:
             return np.ones(1)
         return np.maximum(covered - 1, 0) / width
+
+    def numbers_as(self, type_: ColumnType) -> Numbers | None:
+        """The values as numbers if the hierarchy or their type makes them such; NaN for the missing value."""
+        if self.numbers is not None or type_ not in (*NUMBER_TYPES, "date"):
+            return self.numbers
+        present = np.array([value is not None for value in self.values], bool)
+        try:
+            read = numbers_of([value for value in self.values if value is not None], type_)
+        except ValueError:
+            return None
+        if read is None or np.isnan(read).any():
+            return None
+        numbers = np.full(self.size, np.nan)
+        numbers[present] = read
+        return numbers
 
     @cached_property
     def places(self) -> dict[str | None, int]:

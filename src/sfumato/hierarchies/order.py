@@ -10,7 +10,7 @@ from sfumato.dataclass import dataclass
 from sfumato.hierarchies.domains import Placeless, check_distinct, check_nesting, outside
 from sfumato.hierarchies.ladder import Binding, Numbers, assemble
 from sfumato.hierarchies.levels import Level, level_of_keys
-from sfumato.hierarchies.types import numerals
+from sfumato.hierarchies.types import numerals, ranks_of
 from sfumato.shapes.records import Note, TextOrNumber
 
 _SIZE = "Instead of groups: neighbors per group at the first level, then its powers."
@@ -81,11 +81,11 @@ def in_order(values: Sequence[str]) -> tuple[list[str], Numbers | None]:
     numbers = numerals(texts)
     if np.isnan(numbers).any() or not texts:
         return texts, None
-    order = np.argsort(numbers, kind="stable")
+    order = np.argsort(ranks_of(texts, numbers), kind="stable")
     return [texts[place] for place in order], numbers[order]
 
 
 def _ascending(values: Sequence[str]) -> Numbers | None:
     """The numbers of listed values, if they are numbers in ascending order: any other list is no scale of numbers."""
     numbers = numerals(values)
-    return numbers if bool((np.diff(numbers) > 0).all()) and not np.isnan(numbers).any() else None
+    return numbers if bool((np.diff(ranks_of(values, numbers)) > 0).all()) and not np.isnan(numbers).any() else None

@@ -82,11 +82,23 @@ def plain_text(text: str) -> str:
     """
     if is_plain_number(text):
         return text
-    folded = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    folded = visible(text).casefold()
     if _NUMBER.fullmatch(folded):
         return plain(Decimal(folded))
     folded = _BETWEEN_WORDS.sub(" ", _AT_LETTERS.sub("", _CODE_POINT.sub("", folded)))
     return " ".join(folded.split()).rstrip(".") or text
+
+
+def visible(text: str) -> str:
+    """Return what is seen of a text: one form of each sign, and no white space or sign without width that says nothing.
+
+    >>> visible(" HIV\u200b  positive\u00a0")
+    'HIV positive'
+    """
+    if text.isascii() and text.isprintable() and " " not in text:
+        return text
+    shown = "".join(sign for sign in unicodedata.normalize("NFKC", text) if unicodedata.category(sign) != "Cf")
+    return " ".join(shown.split())
 
 
 def misspelled(counts: Mapping[str, int]) -> int:

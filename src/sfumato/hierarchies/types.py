@@ -42,6 +42,8 @@ _ISO = regex(r"(\d{4}-\d{2}-\d{2})(?:[ T]00:00(?::00(?:\.0+)?)?)?", re.ASCII)
 _TRUTH = {"true": "true", "1": "true", "yes": "true", "false": "false", "0": "false", "no": "false"}
 # Beyond this many digits a number is a code that merely looks like one.
 _MAX_DIGITS = 40
+# Floating-point numbers represent decimal numbers of so many digits exactly; a text of so many characters has no more.
+_EXACT_DIGITS = 15
 
 
 def canonical(values: Sequence[str], type_: ColumnType) -> tuple[list[str | None], list[int]]:
@@ -72,6 +74,50 @@ def numbers_of(values: Sequence[str], type_: ColumnType) -> npt.NDArray[np.float
     if type_ == "date":
         return np.fromiter((date.fromisoformat(value).toordinal() for value in values), np.float64, len(values))
     return numerals(values) if type_ in NUMBER_TYPES else None
+
+
+def exact(number: float) -> Decimal:
+    """The decimal number that was written, not its binary neighbor.
+
+    >>> exact(0.1)
+    Decimal('0.1')
+    """
+    return Decimal(repr(number))
+
+
+def inexact(values: Sequence[str | None], numbers: npt.NDArray[np.float64]) -> dict[int, Decimal]:
+    """The exact numbers of values that floating-point numbers do not represent, by place.
+
+    >>> values = ["0.1", "0.30000000000000004", "100000000000000001", "x"]
+    >>> inexact(values, numerals(values))
+    {2: Decimal('100000000000000001')}
+    """
+    found = {}
+    for place, value in enumerate(values):
+        # A date in digits is no number of these digits.
+        if value and len(value) > _EXACT_DIGITS and _NUMERAL.fullmatch(value) and float(value) == numbers[place]:
+            number = Decimal(value)
+            if number != exact(float(value)):
+                found[place] = number
+    return found
+
+
+def ranks_of(values: Sequence[str | None], numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """The rank of each value by its exact number, from 0; those without a number share the last one.
+
+    >>> values = ["100000000000000003", "1e17", "100000000000000001", "100000000000000000", "x"]
+    >>> ranks_of(values, numerals(values)).tolist()
+    [2, 0, 1, 0, 3]
+    """
+    longer = inexact(values, numbers)
+    if not longer:
+        return np.unique(numbers, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    present = np.flatnonzero(~np.isnan(numbers)).tolist()
+    decimals = {place: longer.get(place) or exact(float(numbers[place])) for place in present}
+    places = {number: rank for rank, number in enumerate(sorted(set(decimals.values())))}
+    ranks = np.full(len(numbers), len(places), np.int64)
+    ranks[present] = [places[decimals[place]] for place in present]
+    return ranks
 
 
 def numerals(values: Sequence[str]) -> npt.NDArray[np.float64]:

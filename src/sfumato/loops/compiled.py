@@ -62,7 +62,9 @@ def public_name(module: str, name: str) -> str:
 
 def sources() -> list[Path]:
     """The modules of loops, those that they take constants from, and what translates them."""
-    kernels = [path for wing in ("microdata", "tables") for path in sorted((ROOT / wing).rglob("*kernels.py"))]
+    kernels = [
+        path for wing in ("engines", "microdata", "tables") for path in sorted((ROOT / wing).rglob("*kernels.py"))
+    ]
     own = [path for path in sorted((ROOT / "loops").rglob("*")) if path.suffix in (".py", ".h")]
     return [*kernels, ROOT / "microdata" / "methods" / "k_optimize" / "layout.py", *own]
 

@@ -9,6 +9,7 @@ from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import DecimalMark, Dialect
 from sfumato.shapes.frozen import FrozenDict
 from sfumato.shapes.parts import plan_part
+from sfumato.shapes.paths import PlanPath
 from sfumato.shapes.records import NO_KEY, Note, TextOrNumber, record_of
 
 OnInvalid = Literal["error", "missing", "drop"]
@@ -37,7 +38,7 @@ class DataPlan:
         codes: Texts that mean "missing" in one column, as the plan's columns say; no key of `data`.
     """
 
-    source: Annotated[str | None, Note("path of the data, relative to the plan")] = None
+    source: Annotated[PlanPath | None, Note("path of the data, relative to the plan")] = None
     format: Annotated[
         Literal["csv", "parquet", "json", "excel", "sqlite", "duckdb", "survey"] | None,
         Note("of the source; by the end of its name unless given"),
@@ -57,7 +58,9 @@ class DataPlan:
     ] = "one"
     table: Annotated[str | None, Note("table of a database file, or sheet of a workbook")] = None
     memory_limit: Annotated[str | None, Note("the most memory that the engine may use, for example 2GB")] = None
-    temp_folder: Annotated[str | None, Note("folder for rows that do not fit in memory, relative to the plan")] = None
+    temp_folder: Annotated[PlanPath | None, Note("folder for rows that do not fit in memory, relative to the plan")] = (
+        None
+    )
     codes: Annotated[Mapping[str, tuple[str, ...]], NO_KEY] = field(default_factory=FrozenDict)
 
     def __post_init__(self) -> None:

@@ -1,6 +1,6 @@
 """The outcome of a release: numbers as attributes, in the form of the release folder's report."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, field
 from math import isclose
 from typing import Any
@@ -70,6 +70,7 @@ class Seconds:
     apply: float = 0.0
     perturb: float = 0.0
     verify: float = 0.0
+    check: float = 0.0
     trade_off: float = 0.0
     total: float = 0.0
 
@@ -160,8 +161,14 @@ class Report:
 
     @property
     def holds(self) -> bool:
-        """Whether every promise holds for what was published."""
-        return all(promise.holds for promise in self.models)
+        """Whether every promise holds for what was published, and for an attacker who reads its columns together."""
+        return all(promise.holds for promise in self.models) and not self.inferred
+
+    @property
+    def inferred(self) -> Sequence[Mapping[str, Any]]:
+        """From which columns quasi-identifiers are inferred, where a guarantee does not hold then."""
+        found = self.details.get("release_check") or {}
+        return found.get("inferences", ()) if found.get("models") else ()
 
     def to_dict(self) -> dict[str, Any]:
         """The report in plain values, as in report.json."""

@@ -8,7 +8,6 @@ too: who is in no other class must be one of them.
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, fields, replace
-from functools import partial
 from html import escape
 from itertools import combinations
 from typing import Literal
@@ -25,8 +24,7 @@ from sfumato.microdata.models.differential_privacy import DifferentialPrivacy
 from sfumato.microdata.models.global_risk import GlobalRisk
 from sfumato.microdata.models.individual_risk import IndividualRisk
 from sfumato.microdata.models.k_anonymity import least_sizes
-from sfumato.microdata.models.model import Model, for_readers, of_release
-from sfumato.microdata.models.persons import failing_by_persons, reached_by_persons
+from sfumato.microdata.models.model import Model, evaluate, for_readers
 from sfumato.microdata.models.population_uniqueness import PopulationUniqueness
 from sfumato.microdata.models.protection import Protection, holding_groups
 from sfumato.microdata.plan.model import Plan
@@ -60,6 +58,7 @@ class Verdict:
 
     Attributes:
         faults: What else speaks against the release, in sentences.
+        counts_persons: Whether promises count persons, not rows.
     """
 
     rows: int
@@ -69,11 +68,17 @@ class Verdict:
     largest: int
     promises: tuple[Promise, ...]
     faults: tuple[str, ...] = ()
+    counts_persons: bool = False
+
+    @property
+    def unit(self) -> str:
+        """Return what promises count."""
+        return "persons" if self.counts_persons else "rows, not persons"
 
     def __repr__(self) -> str:
         holds = _word(self.holds)
         sizes = f"{self.smallest:,} to {self.largest:,} rows"
-        return f"Verdict({holds}; {self.rows:,} rows, {self.classes:,} classes of {sizes})"
+        return f"Verdict({holds} for {self.unit}; {self.rows:,} rows, {self.classes:,} classes of {sizes})"
 
     def _repr_html_(self) -> str:
         """The promises, what was reached of each, and what else speaks against the release; for a notebook."""
@@ -104,6 +109,7 @@ class Verdict:
             "classes": sizes,
             "models": [promise.to_dict() for promise in self.promises],
             "faults": list(self.faults),
+            "counts_persons": self.counts_persons,
         }
 
 
@@ -165,6 +171,7 @@ def judge(
         int(sizes.max(initial=0)),
         promises,
         tuple(_unchecked_promises(models, promises, persons is not None, weights is not None, reference is not None)),
+        members is not None,
     )
 
 
@@ -244,21 +251,14 @@ def _promise(model: Model, published: Published) -> Promise:
     """One promise, held against everything that it is compared with and that is known."""
     wholes = _compared(model, published)
     visible, suppressed = published.visible, published.suppressed
-    by_rows = not visible.counts_persons
-    failing = model.failing if by_rows else partial(failing_by_persons, model)
-    reaches = model.reached if by_rows else partial(reached_by_persons, model)
-    holds = bool(wholes)
-    for whole in wholes.values():
-        if of_release(model):
-            holds &= model.keeps(visible)
-        elif len(visible.sizes):
-            holds &= not failing(visible, whole).any()
-        if model.column is not None and model.column in suppressed.sensitive and len(suppressed.sizes):
-            holds &= not failing(suppressed, whole).any()
-    reached = max((reaches(visible, whole) for whole in wholes.values()), default=math.inf)
+    found = [evaluate(model, visible, whole) for whole in wholes.values()]
+    holds = bool(found) and all(satisfied for satisfied, _ in found)
+    if model.column is not None and model.column in suppressed.sensitive and len(suppressed.sizes):
+        holds &= all(evaluate(model, suppressed, whole)[0] for whole in wholes.values())
+    reached = max((figure for _, figure in found), default=math.inf)
     compared: Compared = "both" if len(wholes) > 1 else next(iter(wholes), "nothing")
     parameters = parameters_of(model) | ({"against": compared} if model.compares else {})
-    return Promise(model.name, model.asked, reached, bool(holds), model.subject, parameters)
+    return Promise(model.name, model.asked, reached, holds, model.subject, parameters)
 
 
 def _compared(model: Model, published: Published) -> dict[Compared, Classes]:

@@ -30,8 +30,10 @@ from sfumato.microdata.counts.wildcards import failing_classes
 from sfumato.microdata.methods.assessment import assess
 from sfumato.microdata.models.classes import Mask
 from sfumato.microdata.models.protection import holding_groups
+from sfumato.microdata.plan.methods import SafePub
 from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
 from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.plan.resolve import resolve
 from sfumato.microdata.recoding.population import holding_persons, weights_by_label
 from sfumato.microdata.recoding.prediction import classes_of, predict
 from sfumato.microdata.recoding.recoding import ClassRecoding, Handling, Labels, class_recoding, published_labels
@@ -86,11 +88,12 @@ class Application:
         return text(self.verdict) + rows + (DIFFERS.format(**figures) if self.added or self.removed else "")
 
 
-def apply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False) -> Application:
+def apply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False, released: bool = True) -> Application:
     """Apply the recoding of a release to the rows of a file.
 
     Args:
         drop_failing: Whether rows of classes that fail a promise are suppressed instead of an error.
+        released: Whether the rows of the release were handed out, so that the new ones are compared with them.
 
     Raises:
         PromiseError: The new rows would break a promise; nothing is written.
@@ -102,26 +105,34 @@ def apply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False) 
         raise no_recoding(recoding.name)
     # What this release is drawn from is its own: the secret of the first one must not tell of two. Only what stays the
     # same in all releases of the same persons is drawn from that of the first one.
-    plan = read_plan(plain.get("plan", {}), recoding.parent).with_secret()
-    plan = replace(plan, person_secret=plain.get("person_secret") or plain.get("secret") or plan.secret)
-    plan = with_repeated_draws(plan, [recoding.parent], "the release of the recoding")
+    plan = resolve(read_plan(plain.get("plan", {}), recoding.parent))
+    if released:
+        plan = replace(plan, person_secret=plain.get("person_secret") or plain.get("secret") or plan.secret)
+        plan = with_repeated_draws(plan, [recoding.parent], "the release of the recoding")
     if "division" in plain:
         raise _divided()
     if plan.subset is not None:
         raise _of_list()
+    if isinstance(plan.method, SafePub):
+        raise _of_sample()
     source = replace(plan.source_data, source=None, separator=None)
     with closing(DuckDBEngine(data, source, tuple(plan.columns), plan.output.partition)) as engine:
         reference = read_reference(plain)
         plan = replace(plan, privacy=reference.with_ladders(plan.privacy))
-        return _apply(engine, plan, _Earlier(read_recoding(plain), reference.persons), out, drop_failing)
+        return _apply(engine, plan, _Earlier(read_recoding(plain), reference.persons, released), out, drop_failing)
 
 
 @dataclass(frozen=True, slots=True)
 class _Earlier:
-    """What is known from the release: its recoding, and the persons of the population behind what it published."""
+    """What is known from the release: its recoding, and the persons of the population behind what it published.
+
+    Attributes:
+        released: Whether its rows were handed out.
+    """
 
     recoding_file: RecodingFile
     persons: Mapping[Labels, int] | None
+    released: bool
 
 
 def _divided() -> PlanError:
@@ -140,6 +151,14 @@ def _of_list() -> PlanError:
     )
 
 
+def _of_sample() -> PlanError:
+    return PlanError(
+        "this recoding cannot be applied to other rows: differential privacy draws the rows of each release.",
+        "Make a new release for them; its epsilon and delta add to those of the earlier one.",
+        "recoding-sample",
+    )
+
+
 def _apply(engine: Engine, plan: Plan, earlier: _Earlier, out: Path, drop_failing: bool) -> Application:
     """Apply what is known from a release to the rows of an engine, which must keep the promises by themselves."""
     check_columns(plan, engine.columns)
@@ -155,7 +174,7 @@ def _apply(engine: Engine, plan: Plan, earlier: _Earlier, out: Path, drop_failin
     recoding = replace(recoding, suppressed=recoding.suppressed | failing)
     with staged(out) as stage:
         target = stage / f"data.{plan.output.format}"
-        verdict, differences = _written(engine, plan, table, recoding, target, earlier.persons)
+        verdict, differences = _written(engine, plan, table, recoding, target, earlier)
         outcome = Application(verdict, int(recoding.sizes[recoding.suppressed].sum()), *differences)
         write_text(stage / "report.json", json.dumps(outcome.to_dict(), indent=2, ensure_ascii=False) + "\n")
     return outcome
@@ -179,18 +198,19 @@ def _written(
     table: FrequencyTable,
     recoding: ClassRecoding,
     target: Path,
-    persons: Mapping[Labels, int] | None,
+    earlier: _Earlier,
 ) -> tuple[Verdict, tuple[int, int]]:
     handling = handling_of(plan, table, recoding)
     with closing(with_bounds(_published(engine, plan, recoding, handling, target), plan)) as published:
         recounted = recount(published, predict(table, recoding, handling, plan))
         members = published_persons(plan, published)
         columns, separator = published.columns, separator_of(published, plan.data.separator)
-        differences = _differences(plan, published)
+        differences = _differences(plan, published) if earlier.released else (0, 0)
     if plan.output.quotes_formulas:
         quote_formulas(target, columns, separator)
     weights = weights_by_label(table, recoding)
-    verdict = judge_plan(typed(recounted, plan)[0], plan, table.whole, persons, members=members, weights=weights)
+    counted = typed(recounted, plan)[0]
+    verdict = judge_plan(counted, plan, table.whole, earlier.persons, members=members, weights=weights)
     if not verdict.rows:
         raise PromiseError("no row is left.", "Make a new release for these rows.", "reapply")
     if not verdict.holds:

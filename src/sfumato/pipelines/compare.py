@@ -26,8 +26,9 @@ from sfumato.microdata.methods.result import Result
 from sfumato.microdata.methods.search import search
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.plan.methods import METHOD, SUPPRESSING, Suppression
-from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.plan.resolve import resolve
 from sfumato.microdata.plan.write import plan_dict
 from sfumato.pipelines.stages.counting import frequency_table
 from sfumato.report.compare import as_csv, html
@@ -98,7 +99,7 @@ class Comparison(Runs):
 
 def compare(
     data: Any,
-    plan: Plan | Mapping[str, Any] | str | Path,
+    plan: RequestedPlan | Mapping[str, Any] | str | Path,
     *,
     methods: Sequence[str] = DEFAULT_METHODS,
     k: Sequence[int] = (),
@@ -120,10 +121,10 @@ def compare(
         PlanError: A name is no method, or a number is out of bounds.
         DataError, EngineError: The data cannot be counted. What goes wrong in a run is in its cell.
     """
-    resolved: Plan = read_plan(plan)
-    grid = _Grid(resolved, tuple(dict.fromkeys(methods)), _ks(resolved, k), _budgets(resolved, suppression))
-    with closing(open_engine(data, resolved, engine)) as source:
-        resolved = resolved.with_others(source.columns)
+    requested = read_plan(plan)
+    with closing(open_engine(data, requested, engine)) as source:
+        resolved = resolve(requested, source.columns)
+        grid = _Grid(resolved, tuple(dict.fromkeys(methods)), _ks(resolved, k), _budgets(resolved, suppression))
         table = frequency_table(resolved, source)
     cells = tuple(grid.run(table, progress or (lambda _words, _done, _all: None)))
     shares = tuple(_share(budget, table.rows) for budget in grid.suppression)
@@ -204,7 +205,7 @@ class _Grid:
         text["method"] = self._method(method, budget)
         models = [dict(model) for model in text["privacy"] if model.get("model") != KAnonymity.name]
         text["privacy"] = [{"model": KAnonymity.name, "k": k}, *models]
-        return read_plan(text, self.plan.folder)
+        return resolve(read_plan(text, self.plan.folder))
 
     def _method(self, method: str, budget: Suppression) -> dict[str, Any]:
         """The method's options: the plan's own, those of its name, and what makes all methods comparable."""

@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from sfumato.dataclass import dataclass
-from sfumato.engines.engine import Engine, PublishedRows
+from sfumato.engines.engine import Engine, PublishedRows, Reading
 from sfumato.engines.opening import EngineName, open_engine
 from sfumato.engines.written.bounds import with_bounds
 from sfumato.errors import InternalError
@@ -23,13 +23,15 @@ from sfumato.microdata.methods.rehearsal import rehearse
 from sfumato.microdata.methods.result import Result
 from sfumato.microdata.methods.search import search
 from sfumato.microdata.plan.methods import Auto, FullDomain, Local
-from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.plan.resolve import resolve
 from sfumato.microdata.recoding.population import persons_by_label, weights_by_label
 from sfumato.microdata.recoding.prediction import Prediction, predict
 from sfumato.microdata.recoding.recoding import Handling
 from sfumato.microdata.verdict import Verdict, judge_plan
 from sfumato.pipelines.pseudonyms.keys import check_single, drawn_key, keys_of
+from sfumato.pipelines.release_check import refuse_columns, refuse_inference, release_check
 from sfumato.pipelines.release_folder import Progress, Release
 from sfumato.pipelines.stages.coding import sensitive_shares
 from sfumato.pipelines.stages.counting import (
@@ -45,6 +47,7 @@ from sfumato.pipelines.stages.limits import with_limits
 from sfumato.pipelines.stages.reading import published_reading
 from sfumato.pipelines.stages.reporting import Outcome, report_of
 from sfumato.pipelines.stages.shared_counts import SharedCounts
+from sfumato.shapes.paths import PlanPath
 
 if TYPE_CHECKING:
     from sfumato.pipelines.previous.placing import Placed
@@ -58,7 +61,7 @@ MOST_MEASURED_BESIDE = 2_000_000
 
 def anonymize(
     data: Any,
-    plan: Plan | Mapping[str, Any] | str | Path,
+    plan: RequestedPlan | Mapping[str, Any] | str | Path,
     *,
     engine: EngineName | None = None,
     workspace: Path | None = None,
@@ -84,12 +87,14 @@ def anonymize(
         from sfumato.pipelines.relations.release import anonymize_files
 
         return cast("Release", anonymize_files(data, read, engine=engine, workspace=workspace))
-    resolved = _sourced(read, data).with_secret()
+    requested = _sourced(read, data)
     with ExitStack() as stack:
-        source = open_engine(data, resolved, engine)
+        source = open_engine(data, requested, engine)
         stack.callback(source.close)
-        codes, resolved = resolved.source_data.codes, _with_policy(resolved, source).with_others(source.columns)
-        if resolved.source_data.codes != codes:  # a policy chose columns with codes that mean missing there
+        resolved = resolve(_with_policy(requested, source), source.columns)
+        if (
+            resolved.source_data.codes != requested.source_data.codes
+        ):  # a policy chose columns with codes that mean missing there
             source = open_engine(data, resolved, engine)
             stack.callback(source.close)
         check_texts(resolved, source)
@@ -102,7 +107,7 @@ def anonymize(
         return release
 
 
-def _with_policy(plan: Plan, source: Engine) -> Plan:
+def _with_policy(plan: RequestedPlan, source: Engine) -> RequestedPlan:
     """The plan with what its policy chooses; few plans name one, and what judges it loads slowly."""
     if plan.policy is None:
         return plan
@@ -137,13 +142,14 @@ def _policy_verdict(plan: Plan, published: PublishedRows) -> "PolicyVerdict | No
     return judge_published(plan, published)
 
 
-def _sourced(plan: Plan, data: Any) -> Plan:
+def _sourced(plan: RequestedPlan, data: Any) -> RequestedPlan:
     """The plan with the source that is really read."""
     if not isinstance(data, str | Path):
         return plan
-    if "://" in str(data):
-        return replace(plan, data=replace(plan.data, source=str(data)))
-    return replace(plan, data=replace(plan.data, source=str(Path(data).resolve())))
+    source = PlanPath(data)
+    return replace(
+        plan, data=replace(plan.data, source=source if source.is_address else PlanPath(Path(data).resolve()))
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +199,7 @@ class _Run:
             measured = self._beside(beside, table, lambda: measure(self.plan, table, result.recoding, raw()))
             written = self._publish(draft, workspace, undo)
             recounted, verdict = self._judge(draft, written.rows)
-            evidence = self._further_verdicts(written.rows)
+            evidence = self._further_verdicts(written.rows) | self._checked(draft, written.rows, recounted)
             self.tell("measure", 0, 1)
             disclosed = disclosure(written.rows, recounted, self.plan, self.source, table, result.recoding, self.shared)
             measures = measured()
@@ -292,6 +298,26 @@ class _Run:
         if not verdict.holds:
             raise InternalError("the published rows do not keep the promises.", code="promise")
         return recounted, verdict
+
+    def _checked(self, draft: _Draft, published: PublishedRows, rows: TextCounts) -> dict[str, Any]:
+        """What the release check says of the written rows, where it has something to say.
+
+        Raises:
+            InternalError: A column holds something else than the plan says.
+            UnattainableError: A guarantee does not hold for an attacker who reads columns against each other.
+        """
+        with self._stage("check"):
+            checked = release_check(
+                published,
+                self.plan,
+                rows,
+                lambda counted, members: judge_plan(counted, self.plan, draft.promise_table.whole, members=members),
+                lambda columns: self.shared.count(published, columns, Reading()),
+            )
+        refuse_columns(checked)
+        if self.plan.on_inference == "refuse":
+            refuse_inference(checked, self.plan)
+        return checked.figures
 
     def _further_verdicts(self, published: PublishedRows) -> dict[str, Any]:
         """What the plan's policy and earlier releases say of the written rows, where it names them."""

@@ -17,6 +17,7 @@ from sfumato.folders import Scratch, link, make_private, staged, write_text
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.methods.full_domain.alternatives import Alternative, alternatives
 from sfumato.microdata.outcome import Report
+from sfumato.microdata.plan.building import Plan as RequestedPlan
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.write import plan_dict, plan_text
 from sfumato.microdata.pseudonyms.key import PseudonymKey
@@ -66,14 +67,14 @@ class Release:
     """A release: the published rows, the report on them, and the recoding that made them.
 
     Attributes:
-        plan: The plan, resolved.
+        resolved: The plan as it was carried out.
         report: Numbers as attributes.
         recoding: What each value or combination is published as.
         table: The raw frequency table, from which reports tell what changed.
         progress: Told of what is still to be worked out when the release is saved.
     """
 
-    plan: Plan
+    resolved: Plan
     report: ReleaseReport
     recoding: Recoding
     handling: Handling
@@ -85,6 +86,11 @@ class Release:
     pseudonym_key: PseudonymKey | None = None
 
     @property
+    def plan(self) -> RequestedPlan:
+        """The plan as it was carried out, to go on from: its steps hand over new plans."""
+        return RequestedPlan.of(self.resolved)
+
+    @property
     def data(self) -> Any:
         """The published rows: the kind of frame that went in, or the path of the file."""
         return self.published.data()
@@ -94,7 +100,7 @@ class Release:
         """Charts: `plot.risk()`, `plot.columns()`, `plot.tradeoff()`."""
         from sfumato.pipelines.release_plots import Plots
 
-        return Plots(self.report, self.plan, self.table, self.recoding)
+        return Plots(self.report, self.resolved, self.table, self.recoding)
 
     def explain(self, column: str) -> "Explanation":
         """What happened to a column, and why.
@@ -106,9 +112,9 @@ class Release:
         from sfumato.report.release.explanation import explain
         from sfumato.report.release.sections.before_after import gather
 
-        if column not in self.plan.columns:
-            raise PlanError(f'there is no column "{column}".', did_you_mean(column, self.plan.columns), "columns")
-        return explain(Dossier(self.report, self.plan, gather(self.plan, self.table, self.recoding)), column)
+        if column not in self.resolved.columns:
+            raise PlanError(f'there is no column "{column}".', did_you_mean(column, self.resolved.columns), "columns")
+        return explain(Dossier(self.report, self.resolved, gather(self.resolved, self.table, self.recoding)), column)
 
     def __repr__(self) -> str:
         from sfumato.report.release.report import line
@@ -135,10 +141,10 @@ class Release:
         home = folder if home is None else home
         with staged(folder) as stage:
             self._write_data(stage)
-            if self.plan.output.quotes_formulas:
-                separator = separator_of(self.published, self.plan.data.separator)
+            if self.resolved.output.quotes_formulas:
+                separator = separator_of(self.published, self.resolved.data.separator)
                 quote_formulas(stage / "data.csv", self.published.columns, separator)
-            plan_yaml = plan_text(self.plan, home)
+            plan_yaml = plan_text(self.resolved, home)
             write_text(stage / "plan.yaml", plan_yaml)
             write_text(stage / "recoding.json", readable(self._recoding(home)) + "\n")
             if self.pseudonym_key is not None:
@@ -173,9 +179,9 @@ class Release:
         from sfumato.report.release.sections.before_after import gather
 
         report, others = self._with_trade_off()
-        evidence = gather(self.plan, self.table, self.recoding)
+        evidence = gather(self.resolved, self.table, self.recoding)
         dossier = Dossier(
-            report, self.plan, evidence, others, seals or {}, date.today(), home=home, plan_yaml=plan_yaml
+            report, self.resolved, evidence, others, seals or {}, date.today(), home=home, plan_yaml=plan_yaml
         )
         return files(replace(dossier, house=house) if house else dossier)
 
@@ -183,35 +189,35 @@ class Release:
         """What other budgets and levels would have cost, and the report with the time that it took to know."""
         self.progress("trade-off", 0, 1)
         begin = perf_counter()
-        others = alternatives(self.plan, self.table, self.recoding)
+        others = alternatives(self.resolved, self.table, self.recoding)
         elapsed, seconds = perf_counter() - begin, self.report.seconds
         self.progress("trade-off", 1, 1)
         return replace(self.report, seconds=replace(seconds, trade_off=elapsed, total=seconds.total + elapsed)), others
 
     def _recoding(self, folder: Path) -> dict[str, Any]:
         """What recoding.json holds: the recoding, the plan, and what promises compare the published rows with."""
-        reference = reference_dict(self.plan, self.table, self.recoding) | figures_of(self.report)
+        reference = reference_dict(self.resolved, self.table, self.recoding) | figures_of(self.report)
         # Where the rows lay is of no use for other rows, and the same release has the same recoding wherever it was.
-        plan = replace(self.plan, data=replace(self.plan.data, source=None, temp_folder=None))
+        plan = replace(self.resolved, data=replace(self.resolved.data, source=None, temp_folder=None))
         # With a named seed everybody who has the plan can draw the same.
-        secret = {"secret": self.plan.secret} if self.plan.seed is None else {}
+        secret = {"secret": self.resolved.secret} if self.resolved.seed is None else {}
         # Later releases of the same persons draw the same keys.
-        secret |= {"person_secret": self.plan.person_secret} if self.plan.person_secret else {}
+        secret |= {"person_secret": self.resolved.person_secret} if self.resolved.person_secret else {}
         return to_dict(self.recoding) | {"plan": plan_dict(plan, folder), "reference": reference} | secret
 
     def _write_data(self, stage: Path) -> None:
         """Put the published rows into the folder; a frame is written to a file, and the file is recounted."""
-        target = stage / f"data.{self.plan.output.format}"
+        target = stage / f"data.{self.resolved.output.format}"
         if isinstance(self.data, Path):
             link(self.data, target)
-            if self.plan.person is not None:
+            if self.resolved.person is not None:
                 link(self.data.with_name(PERSONS_FILE), stage / PERSONS_FILE)
             return
         # What holds no file holds a frame.
         published = cast("FrameHolder", self.published)
-        with closing(published.write(target, separator_of(published, self.plan.data.separator))) as engine:
+        with closing(published.write(target, separator_of(published, self.resolved.data.separator))) as engine:
             recount(engine, self.prediction)
-        if self.plan.person is None:
+        if self.resolved.person is None:
             # Keys of households, by which regions were swapped, are of no use to anybody.
             (stage / PERSONS_FILE).unlink(missing_ok=True)
 

@@ -15,7 +15,7 @@ from sfumato.microdata.measures.disclosure import AttributeFigures, Disclosure, 
 from sfumato.microdata.measures.joint_telling import JointTell
 from sfumato.microdata.measures.telling import Tell
 from sfumato.microdata.outcome import ClassFigures, LossFigure, Report, Seconds, figures
-from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.plan.resolve import released_plan
 from sfumato.microdata.verdict import Promise
 from sfumato.pipelines.stages.sealing import refuse_several
 from sfumato.pipelines.tables.house_documents import read_annex as annex_of_tables
@@ -35,6 +35,7 @@ DETAILS = (
     "levels_allowed",
     "counts_persons",
     "persons_uncounted",
+    "shared_identifiers",
     "few_values_left",
     "missing_codes",
     "coded_columns",
@@ -50,6 +51,7 @@ DETAILS = (
     "published",
     "bound",
     "interrupted",
+    "release_check",
 )
 SEALS = ("output_sha256", "plan_sha256", "recoding_sha256", "persons_sha256")
 Made = TypeVar("Made")
@@ -85,7 +87,7 @@ def read_annex(folder: Path) -> Annex:
 
 def read_files_report(folder: Path) -> str | None:
     """What the folder of a release of several files tells, as text; None for any other folder."""
-    plan = read_plan(folder / "plan.yaml") if (folder / "plan.yaml").exists() else None
+    plan = released_plan(folder) if (folder / "plan.yaml").exists() else None
     return _made(folder, text_of_files) if plan is not None and plan.files else None
 
 
@@ -106,13 +108,13 @@ def read_dossier(folder: Path) -> Dossier:
         DataError: It is no release folder.
         PlanError: It is one of several files.
     """
-    plan = read_plan(folder / "plan.yaml") if (folder / "plan.yaml").exists() else None
+    plan = released_plan(folder) if (folder / "plan.yaml").exists() else None
     if plan is not None:
         refuse_several(folder, plan)
     report, content = _made(folder, lambda content: (_report(content), content))
     day = date.fromisoformat(content["date"]) if "date" in content else None
     seals = {key: content[key] for key in SEALS if key in content}
-    return Dossier(report, plan or read_plan(folder / "plan.yaml"), seals=seals, day=day, home=folder)
+    return Dossier(report, plan or released_plan(folder), seals=seals, day=day, home=folder)
 
 
 def _report(content: Mapping[str, Any]) -> Report:

@@ -22,8 +22,9 @@ from sfumato.microdata.measures.sample_risk import raw_classes
 from sfumato.microdata.measures.subsets import LIMIT
 from sfumato.microdata.measures.survey import RiskSurvey, survey
 from sfumato.microdata.measures.uniques.special_uniques import special_uniques
-from sfumato.microdata.plan.model import ColumnPlan, Plan, Role
+from sfumato.microdata.plan.model import ColumnPlan, Plan, RequestedPlan, Role
 from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.plan.resolve import for_measuring
 from sfumato.pipelines.column_names import listed
 from sfumato.pipelines.stages.counting import check_texts, with_sample
 from sfumato.pipelines.stages.reading import reading_of
@@ -60,7 +61,7 @@ def risk(
     data: Any,
     quasi_identifiers: Sequence[str] | None = None,
     *,
-    plan: Plan | Mapping[str, Any] | str | Path | None = None,
+    plan: RequestedPlan | Mapping[str, Any] | str | Path | None = None,
     population_size: int | None = None,
     sampling_fraction: float | None = None,
     weight: str | None = None,
@@ -134,31 +135,31 @@ def risk(
 
 
 def _plan_of(
-    names: Sequence[str] | None, plan: Plan | Mapping[str, Any] | str | Path | None, reading: DataPlan
+    names: Sequence[str] | None, plan: RequestedPlan | Mapping[str, Any] | str | Path | None, reading: DataPlan
 ) -> Plan:
     """A plan that says which columns to look at and how to read them."""
     if plan is None:
         if not names:
             raise PlanError("no quasi-identifier is named.", "Name the columns that an attacker may know.", "columns")
-        return Plan({name: ColumnPlan("quasi-identifier") for name in names}, (), data=reading)
-    resolved = read_plan(plan)
+        return for_measuring(RequestedPlan(data=reading), dict.fromkeys(names, ColumnPlan("quasi-identifier")))
+    asked = read_plan(plan)
     columns = {
-        name: resolved.columns.get(name, ColumnPlan("quasi-identifier")) for name in names or resolved.quasi_identifiers
+        name: asked.columns.get(name, ColumnPlan("quasi-identifier")) for name in names or asked.quasi_identifiers
     }
     quasi_identifiers = {name: replace(column, role="quasi-identifier") for name, column in columns.items()}
-    sample = {name: column for name, column in resolved.columns.items() if column.role in ("weight", "household")}
+    sample = {name: column for name, column in asked.columns.items() if column.role in ("weight", "household")}
     quasi_identifiers |= {name: column for name, column in sample.items() if name not in quasi_identifiers}
     data = replace(
-        resolved.data,
-        missing=reading.missing or resolved.data.missing,
-        on_missing=reading.on_missing if reading.on_missing != "category" else resolved.data.on_missing,
-        separator=reading.separator or resolved.data.separator,
-        encoding=reading.encoding if reading.encoding != DataPlan().encoding else resolved.data.encoding,
-        decimal=reading.decimal if reading.decimal != "." else resolved.data.decimal,
-        header=resolved.data.header if reading.header is None else reading.header,
-        table=reading.table or resolved.data.table,
+        asked.data,
+        missing=reading.missing or asked.data.missing,
+        on_missing=reading.on_missing if reading.on_missing != "category" else asked.data.on_missing,
+        separator=reading.separator or asked.data.separator,
+        encoding=reading.encoding if reading.encoding != DataPlan().encoding else asked.data.encoding,
+        decimal=reading.decimal if reading.decimal != "." else asked.data.decimal,
+        header=asked.data.header if reading.header is None else reading.header,
+        table=reading.table or asked.data.table,
     )
-    return replace(resolved, columns=quasi_identifiers, privacy=(), data=data)
+    return for_measuring(replace(asked, data=data), quasi_identifiers)
 
 
 def _with_sample(plan: Plan, weight: str | None, household: str | None) -> Plan:

@@ -46,7 +46,7 @@ from sfumato.pipelines.suggesting.joint_answers import note_on_answers, without_
 from sfumato.pipelines.suggesting.looking import Looking
 from sfumato.pipelines.suggesting.mixed_measures import told_of_mixed_measures
 from sfumato.pipelines.suggesting.nearly_empty_rows import told_of_nearly_empty
-from sfumato.pipelines.suggesting.person_columns import FEW_ROWS, one_person, repeated_names
+from sfumato.pipelines.suggesting.person_columns import FEW_ROWS, one_person, repeated_names, with_named_persons
 from sfumato.pipelines.suggesting.survey_weights import one_of_each, with_survey_weights
 from sfumato.pipelines.suggesting.tells import tells_in
 from sfumato.pipelines.suggesting.textless_columns import with_textless
@@ -96,7 +96,7 @@ def suggest_plan(
     told = with_told_columns(engine, with_context(alone, profiles), profiles)
     first = with_survey_weights(engine, told, profiles)
     repeated = with_constant_persons(engine, first, profiles) if rows <= FEW_ROWS else first
-    persons = one_person(engine, repeated, profiles)
+    persons = one_person(engine, with_named_persons(engine, repeated, profiles), profiles)
     are_twins = twins_among(engine, persons) if rows <= FEW_ROWS else no_twins
     selection = select(persons, profiles, min(K, rows), are_twins)
     answered = without_fingerprints(engine, one_of_each(selection.suggestions), profiles, rows)
@@ -108,7 +108,10 @@ def suggest_plan(
         looking.at("compare-columns", 0.5)
         draft = _without_twins(engine, _without_tells(engine, draft), are_twins)
         looking.at("compare-columns", 0.9)
+        known = draft.known_names
         draft = _filled(engine, draft, selection.waiting)
+        if not draft.known_names <= known:  # what came in their place may be inferred, too
+            draft = _without_tells(engine, draft)
     empty = told_of_nearly_empty(engine)
     proposal = draft.plan()
     mixed = told_of_mixed_measures(engine, proposal.plan, profiles) if rows <= FEW_ROWS else None

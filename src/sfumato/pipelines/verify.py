@@ -3,41 +3,37 @@
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-
-import numpy as np
 
 from sfumato.delimited.dialect import check_separator
 from sfumato.engines.engine import Engine, Reading
 from sfumato.engines.names import check_header
 from sfumato.engines.order import PERSONS_FILE
 from sfumato.errors import PlanError, SfumatoError, did_you_mean
-from sfumato.hierarchies.bounds import bounds_of
-from sfumato.microdata.column_codes import code_texts
-from sfumato.microdata.counts.frequencies import typed, value_of
+from sfumato.microdata.counts.frequencies import typed
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.k_anonymity import KAnonymity
-from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
-from sfumato.microdata.pseudonyms.tokens import is_token
-from sfumato.microdata.publishing.perturbation import Microaggregate, Pseudonym, jobs_of
-from sfumato.microdata.publishing.plan import PublishPlan
+from sfumato.microdata.plan.resolve import released_plan, resolve
 from sfumato.microdata.recoding.reference import Reference, read_reference
-from sfumato.microdata.verdict import Promise, Verdict, judge, judge_plan
+from sfumato.microdata.verdict import Verdict, judge, judge_plan
 from sfumato.pipelines.column_names import listed
+from sfumato.pipelines.release_check import release_check
 from sfumato.pipelines.release_folder import Release
 from sfumato.pipelines.stages import sealing
+from sfumato.pipelines.stages.column_checks import own_columns
 from sfumato.pipelines.stages.counting import published_persons, published_weights
 
-STAR = "*"
 NO_PERSONS = "persons not checked: the file does not name them."
 
 
 def verify(
     release: Any,
-    plan: Plan | Mapping[str, Any] | str | Path | None = None,
+    plan: RequestedPlan | Mapping[str, Any] | str | Path | None = None,
     *,
     k: int | None = None,
     quasi_identifiers: Sequence[str] | None = None,
@@ -72,7 +68,8 @@ def verify(
     plan_asked = None if plan is None else read_plan(plan)
     quotes = plan_asked is not None and plan_asked.output.quotes_formulas
     with closing(_opened(path if path is not None else release, reading, persons, quotes)) as engine:
-        return _judge(engine, plan_asked, k, quasi_identifiers)
+        resolved = None if plan_asked is None else _resolved(plan_asked, engine)
+        return _judge(engine, resolved, k, quasi_identifiers)
 
 
 def _folder(
@@ -84,17 +81,18 @@ def _folder(
     persons: str | Path | None,
 ) -> Verdict:
     """The verdict on a release folder."""
-    plan_asked = read_plan(folder / "plan.yaml" if plan is None else plan)
+    plan_asked = released_plan(folder) if plan is None else read_plan(plan)
     if plan_asked.files:
         from sfumato.pipelines.relations.verify import verify_files
 
-        return verify_files(folder, plan_asked)
+        return verify_files(folder, resolve(plan_asked))
     own = folder / PERSONS_FILE if plan_asked.person is not None and (folder / PERSONS_FILE).exists() else None
     quotes = plan_asked.output.quotes_formulas
     with closing(_opened(sealing.data_of(folder), reading, persons or own, quotes)) as engine:
         star_rows = plan is not None or plan_asked.output.suppressed == "star"
-        verdict = _judge(engine, plan_asked, k, quasi_identifiers, _reference(folder, plan_asked), star_rows)
-    faults = sealing.broken(folder, plan_asked if plan is None else None, verdict)
+        resolved = _resolved(plan_asked, engine)
+        verdict = _judge(engine, resolved, k, quasi_identifiers, _reference(folder, resolved), star_rows)
+    faults = sealing.broken(folder, resolved if plan is None else None, verdict)
     return replace(verdict, faults=(*verdict.faults, *faults))
 
 
@@ -158,111 +156,29 @@ def _by_k(engine: Engine, k: int, names: Sequence[str]) -> Verdict:
 
 
 def _by_plan(engine: Engine, plan: Plan, reference: Reference | None, star_rows: bool) -> Verdict:
-    plan = plan.with_others(name for name in engine.columns if name not in _own_columns(plan))
     names = (*plan.quasi_identifiers, *plan.promise_columns)
     _check(engine, names)
-    text_counts, _ = typed(engine.count(names, Reading()), plan)
+    counted = engine.count(names, Reading())
+    text_counts, _ = typed(counted, plan)
     named = plan.publishes_keys or getattr(engine, "person_column", None) is not None
     members = published_persons(plan, engine) if named else None
     weights = published_weights(plan, engine) or (None if reference is None else reference.weights)
     if reference is None or (reference.whole.counts_persons and members is None):
-        verdict = judge_plan(text_counts, plan, star_rows=star_rows, members=members, weights=weights)
+        judging = partial(judge_plan, plan=plan, star_rows=star_rows)
+        verdict = judging(text_counts, members=members, weights=weights)
     else:
         known = replace(plan, privacy=reference.with_ladders(plan.privacy))
-        verdict = judge_plan(text_counts, known, reference.whole, reference.persons, star_rows, members, weights)
-    removed = [_removed(engine, name) for name in plan.withheld_columns if name in engine.columns]
-    removed += [
-        _without_codes(engine, name, column.missing)
-        for name, column in plan.columns.items()
-        if column.blanks_codes and name not in plan.withheld_columns and name in engine.columns
-    ]
-    changed = [
-        _changed(engine, name, column.operations, plan)
-        for name, column in plan.columns.items()
-        if column.operations is not None and name in engine.columns
-    ]
-    changed += [
-        _pseudonymous(engine, name, operation)
-        for name, operation in plan.pseudonyms.items()
-        if operation.kind == "keyed" and name in engine.columns
-    ]
-    changed += [_bounded(engine, name, pair) for name, pair in plan.bound_columns.items() if pair[0] in engine.columns]
-    changed += [
-        _grouped(engine, names, operation.k)
-        for names, operation in jobs_of(plan.perturbations)
-        if isinstance(operation, Microaggregate) and set(names) <= set(engine.columns)
-    ]
+        judging = partial(judge_plan, plan=known, reference=reference.whole, star_rows=star_rows)
+        verdict = judging(text_counts, persons=reference.persons, members=members, weights=weights)
+    checked = release_check(engine, plan, counted, lambda rows, persons: judging(rows, members=persons), persons=named)
     unchecked = () if plan.person is None or members is not None else (NO_PERSONS,)
-    faults = (*verdict.faults, *unchecked, *_unplanned(engine, plan))
-    return replace(verdict, promises=(*verdict.promises, *removed, *changed), faults=faults)
+    faults = (*verdict.faults, *unchecked, *checked.faults)
+    return replace(verdict, promises=(*verdict.promises, *checked.columns), faults=faults)
 
 
-def _own_columns(plan: Plan) -> set[str | None]:
-    """The columns that a release has besides those of the data."""
-    return {plan.output.class_column, *(name for pair in plan.bound_columns.values() for name in pair)}
-
-
-def _unplanned(engine: Engine, plan: Plan) -> tuple[str, ...]:
-    """Columns that no plan knows: nobody has judged what they tell."""
-    further = [name for name in engine.columns if name not in plan.columns and name not in _own_columns(plan)]
-    return tuple(f'The column "{name}" is not in the plan: nobody has judged what it tells.' for name in further)
-
-
-def _removed(engine: Engine, name: str) -> Promise:
-    """That a column of identifiers holds nothing but `*`."""
-    values = engine.count([name], Reading()).values[0]
-    gone = all(value in (STAR, None) for value in values)
-    return Promise("identifier removed", 1, int(gone), gone, name)
-
-
-def _without_codes(engine: Engine, name: str, codes: Sequence[str]) -> Promise:
-    """That a column which is published as it is holds none of the codes that mean missing there."""
-    gone = not {*code_texts(codes)} & {*engine.count([name], Reading()).values[0]}
-    return Promise("codes published as blanks", 1, int(gone), gone, name)
-
-
-def _changed(engine: Engine, name: str, publish: PublishPlan, plan: Plan) -> Promise:
-    """That a column holds nothing but what it may be published as."""
-    texts = engine.count([name], Reading()).values[0]
-    fine = all(publish.keeps(str(text)) for text in texts if value_of(text, plan.data.missing) is not None)
-    return Promise("published as planned", 1, int(fine), fine, name)
-
-
-def _pseudonymous(engine: Engine, name: str, operation: Pseudonym) -> Promise:
-    """That a column holds nothing but what looks like keyed pseudonyms."""
-    texts = engine.count([name], Reading()).values[0]
-    fine = all(text in (STAR, None) or is_token(text) for text in texts)
-    return Promise(operation.name, 1, int(fine), fine, name)
-
-
-def _bounded(engine: Engine, name: str, pair: tuple[str, str]) -> Promise:
-    """That columns of bounds tell nothing but the ends of the interval beside them."""
-    text_counts = engine.count((name, *pair), Reading())
-    rows = (
-        tuple(text_counts.values[place][code] for place, code in enumerate(codes))
-        for codes in text_counts.codes.tolist()
-    )
-    fine = all(_numbers(row[1:]) == bounds_of(row[0]) for row in rows)
-    return Promise("bounds as published", 1, int(fine), fine, name)
-
-
-def _numbers(texts: Sequence[str | None]) -> tuple[float | None, ...]:
-    """Ends as numbers; a text that is none is no end of anything."""
-    try:
-        return tuple(None if text is None else float(text) for text in texts)
-    except ValueError:
-        return ()
-
-
-def _grouped(engine: Engine, names: Sequence[str], k: int) -> Promise:
-    """That columns which were microaggregated together hold every combination of means k times; missing ones may be."""
-    text_counts = engine.count(names, Reading())
-    there = [
-        any(text_counts.values[at][code] is not None for at, code in enumerate(row))
-        for row in text_counts.codes.tolist()
-    ]
-    smallest = int(text_counts.counts[np.array(there, bool)].min(initial=int(text_counts.counts.sum())))
-    return Promise("microaggregated", k, smallest, smallest >= k, ", ".join(names))
+def _resolved(plan: RequestedPlan, engine: Engine) -> Plan:
+    """The plan resolved for the columns of published rows."""
+    return resolve(plan, (name for name in engine.columns if name not in own_columns(plan)))
 
 
 def _check(engine: Engine, names: Sequence[str]) -> None:

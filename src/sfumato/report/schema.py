@@ -105,6 +105,7 @@ def external_schema() -> Schema:
         "language": {"enum": ["en", "de"]},
         "release": _closed({}, RELEASE),
         "holds": {"type": "boolean"},
+        "counts_persons": {"type": "boolean", "description": "whether promises count persons, not rows"},
         "checked": TEXT | {"description": "how the promises were checked"},
         "models": _list(promise, "each promise, with what was asked alone"),
         "columns": _map(column, "what was done to each column"),
@@ -208,6 +209,10 @@ MORE: dict[str, Schema] = {
         _object({"column": TEXT, "rows_each": NUMBER}),
         "withheld columns that name persons though promises count their rows, each as another person",
     ),
+    "shared_identifiers": _list(
+        _object({"column": TEXT, "rows": COUNT, "looked_at": COUNT}),
+        "removed columns whose values several rows share, which promises count each: rows that do, of those looked at",
+    ),
     "levels_allowed": _object(
         {"columns": _map(_list(COUNT), "the finest and the coarsest level"), "combinations": COUNT},
         about="where the plan limits levels (min_level, max_level): what proved_optimal and alternatives are about",
@@ -246,6 +251,16 @@ MORE: dict[str, Schema] = {
     "tried": _list({"type": "object"}, "what each method came to, where several were tried"),
     "minimality": _object({"least_loss": NUMBER, "cost": NUMBER}, about="what hiding minimality costs"),
     "policy": {"type": "object", "description": "the verdict by the policy that the plan names, clause by clause"},
+    "release_check": _object(
+        {
+            "holds": {"type": "boolean"},
+            "inferences": _list(_object({"columns": _list(TEXT), "quasi_identifier": TEXT, "rows": COUNT})),
+            "models": _list({"type": "object"}, "guarantees that do not hold then, with what they reach"),
+            "unchecked": _list(TEXT),
+            "sentences": _list(TEXT),
+        },
+        about="quasi-identifiers that an attacker infers from other published columns, and what was not checked",
+    ),
     "previous": {"type": "object", "description": "what was compared with earlier releases, and who was withheld"},
     "attack": {"type": "object", "description": "what an attacker reached, where the release was attacked"},
     "alternatives": _list(ALTERNATIVE, "other budgets, and neighbors that are finer in one column"),

@@ -23,7 +23,5 @@ def text(verdict: Verdict) -> str:
         for promise in verdict.promises
     ]
     seen = f"{verdict.rows:,} rows in {verdict.classes:,} classes of {verdict.smallest:,} to {verdict.largest:,} rows"
-    return (
-        "\n".join([*lines, seen + (f"; {verdict.suppressed_rows:,} suppressed" if verdict.suppressed_rows else "")])
-        + "\n"
-    )
+    seen += f"; {verdict.suppressed_rows:,} suppressed" if verdict.suppressed_rows else ""
+    return "\n".join([*lines, f"{seen} (counted: {verdict.unit})"]) + "\n"

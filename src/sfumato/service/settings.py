@@ -100,6 +100,11 @@ class Settings:
         for name in ("admins", "trusted_proxies"):
             object.__setattr__(self, name, frozenset(getattr(self, name)))
 
+    @property
+    def of_workers(self) -> "Settings":
+        """The settings for processes that answer requests: no path of a secret, and nobody who signs in."""
+        return Settings(ontologies=self.ontologies, allowed_hosts=self.allowed_hosts, limits=self.limits)
+
 
 @dataclass(frozen=True, slots=True)
 class JobSettings(_Bounded):

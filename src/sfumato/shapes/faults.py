@@ -12,9 +12,10 @@ class Refused(Exception):  # noqa: N818  (it is caught by the shapes, never show
 
 @dataclass(slots=True)
 class Faults:
-    """The faults so far."""
+    """The faults so far, and the paths that were read, each with its place."""
 
     entries: list[Fault] = field(default_factory=list)
+    paths: list[tuple[str, str]] = field(default_factory=list)
 
     def refuse(self, at: str, what: str, do: str = "") -> Refused:
         self.entries.append(Fault(at or "plan", what, do))

@@ -12,6 +12,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from sfumato.dataclass import dataclass
+from sfumato.shapes.paths import FilePath, PlanPath
 from sfumato.shapes.shapes import (
     Choice,
     Flag,
@@ -140,6 +141,8 @@ def shape_of(hint: Any, note: Note | None = None) -> Shape[Any]:
         return ListOf(shape_of(get_args(hint)[0]), note.at_least, note.about)
     if is_dataclass(hint):
         return record_of(hint, note.about)  # type: ignore[arg-type]
+    if hint is PlanPath:
+        return FilePath(note.about)
     if hint in (int, float):
         return (Integer if hint is int else Number)(note.minimum, note.maximum, note.about)
     return Flag(note.about) if hint is bool else Text(note.about)

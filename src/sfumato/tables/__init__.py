@@ -1,1 +1,1 @@
-"""Aggregate tables: which cells to mask so that nobody can compute them back, and the attacker who tries."""
+"""Aggregate tables: which cells to mask so that attackers cannot compute them, and the attacker who tries."""

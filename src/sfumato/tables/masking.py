@@ -20,6 +20,7 @@ from sfumato.tables.cells.parts import Part, in_part
 from sfumato.tables.cells.witness import Witness
 from sfumato.tables.deadline import Deadline, within
 from sfumato.tables.plan.method import MethodChoice
+from sfumato.tables.promises.shown_zeros import as_shown, with_zeros_published
 from sfumato.tables.ranges import intervals
 from sfumato.tables.ranges.classes import class_ranges
 from sfumato.tables.ranges.grid import clusters
@@ -109,6 +110,22 @@ def mask_part(
 
 
 def _mask(
+    part: Part, method: MethodChoice, language: words.Language, deadline: Deadline, progress: Progress | None
+) -> Masked:
+    """Mask one table so that it withstands who sees what the answer shows: it may hide no cell of value 0, though it
+    was allowed to."""
+    masked = _mask_once(part, method, language, deadline, progress)
+    shown = as_shown(part, masked.mask)
+    if shown is part:
+        return masked
+    draft = _Draft(masked.mask, masked.ranges, masked.case, masked.reason, masked.texts, masked.bound)
+    again = _audited(shown, draft, method.faithful, deadline)
+    if method.faithful or (again.audit.passed and as_shown(shown, again.mask) is shown):
+        return again
+    return _mask_once(with_zeros_published(shown), method, language, deadline, progress)
+
+
+def _mask_once(
     part: Part, method: MethodChoice, language: words.Language, deadline: Deadline, progress: Progress | None
 ) -> Masked:
     """Mask one table as it is promised, and attack the answer."""

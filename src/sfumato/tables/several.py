@@ -41,6 +41,8 @@ def joint_part(plan: TablePlan, sheets: Sequence[Sheet], releases: Sequence[Rele
     part = Part(rows, table, no_bounds(len(rows)), coordinates=where)
     facts = facts_of(plan.table, joint.columns, values, joint.relations, _lines(joint, sheets))
     history = history_of(joint, list(releases), step)
+    if history is not None:
+        part = replace(part, masked_before=history.masked)
     try:
         whole = resolved(plan, part, facts, joint.heights)
         return (whole if history is None else _remembering(whole, history)), joint
@@ -68,11 +70,11 @@ def _remembering(part: Part, history: History) -> Part:
     status = np.where(history.published, Status.PUBLISH, table.status)
     status = np.where(history.unsafe, Status.UNSAFE, status).astype(np.int8)
     unsafe = status == Status.UNSAFE
-    own, before = table.reach.at(unsafe & table.unsafe), history.reach
+    own, before = (part.asked or table.reach).at(unsafe & table.unsafe), history.reach
     wished = Reach(np.maximum(own.down, before.down), np.maximum(own.up, before.up))
     reach = thickened(table.values, unsafe, bounds, wished, step)
     kept = table.with_columns(status=status, bounds=bounds, reach=reach)
-    return replace(part, table=kept, public=part.public.within(history.ranges), masked_before=history.masked)
+    return replace(part, table=kept, public=part.public.within(history.ranges), asked=wished)
 
 
 def shown_of(masked: Masked, joint: Joint) -> Masked:

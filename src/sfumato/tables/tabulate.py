@@ -1,13 +1,17 @@
 """From microdata to a table with all its totals: counts, sums, largest contributions, holdings."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
+from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.roles import points_to_persons
 from sfumato.shapes.shapes import MapOf, read
 from sfumato.tables.build.trees import tree_of
 from sfumato.tables.cells.cells import Mask, Numbers, Places
@@ -18,6 +22,8 @@ from sfumato.tables.plan.rules import YES
 
 # Keys of records are added modulo this, unless they are decimal ones.
 WORD = 2**64
+# Cells of a table that is counted, empty ones included.
+MOST_CELLS = 1_000_000
 # Decimal keys are added in two parts of so many digits.
 HALF = 10**9
 
@@ -125,8 +131,11 @@ def table_of(
     top: int,
     with_holdings: bool,
     requests: Sequence[str] = (),
+    crossed: bool = True,
 ) -> dict[str, list[Any]]:
     """The cells of a table with all its totals.
+
+    A combination of codes that is left out tells that nobody has it, and no rule could suppress it.
 
     Args:
         base: The microdata, counted.
@@ -135,9 +144,10 @@ def table_of(
         top: How many of the largest contributions are kept.
         with_holdings: Whether it is said whose they are; of counts, each has as many as it has records.
         requests: Columns that say who asked for protection; a cell is marked where one who contributes most did.
+        crossed: Whether combinations that no record has are cells, too, with the value 0.
 
     Raises:
-        PlanError: Requests are asked for of counts.
+        PlanError: Requests are asked for of counts, there are too many cells, or categories look like persons.
     """
     if requests and value is None:
         raise PlanError(
@@ -146,7 +156,11 @@ def table_of(
     axes = [_axis(name, dimension, base) for name, dimension in dimensions.items()]
     names = [name for axis in axes for name in axis.columns]
     asked = [_asked(base, column) for column in requests]
-    rows = [row for levels in product(*(axis.ancestors for axis in axes)) for row in _cells(base, levels, top, asked)]
+    if crossed:
+        _check_categories(dimensions, base)
+        check_size((len({*chain.from_iterable(axis.ancestors)} - {None}) for axis in axes), MOST_CELLS)
+    depths = product(*(axis.ancestors for axis in axes))
+    rows = [row for levels in depths for row in _cells(base, levels, top, asked, crossed)]
     # The last digits of a sum of binary fractions are noise, and would tell how it was added up.
     scale = Scale(step_of(np.concatenate([base.sums, base.amounts])))
     result: dict[str, list[Any]] = {name: [row[0][place] for row in rows] for place, name in enumerate(names)}
@@ -179,10 +193,49 @@ def _asked(base: Base, column: str) -> Mask:
     return np.array([name in asking for name in base.holdings], bool)
 
 
-def _cells(base: Base, levels: Sequence[Sequence[Code | None]], top: int, asked: Sequence[Mask] = ()) -> Iterator[_Row]:
+def _check_categories(dimensions: Mapping[str, Dimension], base: Base) -> None:
+    """Refuse categories that look like single persons until the plan confirms them: labels are published as they are.
+
+    Raises:
+        PlanError: There is such a column.
+    """
+    for name, dimension in dimensions.items():
+        for column in () if dimension.confirmed else (*dimension.levels, *filter(None, [dimension.column])):
+            counts: Counter[str] = Counter()
+            for code, count in zip(base.codes[column], base.counts.tolist(), strict=True):
+                counts[code] += int(count)
+            if points_to_persons(Profile(column, counts, counts.total())):
+                raise PlanError(
+                    f'column "{column}" has categories that look like names or keys of single persons.',
+                    f"Leave the column out, or set confirmed: true on dimension {name} if they may be published.",
+                    "person-categories",
+                    column=column,
+                )
+
+
+def check_size(codes: Iterable[int], most: int) -> None:
+    """Refuse dimensions with so many codes each that a table of all their crossings is too large.
+
+    Raises:
+        PlanError: It has more cells than `most`.
+    """
+    if (cells := math.prod(codes)) > most:
+        raise PlanError(
+            f"the dimensions cross in {cells:,} cells, and a table has at most {most:,}; empty ones count.",
+            "Cross fewer dimensions, in several tables if need be, or give them fewer codes, such as the upper levels.",
+            "too-many-cells",
+        )
+
+
+def _cells(
+    base: Base, levels: Sequence[Sequence[Code | None]], top: int, asked: Sequence[Mask], crossed: bool
+) -> Iterator[_Row]:
     """The cells at one combination of depths."""
     keys = [None if None in parts else parts for parts in zip(*levels, strict=True)]
-    places = {key: place for place, key in enumerate(sorted(key for key in set(keys) if key is not None))}
+    used_keys = {key for key in keys if key is not None}
+    if crossed:
+        used_keys = {*product(*({code for code in level if code is not None} for level in levels))}
+    places = {key: place for place, key in enumerate(sorted(used_keys))}
     group = np.array([places[key] if key is not None else -1 for key in keys], np.int64)
     used = group >= 0
     counts = np.bincount(group[used], base.counts[used], len(places))

@@ -58,7 +58,7 @@ def test_epsilon_is_shared_by_search_and_rows() -> None:
     promise = DifferentialPrivacy(2.0, 1e-5)
     assert promise.search_epsilon == pytest.approx(0.2)
     assert promise.sampling == pytest.approx(1 - exp(-1.8))
-    assert promise.k == least_k(1.8, 1e-5) == floor(promise.k)
+    assert promise.k == least_k(1.8, 1e-5, 0.2) == floor(promise.k)
 
 
 @pytest.mark.parametrize("wrong", [(0.0, 1e-5, 0.1), (1.0, 0.0, 0.1), (1.0, 1.0, 0.1), (1.0, 1e-5, 1.0)])

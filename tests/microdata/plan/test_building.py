@@ -173,7 +173,7 @@ def test_what_a_plan_file_may_say_shortly_python_may_say_so_too(short, whole):
         (lambda: KMap(3), "KMap: k-map needs the table of the population"),
         (lambda: AverageRisk(0), "AverageRisk: threshold must be greater"),
         (lambda: DeltaDisclosure(0, "x"), "DeltaDisclosure: delta must"),
-        (lambda: DifferentialPrivacy(0, 0), "DifferentialPrivacy: epsilon must"),
+        (lambda: DifferentialPrivacy(0, 0), "DifferentialPrivacy.epsilon: must be at least"),
         (lambda: LDiversity(2, "x", variant="recursive"), "LDiversity: c belongs"),
         (lambda: IndividualRisk(0), "IndividualRisk: threshold"),
         (lambda: GlobalRisk(0), "GlobalRisk: threshold"),

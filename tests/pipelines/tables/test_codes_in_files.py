@@ -43,7 +43,8 @@ def test_signs_that_separate_fields_come_back(tmp_path):
         *("table.px", "table-sdmx.csv", "table-pivot.csv", "house/table.tab"),
         *("house/table-code-value.txt", "house/table-sbs.txt"),
     ]:
-        audit = sf.audit(tmp_path / "out" / ALL[:3] / file, plan)
+        # Of suppressed cells an SBS file shows how many respondents they have.
+        audit = sf.audit(tmp_path / "out" / ALL[:3] / file, plan, harmless=["Freq"] if "sbs" in file else [])
         assert audit.passed and len(audit.findings) == masked > 0, file
 
 
@@ -51,7 +52,8 @@ def test_quotes_are_doubled_where_that_is_defined_and_refused_elsewhere(tmp_path
     codes = ["x y", 'ö;"z', 'w"q']
     released(tmp_path, codes, "sdmx, xlsx, pivot, code-value, sbs")
     for file in ("table-sdmx.csv", "table-pivot.csv", "house/table-code-value.txt", "house/table-sbs.txt"):
-        assert sf.audit(tmp_path / "out" / "sdm" / file, tmp_path / "p.yaml").passed
+        harmless = ["Freq"] if "sbs" in file else []
+        assert sf.audit(tmp_path / "out" / "sdm" / file, tmp_path / "p.yaml", harmless=harmless).passed
     for kind in ("px", "tab", "hst"):
         with pytest.raises(PlanError, match="quote or a line break"):
             released(tmp_path, codes, kind)

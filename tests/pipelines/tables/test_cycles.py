@@ -42,7 +42,11 @@ def plan(folder, records, tables=CYCLE, **more):
         {"name": table, "dimensions": {name: {"column": name, **hierarchies.get(name, {})} for name in table}}
         for table in tables
     ]
-    entries = {"version": 1, "table": {"microdata": "d.csv", "value": "count"}, "tables": listed}
+    entries = {
+        "version": 1,
+        "table": {"microdata": "d.csv", "value": "count", "group_disclosure": False},
+        "tables": listed,
+    }
     return read_table_plan(entries | {"primary": [{"rule": "frequency", "min": 3}]} | more, folder)
 
 

@@ -24,7 +24,11 @@ def plan(folder, records, *tables, columns=("kreis", "typ", "size")):
         {"name": f"t{place}", "dimensions": {name: {"column": name} for name in own}}
         for place, own in enumerate(tables)
     ]
-    entries = {"version": 1, "table": {"microdata": "c.csv", "value": "count"}, "tables": listed}
+    entries = {
+        "version": 1,
+        "table": {"microdata": "c.csv", "value": "count", "group_disclosure": False},
+        "tables": listed,
+    }
     return read_table_plan(entries | {"primary": [{"rule": "frequency", "min": 3}]}, folder)
 
 

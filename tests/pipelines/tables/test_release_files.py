@@ -127,7 +127,7 @@ def test_audit_reads_every_file_of_a_release_by_the_plan_beside_it(tmp_path):
     assert len(names) == 12
     for own in (out / "plan.yaml", read_table_plan({"version": 1, "dimensions": DIMENSIONS, **plan}, tmp_path)):
         for name in names:
-            audit = sf.audit(out / name, own)
+            audit = sf.audit(out / name, own, harmless=["Freq"] if "sbs" in name else [])
             assert audit.passed and audit.checked == masked, name
     # Cells of few respondents that are published after all are seen.
     leak = (out / "house" / "table.tab").read_text().replace(";5\n", ";1\n")

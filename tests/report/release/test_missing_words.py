@@ -74,7 +74,7 @@ def test_a_remark_in_many_rows_of_one_person_is_as_rare_as_in_one(writers: int) 
     remarked = {f"p{place // 6 if writers == 1 else place}" for place in range(6)}
     persons = [f"p{place // 6}" for place in range(60)] if writers == 1 else [f"p{place}" for place in range(60)]
     ill = [
-        "see Mr. Kowalczyk" if person in remarked else "flu" if place % 2 else "cold"
+        "see Mr. Kowalczyk" if person in remarked else "flu" if place % 12 < 6 else "cold"
         for place, person in enumerate(persons)
     ]
     rows = pl.DataFrame({"pid": persons, "q": ["a"] * 60, "ill": ill})

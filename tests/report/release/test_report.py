@@ -76,7 +76,7 @@ def test_a_page_loads_and_runs_nothing(written, name) -> None:
 def test_the_verdict_comes_first_and_says_how_it_was_checked(written) -> None:
     words = " ".join(read(written["report.html"]).words)
     order = [
-        "The promises hold.",
+        "All guarantees are satisfied in the written file (rows, not persons).",
         "read back, counted anew",
         "What is not promised",
         "What was done to each column",
@@ -102,7 +102,7 @@ def test_a_broken_promise_is_told_as_one(release) -> None:
     for page in (html(Dossier(report, release.plan)), external.html(Dossier(report, release.plan))):
         assert "verdict bad" in page
         assert "This does not hold." in page
-        assert "The promises hold" not in page
+        assert "All guarantees are satisfied" not in page
     assert "DOES NOT HOLD" in text(report)
 
 

@@ -137,7 +137,7 @@ def test_what_a_label_covers_is_true(tmp_path) -> None:
 def test_labels_of_one_rule_are_told_in_one_line_of_their_column(tmp_path) -> None:
     """Every label had a line of its own: two hundred for a column of numbers."""
     rows = tmp_path / "rows.csv"
-    people = [("" if n % 17 == 0 else 20 + 7 * n % 60, 80000 + 11 * (n % 40), 100 * n) for n in range(240)]
+    people = [("" if n % 17 == 0 else 20 + 7 * n % 60, 80000 + 11 * (n % 40), 100 * (97 * n % 240)) for n in range(240)]
     rows.write_text("age,zip,pay\n" + "".join(f"{a},{b},{c}\n" for a, b, c in people), encoding="utf-8")
     ladders = {
         "age": {"type": "intervals", "start": 20, "end": 79, "widths": [5, 10, 20], "bottom": 25, "top": 70},

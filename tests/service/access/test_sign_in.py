@@ -14,8 +14,7 @@ from starlette.responses import Response
 from sfumato.errors import PlanError
 from sfumato.server import create_app
 from sfumato.service.access.keys import new_key
-from sfumato.service.access.sessions import COOKIE, Sessions, session_secret
-from sfumato.service.access.users import User
+from sfumato.service.access.sessions import COOKIE, Sessions, SignedIn, session_secret
 from sfumato.service.settings import JobSettings, Settings
 
 BODY = {"configuration": {"name": {"anonymisationType": "Masking", "dataType": "String"}}, "data": [{"name": "Ada"}]}
@@ -102,11 +101,11 @@ def test_a_sign_in_that_was_ended_is_ended_on_every_server(tmp_path):
     cookies = []
     for _ in range(2):
         answer = Response()
-        first.begin(request, answer, User("7", "openid"))
+        first.begin(request, answer, SignedIn("openid", "7", "", "provider"))
         cookies.append({COOKIE: answer.headers["set-cookie"].split("=", 1)[1].split(";")[0]})
     first.end(cookies[0])
-    assert [first.user(cookies[0]), second.user(cookies[0])] == [None, None]
-    assert second.user(cookies[1]).name == "7"  # another browser's goes on
+    assert [first.signed_in(cookies[0]), second.signed_in(cookies[0])] == [None, None]
+    assert second.signed_in(cookies[1]).name == "7"  # another browser's goes on
 
 
 LIES = {

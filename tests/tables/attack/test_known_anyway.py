@@ -40,7 +40,8 @@ def test_the_report_lists_the_cells_with_who_knows_which_end(who):
     done = protected(who)
     assert done.holds
     listed = done.report["known_anyway"]
-    assert {"end": "lower", "asked": 1, "promised": 0, "attacker": who}.items() <= listed[0].items()
+    wanted = {"end": "lower", "asked": 1, "promised": 0, "attacker": who}.items()
+    assert any(wanted <= one.items() for one in listed)
     assert {one["attacker"] for one in listed} >= {who}
     cells = len({one["cell"] for one in listed})
     assert f"Of {cells} unsafe cell" in summary(done.report)
@@ -108,5 +109,6 @@ def test_where_the_one_end_that_was_promised_is_known_a_step_to_the_other_one_is
     done = sf.protect(plan={"version": 1, "table": files, "method": "optimal"})
     assert done.holds
     assert [(end["cell"], end["end"], end["promised"]) for end in done.report["known_anyway"]] == [
-        ("cell 2", "lower", 0)
+        ("cell 1", "lower", 0),
+        ("cell 2", "lower", 0),
     ]

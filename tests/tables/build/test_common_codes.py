@@ -38,7 +38,7 @@ def plan(folder, *tables, **more):
     listed = [{"name": f"t{place}", "dimensions": own} for place, own in enumerate(tables)]
     rules = {
         "primary": [{"rule": "frequency", "min": 3}],
-        "table": {"microdata": "c.csv", "value": "count"},
+        "table": {"microdata": "c.csv", "value": "count", "group_disclosure": False},
         "method": "fast",
     }
     return read_table_plan({"version": 1, **rules, **({"tables": listed} if listed else {}), **more}, folder)

@@ -52,7 +52,10 @@ def plan(folder, tables, **more):
             name: own if len(own["levels"]) > 1 else {"column": own["levels"][0]}
             for name, own in one["dimensions"].items()
         }
-    rules = {"primary": [{"rule": "frequency", "min": 3}], "table": {"microdata": "c.csv", "value": "count"}}
+    rules = {
+        "primary": [{"rule": "frequency", "min": 3}],
+        "table": {"microdata": "c.csv", "value": "count", "group_disclosure": False},
+    }
     return read_table_plan({"version": 1, **rules, "method": "fast", "tables": listed, **more}, folder)
 
 

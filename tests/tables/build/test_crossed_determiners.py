@@ -35,7 +35,10 @@ def folder_of(path, wrong=()):
 
 def plan(folder, *tables, **more):
     named = [{"name": "_".join(own), "dimensions": {name: {"column": name} for name in own}} for own in tables]
-    rules = {"primary": [{"rule": "frequency", "min": 3}], "table": {"microdata": "c.csv", "value": "count"}}
+    rules = {
+        "primary": [{"rule": "frequency", "min": 3}],
+        "table": {"microdata": "c.csv", "value": "count", "group_disclosure": False},
+    }
     own = {"version": 1, **rules, "method": "fast", "tables": named, **more}
     (folder / "plan.json").write_text(json.dumps(own))
     return read_table_plan(own, folder)

@@ -46,7 +46,10 @@ def plan(folder, *geographies, **more):
         {"name": f"t{place}", "dimensions": {"geo": own, "size": {"column": "size"}}}
         for place, own in enumerate(geographies)
     ]
-    rules = {"primary": [{"rule": "frequency", "min": 3}], "table": {"microdata": "c.csv", "value": "count"}}
+    rules = {
+        "primary": [{"rule": "frequency", "min": 3}],
+        "table": {"microdata": "c.csv", "value": "count", "group_disclosure": False},
+    }
     return read_table_plan({"version": 1, **rules, "method": "fast", "tables": tables, **more}, folder)
 
 
@@ -160,7 +163,7 @@ def region_plan(folder, tables):
     ]
     (folder / "c.csv").write_text("Kreis,Region,size\n" + "\n".join(lines) + "\n")
     named = [{"name": " ".join(own), "dimensions": {name: {"column": name} for name in own}} for own in tables]
-    table = {"microdata": "c.csv", "value": "count"}
+    table = {"microdata": "c.csv", "value": "count", "group_disclosure": False}
     rules = {"primary": [{"rule": "frequency", "min": 3}], "method": "fast"}
     return read_table_plan({"version": 1, "table": table, **rules, "tables": named}, folder)
 
@@ -231,7 +234,10 @@ def geography(folder):
     (folder / "c.csv").write_text("\n".join([",".join((*GEOGRAPHY, "size", "branch")), *lines]) + "\n")
     tables = [("Gem", "branch"), *((name, "size") for name in GEOGRAPHY[1:])]
     named = [{"name": own[0], "dimensions": {name: {"column": name} for name in own}} for own in tables]
-    plain = {"table": {"microdata": "c.csv", "value": "count"}, "primary": [{"rule": "frequency", "min": 3}]}
+    plain = {
+        "table": {"microdata": "c.csv", "value": "count", "group_disclosure": False},
+        "primary": [{"rule": "frequency", "min": 3}],
+    }
     return counts, read_table_plan({"version": 1, **plain, "method": "fast", "tables": named}, folder)
 
 

@@ -45,7 +45,7 @@ def test_tables_are_protected_together_and_take_no_place_of_the_data(base, open_
         page.get_by_text(f"{name}: ").wait_for()
     page.get_by_text("not the table pasted above").wait_for()
     button(page, "Protect").click()
-    page.get_by_text("Nobody can compute a masked cell back.").first.wait_for()
+    page.get_by_text("The audit passed: no attacker it lists can compute a sensitive cell.").first.wait_for()
     page.goto(f"{base}/app")
     step(page, "Goal")
     ask_for(page, 5)
@@ -71,7 +71,7 @@ def test_the_decimal_mark_of_tables_is_guessed_asked_for_and_chosen(base, open_p
     page.get_by_role("option", name="comma 1,5").click()
     page.get_by_text("is read as 1").wait_for()
     button(page, "Protect").click()
-    page.get_by_text("Nobody can compute a masked cell back.").first.wait_for()
+    page.get_by_text("The audit passed: no attacker it lists can compute a sensitive cell.").first.wait_for()
 
 
 def test_files_sleep_with_the_draft(base, open_page, tmp_path) -> None:
@@ -86,7 +86,7 @@ def test_files_sleep_with_the_draft(base, open_page, tmp_path) -> None:
     page.reload()
     page.get_by_text("ages.csv: ").wait_for()
     button(page, "Protect").click()
-    page.get_by_text("Nobody can compute a masked cell back.").first.wait_for()
+    page.get_by_text("The audit passed: no attacker it lists can compute a sensitive cell.").first.wait_for()
 
 
 def test_rules_are_proposed_for_what_the_columns_of_all_tables_say(base, open_page, tmp_path) -> None:

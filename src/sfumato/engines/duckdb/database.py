@@ -3,8 +3,10 @@
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
+from sfumato.confinement import allowed
 from sfumato.engines import sql
 from sfumato.engines.duckdb.library import compiled
 from sfumato.engines.duckdb.spares import SPARES
@@ -48,6 +50,12 @@ class Database:
             self._scratch.cleanup()
 
 
+# Where rows of a confined process lie that do not fit in memory.
+SPILLED = "sfumato-spilled"
+LOCKING = (
+    "SET allowed_directories = [{folders}]; SET allowed_paths = [{folders}]; "
+    "SET allowed_configs = ['threads', 'timezone']; SET enable_external_access = false; SET lock_configuration = true"
+)
 # The text of a moment must not depend on where the machine stands.
 ZONE = "SET TimeZone = 'UTC'"
 
@@ -72,19 +80,31 @@ def _connection(scratch: Path, memory_bytes: int = 0) -> Any:
     spare = None if memory_bytes else SPARES.take()
     if spare is None:
         return _start(scratch, memory_bytes)
-    spare.execute(f"SET temp_directory = {sql.text(str(scratch))}").fetchall()
+    if allowed() is None:
+        spare.execute(f"SET temp_directory = {sql.text(str(scratch))}").fetchall()
     return spare
 
 
 def _start(scratch: Path, memory_bytes: int) -> Any:
-    """A database that neither looks for extensions nor leaves anything behind; no bytes are DuckDB's own limit."""
+    """A database that neither looks for extensions nor leaves anything behind; no bytes are DuckDB's own limit.
+
+    In a process that is confined it opens the files of the job alone, and nothing of that can be changed. All
+    databases of such a process are alike, so they may wait to be used again.
+    """
+    folders = allowed()
+    if folders is not None:
+        scratch = Path(gettempdir()) / SPILLED
     config = {
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
         "temp_directory": str(scratch),
         "preserve_insertion_order": "true",
     } | ({"memory_limit": f"{memory_bytes // 1000}KB"} if memory_bytes else {})
-    return compiled().connect(":memory:", config=config)
+    connection = compiled().connect(":memory:", config=config)
+    if folders is not None:
+        listed = sql.listed(map(sql.text, folders))
+        connection.execute(LOCKING.format(folders=listed)).fetchall()
+    return connection
 
 
 def _session(connection: Any) -> Any:

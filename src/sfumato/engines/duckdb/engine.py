@@ -20,7 +20,7 @@ from sfumato.engines.duckdb.library import compiled, register, relations
 from sfumato.engines.duckdb.person_rows import fits, person_count, persons_here, write_numbers
 from sfumato.engines.duckdb.replace import ReplacesColumns
 from sfumato.engines.duckdb.row_codes import RowCodes
-from sfumato.engines.duckdb.sources import Source, csv_table, file_list, open_source
+from sfumato.engines.duckdb.sources import Source, csv_source, file_list, open_source
 from sfumato.engines.duckdb.stream import Stream, streams
 from sfumato.engines.duckdb.text_rows import KeepsTextRows, arrays_of, kept_codes
 from sfumato.engines.duckdb.writing import asked
@@ -81,8 +81,8 @@ class DuckDBEngine(CountsPersons, CountsByCodes, KeepsTextRows, ReplacesColumns)
         if plan is not None:
             limits = DataPlan(memory_limit=plan.memory_limit, temp_folder=plan.temp_folder)
         if path.suffix == ".csv":
-            table = csv_table([path], columns, separator, published=True)
-            engine._open(path, limits, lambda _, __: Source(table, tuple(columns), separator), database)
+            source = csv_source([path], columns, separator, published=True)
+            engine._open(path, limits, lambda _, __: source, database)
         else:
             engine.__init__(path, limits)  # type: ignore[misc]  # Parquet tells its columns by itself
         return engine
@@ -141,11 +141,11 @@ class DuckDBEngine(CountsPersons, CountsByCodes, KeepsTextRows, ReplacesColumns)
             counting = Counting(table, tuple(columns), reading, self.plan.strip)
             quick = None if keyed else self._by_codes(counting) or self._by_rows(counting)
             values, codes, counts = quick or self._by_texts(counting)
-            rows = self._rows = self._all_rows() if reading.required else int(counts.sum())
+            rows = self._rows = self._all_rows() if reading.required else self.source.check_rows(int(counts.sum()))
         return TextCounts(tuple(columns), values, codes, counts, rows)
 
     def _all_rows(self) -> int:
-        return int(self._run(f"SELECT count(*) FROM {self.source.table}")[0][0])
+        return self.source.check_rows(int(self._run(f"SELECT count(*) FROM {self.source.table}")[0][0]))
 
     def expected_rows(self) -> int | None:
         if not self.path.name:

@@ -20,6 +20,7 @@ from sfumato.engines import sql
 from sfumato.engines.duckdb.library import register
 from sfumato.engines.duckdb.values import textless_in, with_one_text, without_codes
 from sfumato.engines.files import files_in, files_of, format_of, head_of, other_columns
+from sfumato.engines.lines import Records, records_in
 from sfumato.engines.names import check_names, table_named
 from sfumato.engines.texts import as_text, no_text
 from sfumato.errors import DataError, extra_part
@@ -31,6 +32,8 @@ ROW = "sfumato_row"
 PLACE = "file_row_number"
 # Types of JSON values that are no texts; everything else is read as the text that stands in the file.
 JSON_KINDS = ("BIGINT", "UBIGINT", "HUGEINT", "DOUBLE", "BOOLEAN")
+# Longer records need larger buffers than those that DuckDB takes by itself, in bytes.
+USUAL_BYTES, USUAL_BUFFER = 1_000_000, 32_000_000
 # Encodings that DuckDB reads by itself; files in others are rewritten as UTF-8 first.
 NATIVE_ENCODINGS = {"utf-8": "utf-8", "iso8859-1": "latin-1", "utf-16": "utf-16"}
 
@@ -50,6 +53,7 @@ class Source:
         sheet: Of a workbook, the one that is read; sheets: the names of all of them.
         with_codes: Where columns have codes that mean missing, the table before these are left out; else empty.
         kinds: The types of the columns of that table.
+        records: Of text files, their records, counted apart from DuckDB.
     """
 
     table: str
@@ -62,6 +66,13 @@ class Source:
     sheets: tuple[str, ...] = ()
     with_codes: str = ""
     kinds: Mapping[str, str] = field(default_factory=dict)
+    records: Records | None = None
+
+    def check_rows(self, read: int) -> int:
+        """Return how many rows were read, if these are all."""
+        if self.records is not None:
+            self.records.check(read)
+        return read
 
     def table_for(self, column: str, data: DataPlan) -> str:
         """The table for a question about one column: codes of others need not be looked for."""
@@ -81,8 +92,7 @@ def open_source(connection: Any, path: Path, data: DataPlan, names: Sequence[str
         names: The columns' names when a CSV file has no header.
         scratch: A private folder for files that live as long as the engine.
     """
-    if not path.exists():
-        files_of(path)
+    files_of(path)
     opener: Callable[[Any, Path, DataPlan, Sequence[str], Path], Source] = {
         "csv": _csv,
         "parquet": _parquet,
@@ -105,8 +115,8 @@ def _csv(_connection: Any, path: Path, data: DataPlan, names: Sequence[str], scr
     files = files_in(path, "csv")
     head = head_of(files, data, names)
     readable, encoding = native(files, data, scratch)
-    table = csv_table(readable, head.columns, head.separator, data.quote, encoding, data.header is not False)
-    return Source(_with_points(table, head.columns, data.decimal), head.columns, head.separator, notes=head.notes)
+    source = csv_source(readable, head.columns, head.separator, data.quote, encoding, data.header is not False)
+    return replace(source, table=_with_points(source.table, head.columns, data.decimal), notes=head.notes)
 
 
 def _with_points(table: str, columns: Sequence[str], decimal: DecimalMark) -> str:
@@ -176,13 +186,11 @@ def _narrowed(connection: Any, table: str, kinds: list[tuple[str, str]]) -> list
 
 def _duckdb(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
     connection.execute(f"ATTACH {sql.text(str(path))} AS source (READ_ONLY)").fetchall()
-    tables = [
-        row[0]
-        for row in connection.execute(
-            "SELECT table_name FROM duckdb_tables() WHERE database_name = 'source'"
-        ).fetchall()
-    ]
-    return _described(connection, f"source.{sql.name(table_named(data.table, tables))}")
+    # Views are not followed: they may read other files. A view may have the name of a table in another schema.
+    found = "SELECT table_name, schema_name FROM duckdb_tables() WHERE database_name = 'source' AND NOT internal"
+    tables = dict(connection.execute(f"{found} ORDER BY schema_name = 'main', schema_name").fetchall())
+    table = table_named(data.table, [*tables])
+    return _described(connection, f"source.{sql.name(tables[table])}.{sql.name(table)}")
 
 
 def _sqlite(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
@@ -293,7 +301,7 @@ def _beside(source: Source, columns: Iterable[str], textless: Sequence[str]) -> 
     return replace(source, columns=names, textless=(*source.textless, *textless))
 
 
-def csv_table(
+def csv_source(
     files: Sequence[Path],
     columns: Sequence[str],
     separator: str,
@@ -301,19 +309,29 @@ def csv_table(
     encoding: str = "utf-8",
     header: bool = True,
     published: bool = False,
-) -> str:
-    """The table expression for CSV files, every value a text.
+) -> Source:
+    """The source for CSV files, every value a text.
 
     Args:
         published: Whether Sfumato wrote the file, so that an empty field in quotes is an empty text, not missing.
     """
+    records = records_in(files, separator, len(columns), quote, encoding, header)
     kinds = sql.listed(f"{sql.text(column)}: 'VARCHAR'" for column in columns)
-    return (
+    table = (
         f"read_csv({file_list(files)}, auto_detect=false, header={str(header).lower()}, "
         f"delim={sql.text(separator)}, quote={sql.text(quote)}, escape={sql.text(quote)}, nullstr='', "
-        f"encoding={sql.text(encoding)}, "
+        f"encoding={sql.text(encoding)}, {_buffers(records.longest)}"
         f"allow_quoted_nulls={str(not published).lower()}, strict_mode=true, null_padding=false, columns={{{kinds}}})"
     )
+    return Source(table, tuple(columns), separator, records=records)
+
+
+def _buffers(longest: int) -> str:
+    """What DuckDB needs to read records longer than 2 MB: a limit, and in one thread buffers of two of them."""
+    if longest < USUAL_BYTES:
+        return ""
+    most = longest + 2  # and a line break
+    return f"max_line_size={most}, buffer_size={max(2 * most, USUAL_BUFFER)}, parallel=false, "
 
 
 def file_list(files: Sequence[Path]) -> str:

@@ -5,12 +5,16 @@ import os
 from threading import Lock
 from typing import Any
 
+from sfumato.confinement import allowed
 from sfumato.engines.duckdb.library import compiled
 
 # So many wait at the most: a release that is written by one database and read by another needs two.
 MOST = 2
 # Where rows went to the disk, the first of these fails; a database that is attached shows in the last.
 CLEANING = "SET temp_directory = ''; RESET threads; SELECT count(*) FROM duckdb_databases() WHERE NOT internal"
+# The same in a process that is confined, whose databases keep their folder.
+CLEANING_CONFINED = """RESET threads; SELECT count(*) + (SELECT count(*) FROM duckdb_temporary_files())
+FROM duckdb_databases() WHERE NOT internal"""
 
 
 class Spares:
@@ -48,7 +52,8 @@ class Spares:
 def _clean(connection: Any) -> bool:
     """Whether a database is now as it was when it started: tables and types went with the sessions that made them."""
     try:
-        return bool(connection.execute(CLEANING).fetchall() == [(1,)])
+        cleaning = CLEANING if allowed() is None else CLEANING_CONFINED
+        return bool(connection.execute(cleaning).fetchall() == [(1,)])
     except compiled().Error:
         return False
 

@@ -86,7 +86,9 @@ class SparkEngine(CountsPersons):
             names = [f"k{place}" for place in range(len(columns))]
             grouped = rows.select(*keys).groupBy(*names).agg(F.count(F.lit(1)).alias("n")).toArrow()
             whole = self.source.frame.count() if reading.required else None
-        return text_counts(columns, grouped, whole)
+        counted = text_counts(columns, grouped, whole)
+        self.source.check_rows(counted.rows)
+        return counted
 
     def count_persons(self, columns: Sequence[str], person: str, value: str | None, reading: Reading) -> PersonCount:
         """Persons are added up by Spark: only who has rows in several combinations comes to the driver."""

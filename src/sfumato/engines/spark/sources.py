@@ -9,10 +9,12 @@ from typing import Any
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
+from sfumato.confinement import check_open
 from sfumato.dataclass import dataclass
 from sfumato.delimited.decimal_marks import COMMA_NUMBER
 from sfumato.delimited.dialect import DecimalMark
 from sfumato.engines.files import files_in, format_of, head_of
+from sfumato.engines.lines import Records, records_in
 from sfumato.engines.names import check_names
 from sfumato.engines.texts import no_text
 from sfumato.errors import EngineError
@@ -38,6 +40,7 @@ class SparkSource:
         notes: What a reader should know of the columns.
         hidden: Names of further columns of the frame, which are not published.
         textless: Columns whose values have no text, which nobody can read.
+        records: Of text files, their records, counted apart from Spark.
     """
 
     frame: Any
@@ -47,6 +50,12 @@ class SparkSource:
     notes: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
     textless: tuple[str, ...] = ()
+    records: Records | None = None
+
+    def check_rows(self, read: int) -> None:
+        """Refuse another number of rows than there are."""
+        if self.records is not None:
+            self.records.check(read)
 
     def numbered(self) -> Any:
         """The rows with their numbers.
@@ -82,7 +91,10 @@ def of_frame(frame: Any, hidden: tuple[str, ...] = ()) -> SparkSource:
 
 def of_path(spark: Any, path: str, plan: DataPlan, names: Sequence[str]) -> SparkSource:
     """The source for files; a path may be an address that Spark's file systems know (s3a://, hdfs://)."""
-    folder = "://" in path or Path(path).is_dir()
+    address = "://" in path
+    if not address:
+        check_open(path)
+    folder = address or Path(path).is_dir()
     form = plan.format or ("parquet" if folder else format_of(Path(path), plan))
     if form == "parquet":
         return _parquet(spark, path)
@@ -99,7 +111,8 @@ def of_published(spark: Any, path: Path, columns: Sequence[str], separator: str)
     """The source for what was just written."""
     if path.suffix == ".csv":
         frame = _read_csv(spark, [path], columns, separator, DataPlan())
-        return SparkSource(frame.toDF(*_places(columns)), tuple(columns), separator)
+        records = records_in([path], separator, len(columns))
+        return SparkSource(frame.toDF(*_places(columns)), tuple(columns), separator, records=records)
     return _parquet(spark, str(path))
 
 
@@ -168,7 +181,9 @@ def _csv(spark: Any, path: Path, plan: DataPlan, names: Sequence[str]) -> SparkS
             return frame.select("*", (F.monotonically_increasing_id() + 1).alias(ROW))
         return _by_text_file(read, head.columns).select(*empty, ROW)
 
-    return SparkSource(frame, head.columns, head.separator, numbered, head.notes)
+    header = plan.header is not False
+    records = records_in(files, head.separator, len(head.columns), plan.quote, plan.encoding, header)
+    return SparkSource(frame, head.columns, head.separator, numbered, head.notes, records=records)
 
 
 def _with_point(column: Any, decimal: DecimalMark) -> Any:

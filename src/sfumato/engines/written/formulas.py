@@ -1,28 +1,17 @@
-"""Cells that a spreadsheet would compute, in published CSV files: quoted where the plan asks for it, and read back.
+"""Published CSV files in which cells that a spreadsheet would compute are quoted, where the plan asks for it."""
 
-Names of columns are cells, too: those of the first line. A cell that begins with `=`, `+`, `-` or `@` and is no number
-is a formula to a spreadsheet that opens the file. An apostrophe before it makes it a text. A cell that already begins
-with apostrophes before such a sign gets a further one, so that what stood there can always be had back, and different
-values stay different.
-"""
-
-import re
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+from sfumato.delimited.formulas import FORMULA, NUMBER, QUOTED, plain_cell, quoted_cell
 from sfumato.engines import sql
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.duckdb.writing import copy_statement
 from sfumato.engines.engine import Engine
 from sfumato.errors import InternalError
 from sfumato.microdata.data_plan import DataPlan
-
-# White space counts: spreadsheets pass over some of it. The wide forms of the signs are formulas in some languages.
-SIGNS = r"[=+\-@\t\r\n＝＋－＠]"
-FORMULA, QUOTED = f"^'*{SIGNS}", f"^'+{SIGNS}"
-NUMBER = r"[+-]?[0-9]+([.,][0-9]+)?([eE][+-]?[0-9]+)?"
 
 
 def quote_formulas(path: Path, columns: Sequence[str], separator: str) -> bool:
@@ -33,7 +22,7 @@ def quote_formulas(path: Path, columns: Sequence[str], separator: str) -> bool:
     """
     with closing(DuckDBEngine.of_published(path, columns, separator)) as engine:
         table = engine.source.table
-        heads = tuple(map(quoted_name, columns))
+        heads = tuple(map(quoted_cell, columns))
         cells = f"SELECT 1 FROM {table} WHERE {' OR '.join(map(_is_formula, columns))} LIMIT 1"
         if heads == tuple(columns) and not engine.ask(cells):
             return False
@@ -55,7 +44,7 @@ def separator_of(published: Engine, asked: str | None) -> str:
 
 def unquoted(engine: DuckDBEngine) -> DuckDBEngine:
     """The engine of a CSV file whose formulas are quoted, told as what they were, names of columns as well."""
-    names = tuple(map(plain_name, engine.columns))
+    names = tuple(map(plain_cell, engine.columns))
     pairs = zip(engine.columns, names, strict=True)
     values = sql.listed(f"{_plain(head)} AS {sql.name(name)}" for head, name in pairs)
     table = f"(SELECT {values} FROM {engine.source.table})"
@@ -67,24 +56,6 @@ def open_published(path: Path, reading: DataPlan, quotes: bool) -> DuckDBEngine:
     """The engine of a file of published rows, in which formulas may be quoted, as the plan behind it says."""
     engine = DuckDBEngine(path, reading)
     return unquoted(engine) if quotes and path.suffix == ".csv" else engine
-
-
-def quoted_name(name: str) -> str:
-    """A name of a column as it stands in the first line.
-
-    >>> quoted_name("=cmd|' /C calc'!A0"), quoted_name("-5"), quoted_name("'=x"), quoted_name("age")
-    ("'=cmd|' /C calc'!A0", '-5', "''=x", 'age')
-    """
-    return f"'{name}" if re.match(FORMULA, name) and not re.fullmatch(NUMBER, name) else name
-
-
-def plain_name(head: str) -> str:
-    """The name of a column that stands so in the first line.
-
-    >>> plain_name("'=x"), plain_name("'x")
-    ('=x', "'x")
-    """
-    return head[1:] if re.match(QUOTED, head) else head
 
 
 def _check(before: DuckDBEngine, after: DuckDBEngine) -> None:

@@ -14,7 +14,7 @@ from sfumato.hierarchies.types import canonical
 # Patterns are tried on so many values at the most: a column of millions says no more than these.
 _SAMPLE = 1000
 # A column of so few values, each in so many rows, is one of categories, whatever its name says.
-_FEW_VALUES = 20
+FEW_VALUES = 20
 _ROWS_A_VALUE = 10
 
 
@@ -71,7 +71,7 @@ class Profile:
     @property
     def few(self) -> bool:
         """Whether the column has a few values, each in many rows."""
-        return len(self.counts) <= _FEW_VALUES and self.present >= _ROWS_A_VALUE * len(self.counts)
+        return len(self.counts) <= FEW_VALUES and self.present >= _ROWS_A_VALUE * len(self.counts)
 
     @cached_property
     def separation(self) -> float:

@@ -122,7 +122,9 @@ def _coded(spread: Spread, start: float, end: float) -> dict[str, Any]:
 
 def _crowded(spread: Spread, low: float, high: float) -> bool:
     inside = (spread.numbers >= low) & (spread.numbers <= high)
-    bins, _ = np.histogram(spread.numbers[inside], _INTERVALS, (low, high or 1), weights=spread.rows[inside])
+    # From zero on, since large numbers leave too few floating-point numbers between them for the bounds of bins.
+    above, span = spread.numbers[inside] - low, (high - low) or 1
+    bins, _ = np.histogram(above, _INTERVALS, (0, span), weights=spread.rows[inside])
     return len(spread.numbers) > _INTERVALS and bool(bins.max() > _CROWDED * spread.rows.sum())
 
 

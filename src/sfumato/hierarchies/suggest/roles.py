@@ -13,7 +13,7 @@ from sfumato.hierarchies.suggest.key_columns import LETTERS_AND_DIGITS, REPEATED
 from sfumato.hierarchies.suggest.key_roles import judge_format, judge_given_numbers, judge_key_words, judge_own_values
 from sfumato.hierarchies.suggest.known_roles import judge_knowledge, judge_rest, judge_units
 from sfumato.hierarchies.suggest.private_roles import judge_privacy
-from sfumato.hierarchies.suggest.profile import Profile
+from sfumato.hierarchies.suggest.profile import FEW_VALUES, Profile
 from sfumato.hierarchies.suggest.suggestion import Suggestion
 from sfumato.hierarchies.suggest.text_roles import (
     judge_nameless_texts,
@@ -54,6 +54,18 @@ def may_name_persons(profile: Profile) -> bool:
     return suggest(profile).role == "person" or (
         coded and not profile.few and evidence_of(profile).content.kind != "dates"
     )
+
+
+def points_to_persons(profile: Profile) -> bool:
+    """Return whether the values of a column, used as categories, may be names or keys of single persons.
+
+    >>> points_to_persons(Profile("who", {"Anna Becker": 2, "Max Becker": 1, "Ida Kern": 1}, rows=4))
+    True
+    >>> points_to_persons(Profile("sex", {"f": 2, "m": 1}, rows=3))
+    False
+    """
+    unique = len(profile.counts) > FEW_VALUES and profile.distinct_share >= UNIQUE_SHARE
+    return bool(profile.counts) and (unique or suggest(profile).role in ("identifier", "person"))
 
 
 _JUDGES: tuple[Callable[[Evidence], Suggestion | None], ...] = (

@@ -50,7 +50,11 @@ def by_plain_keys(text_counts: TextCounts) -> TextCounts:
 def all_persons(text_counts: TextCounts, missing: Sequence[str] = ()) -> PersonCount:
     """The persons of what was counted with the column that names them last, none added up yet."""
     nameless = any(name is None or name in missing for name in text_counts.values[-1])
-    text_counts = by_plain_keys(text_counts)
+    return replace(of_plain_keys(by_plain_keys(text_counts)), nameless=nameless)
+
+
+def of_plain_keys(text_counts: TextCounts) -> PersonCount:
+    """Return the persons of what was counted with their keys last, as these are compared."""
     persons = text_counts.codes[:, -1].astype(np.int64)
     rest = TextCounts(
         text_counts.columns[:-1],
@@ -59,7 +63,7 @@ def all_persons(text_counts: TextCounts, missing: Sequence[str] = ()) -> PersonC
         np.ones(len(persons), np.int64),
         text_counts.rows,
     )
-    return PersonCount(rest, persons, nameless)
+    return PersonCount(rest, persons)
 
 
 def added_persons(text_counts: TextCounts, nameless: bool) -> PersonCount:

@@ -5,7 +5,8 @@ and after from the published labels; and for pairs of numbers Pearson's correlat
 the values it covers. Sensitive columns that a model judges are published as they are and take part, too. A column with
 one value, or one label, is associated with nothing: V and correlation are 0.
 
-V counts labels as categories: fewer labels than values may raise it a little as well as lower it.
+A missing value and a star are no category and no number: each pair is measured on the rows in which both columns tell
+something. V counts labels as categories: fewer labels than values may raise it a little as well as lower it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,8 +17,8 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.counts import kernels
-from sfumato.microdata.measures.view import View
-from sfumato.microdata.models.classes import Floats
+from sfumato.microdata.measures.view import View, told_of
+from sfumato.microdata.models.classes import Floats, Mask
 
 # Pairs of columns times rows of the frequency table that may be gone through.
 MAX_WORK = 20_000_000
@@ -53,8 +54,9 @@ def associations(view: View) -> Associations:
     width = len(view.columns)
     chosen = list(combinations(range(width), 2))
     most = max(MAX_WORK // max(len(view.pieces.rows), 1), 1)
-    sizes = [_sizes(view.table.codes), _sizes(view.class_labels)]
-    pairs = [_between(view, sizes, first, second) for first, second in chosen[:most]]
+    before = [told_of(ladder.values) for ladder in view.table.ladders]
+    after = [column.told for column in view.columns]
+    pairs = [_between(view, before, after, first, second) for first, second in chosen[:most]]
     pairs += _with_sensitive(view) if most >= len(chosen) else []
     drifts = [abs(pair.cramers_v - pair.cramers_v_before) for pair in pairs]
     moved = [abs(pair.correlation - pair.correlation_before) for pair in pairs if _correlates(pair)]  # type: ignore[operator]
@@ -71,30 +73,36 @@ def _correlates(pair: Association) -> bool:
     return pair.correlation is not None and pair.correlation_before is not None
 
 
-def _sizes(codes: npt.NDArray[np.int32]) -> list[int]:
-    """How many codes each column of a table of them may have."""
-    sizes: list[int] = (codes.max(axis=0, initial=0) + 1).tolist()
-    return sizes
-
-
-def _between(view: View, sizes: Sequence[Sequence[int]], first: int, second: int) -> Association:
-    """The association of two columns; sizes: how many codes columns have before, and after."""
+def _between(view: View, values: Sequence[Mask], labels: Sequence[Mask], first: int, second: int) -> Association:
+    """The association of two columns, given which of their values and labels tell something."""
     one, two = view.columns[first], view.columns[second]
-    codes, labels = view.table.codes, view.class_labels
-    before = _of_columns(codes, view.table.counts, sizes[0], first, second)
-    after = _of_columns(labels, view.class_rows, sizes[1], first, second)
-    if one.numbers is None or two.numbers is None:
+    before = _of_columns(view.table.codes, view.table.counts, values, first, second)
+    after = _of_columns(view.class_labels, view.class_rows, labels, first, second)
+    if one.means is None or two.means is None:
         return Association(one.name, two.name, before, after)
-    raw = [_numbers(view, place)[codes[:, place]] for place in (first, second)]
-    guessed = [view.columns[place].means[labels[:, place]] for place in (first, second)]  # type: ignore[index]
+    raw = _numbers(view, first), _numbers(view, second)
     return Association(
         one.name,
         two.name,
         before,
         after,
-        correlation(raw[0], raw[1], view.table.counts),
-        correlation(guessed[0], guessed[1], view.class_rows),
+        _correlation(view.table.codes[:, [first, second]], raw, view.table.counts, (values[first], values[second])),
+        _correlation(
+            view.class_labels[:, [first, second]],
+            (one.means, two.means),
+            view.class_rows,
+            (labels[first], labels[second]),
+        ),
     )
+
+
+def _correlation(
+    codes: npt.NDArray[np.int32], numbers: tuple[Floats, Floats], rows: npt.NDArray[np.int64], told: tuple[Mask, Mask]
+) -> float:
+    """Pearson's correlation of two columns of codes, over those that tell something."""
+    both = told[0][codes[:, 0]] & told[1][codes[:, 1]]
+    one, two = (part[codes[both, at]] for at, part in enumerate(numbers))
+    return correlation(one, two, rows[both])
 
 
 def _numbers(view: View, place: int) -> Floats:
@@ -114,15 +122,16 @@ def _with_sensitive(view: View) -> Iterator[Association]:
     owner_class = np.zeros(len(shown), np.int64)
     owner_class[view.pieces.combinations] = view.pieces.classes
     for name, content in view.table.sensitive.items():
-        owners = content.owners
-        seen = shown[owners]
+        owners, told = content.owners, told_of(view.table.sensitive_values[name])[content.values]
         for place, column in enumerate(view.columns):
-            labels = view.class_labels[owner_class[owners[seen]], place]
+            codes, labels = view.table.codes[owners, place], view.class_labels[owner_class[owners], place]
+            raw = told & told_of(view.table.ladders[place].values)[codes]
+            seen = told & shown[owners] & column.told[labels]
             yield Association(
                 column.name,
                 name,
-                cramers_v(view.table.codes[owners, place], content.values, content.counts),
-                cramers_v(labels, content.values[seen], content.counts[seen]),
+                cramers_v(codes[raw], content.values[raw], content.counts[raw]),
+                cramers_v(labels[seen], content.values[seen], content.counts[seen]),
             )
 
 
@@ -140,13 +149,16 @@ def cramers_v(one: npt.NDArray[np.integer], two: npt.NDArray[np.integer], rows: 
 
 
 def _of_columns(
-    codes: npt.NDArray[np.int32], rows: npt.NDArray[np.int64], sizes: Sequence[int], first: int, second: int
+    codes: npt.NDArray[np.int32], rows: npt.NDArray[np.int64], told: Sequence[Mask], first: int, second: int
 ) -> float:
-    """Cramér's V of two columns of a table of codes, of which columns have so many."""
-    height, width = sizes[first], sizes[second]
+    """Cramér's V of two columns of a table of codes, over those that tell something."""
+    height, width = len(told[first]), len(told[second])
     if height * width > _DENSE:
-        return cramers_v(codes[:, first], codes[:, second], rows)
+        both = told[first][codes[:, first]] & told[second][codes[:, second]]
+        return cramers_v(codes[both, first], codes[both, second], rows[both])
     counts = kernels.pair_rows(codes, rows, first, second, height, width)
+    counts[~told[first]] = 0
+    counts[:, ~told[second]] = 0
     one, two = np.nonzero(counts)
     return _of_cells(one, two, counts[one, two].astype(np.float64))
 

@@ -7,7 +7,8 @@
 Where a text can be read in several ways (a value may hold a comma itself), it covers what it covers in any of them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Literal
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.ladder import Ladder
-from sfumato.hierarchies.types import NUMBER_TYPES, ColumnType, numbers_of
+from sfumato.hierarchies.types import inexact, ranks_of
 from sfumato.microdata.models.classes import Counts, Floats
 from sfumato.microdata.plan.model import ColumnPlan
 from sfumato.microdata.recoding.grids import Grid, grid_of, range_ends
@@ -28,9 +29,16 @@ COMMA = ", "
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The numbers of all value codes, NaN for the missing value, and what ends of ranges lie on that are no values."""
+    """The numbers of all value codes, NaN for the missing value, and what ends of ranges lie on that are no values.
+
+    Attributes:
+        ranks: The ranks of all value codes by their exact numbers.
+        longer: The exact numbers that floating-point numbers do not represent, by value code.
+    """
 
     numbers: Floats
+    ranks: Places
+    longer: Mapping[int, Decimal]
     grid: Grid
 
 
@@ -66,29 +74,15 @@ def domain_of(ladder: Ladder, column: ColumnPlan, rows: Counts) -> Domain:
     [1, 0]
     """
     values = np.flatnonzero(rows).astype(np.int64)
-    numbers = _numbers(ladder, column.type)
+    numbers = ladder.numbers_as(column.type)
     if numbers is None or np.isnan(numbers[values]).all():
         return Domain(ladder, values, None, None)
-    values = values[np.argsort(numbers[values], kind="stable")]
+    ranks = ranks_of(ladder.values, numbers)
+    values = values[np.argsort(ranks[values], kind="stable")]
     ordered = numbers[values]
-    scale = Scale(numbers, grid_of(column, numbers[~np.isnan(numbers)]))
+    longer = inexact(ladder.values, numbers)
+    scale = Scale(numbers, ranks, longer, grid_of(column, numbers[~np.isnan(numbers)]))
     return Domain(ladder, values, np.where(np.isnan(ordered), np.nanmax(ordered), ordered), scale)
-
-
-def _numbers(ladder: Ladder, type_: ColumnType) -> Floats | None:
-    """The values as numbers, where their hierarchy or their type makes them such; NaN for the missing value."""
-    if ladder.numbers is not None or type_ not in (*NUMBER_TYPES, "date"):
-        return ladder.numbers
-    present = np.array([value is not None for value in ladder.values], bool)
-    try:
-        read = numbers_of([value for value in ladder.values if value is not None], type_)
-    except ValueError:
-        return None
-    if read is None or np.isnan(read).any():
-        return None
-    numbers = np.full(ladder.size, np.nan)
-    numbers[present] = read
-    return numbers
 
 
 def covers(labels: Labels, domain: Domain) -> Pairs:
@@ -151,13 +145,14 @@ def _open_ranges(labels: Labels, domain: Domain) -> Iterator[Pairs]:
 
 def _ranks(texts: Sequence[str], domain: Domain, scale: Scale, side: Literal["left", "right"]) -> Places:
     """How many values stand before, or up to, each end: a value itself, or a step of the grid; -1 for other texts."""
-    numbers = scale.numbers[domain.values]
-    numbers = numbers[~np.isnan(numbers)]
-    steps = scale.grid.below(numbers) if side == "left" else scale.grid.above(numbers)
+    present = domain.values[~np.isnan(scale.numbers[domain.values])]
+    numbers = scale.numbers[present]
+    longer = {place: scale.longer[code] for place, code in enumerate(present.tolist()) if code in scale.longer}
+    steps = scale.grid.below(numbers, longer) if side == "left" else scale.grid.above(numbers, longer)
     codes = np.array([domain.ladder.places.get(text, -1) for text in texts], np.int64)
     ends = scale.grid.read(texts)
     by_steps = np.searchsorted(steps, scale.grid.below(np.nan_to_num(ends, nan=1.0)), side)
-    by_values = np.searchsorted(numbers, scale.numbers[codes], side)
+    by_values = np.searchsorted(scale.ranks[present], scale.ranks[codes], side)
     return np.where(codes >= 0, by_values, np.where(np.isnan(ends), -1, by_steps)).astype(np.int64)
 
 

@@ -23,13 +23,14 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.spellings import meanings
 from sfumato.microdata.counts.frequencies import TextCounts
+from sfumato.microdata.counts.persons import of_plain_keys
 from sfumato.microdata.counts.tallies import numbers_of
 from sfumato.microdata.measures.joint_telling import JointTell
 from sfumato.microdata.measures.telling import Tell
 from sfumato.microdata.models.classes import Counts, Histogram, Mask, histogram
-from sfumato.microdata.models.l_diversity import told_values
+from sfumato.microdata.models.l_diversity import judged_values, told_values
 from sfumato.microdata.models.t_closeness import TCloseness
-from sfumato.microdata.published import STAR, classes_of
+from sfumato.microdata.published import STAR, classes_of, published_persons
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,29 +151,44 @@ def largest_share(text_counts: TextCounts, star_rows: bool) -> float:
 
 
 def attribute_figures(
-    text_counts: TextCounts, quasi_identifiers: Sequence[str], column: str, missing: Sequence[str], star_rows: bool
+    text_counts: TextCounts,
+    quasi_identifiers: Sequence[str],
+    column: str,
+    missing: Sequence[str],
+    star_rows: bool,
+    of_persons: TextCounts | None = None,
 ) -> AttributeFigures:
-    """The figures of one sensitive column, from published rows counted by the quasi-identifiers and it."""
+    """The figures of one sensitive column, from published rows counted by the quasi-identifiers and it.
+
+    Args:
+        of_persons: The same rows counted with the plain keys of the persons last, where persons are counted: a class
+            has one value where all its persons have it, whatever else they have.
+    """
     published = classes_of(text_counts, quasi_identifiers, {column}, missing, star_rows=star_rows)
+    sizes = published.visible.sizes
+    if of_persons is not None:
+        members = dict.fromkeys((None, column), of_plain_keys(of_persons))
+        published = published_persons(text_counts, quasi_identifiers, published, members, missing)
     visible = published.visible
-    told = told_values(visible, published.shown, column)
-    values = np.diff(told.starts)
-    gaps = np.diff(visible.sensitive[column].starts) > values
-    alone, blank, part_blank = (values == 1) & ~gaps, (values == 0) & gaps, (values == 1) & gaps
+    told, judged = (of(visible, published.shown, column) for of in (told_values, judged_values))
+    values, most = np.diff(judged.starts), np.zeros(len(sizes), np.int64)
+    np.maximum.at(most, judged.owners, judged.counts)
+    everybody = most == visible.sizes
+    alone, blank, part_blank = (values == 1) & everybody, values == 0, (values == 1) & ~everybody
     texts = published.shown.sensitive[column].texts
     spelled, meant = _meant(told, texts)
     return AttributeFigures(
         len(values),
         int(alone.sum()),
-        int(visible.sizes[alone].sum()),
+        int(sizes[alone].sum()),
         _least(values),
         TCloseness(1.0, column).reached(visible, published.shown),
         spelled,
-        _least(np.diff(meant.starts)) if spelled else None,
+        min(_least(values), _least(np.diff(meant.starts))) if spelled else None,
         int(blank.sum()),
-        int(visible.sizes[blank].sum()),
+        int(sizes[blank].sum()),
         int(part_blank.sum()),
-        int(visible.sizes[part_blank].sum()),
+        int(sizes[part_blank].sum()),
     )
 
 

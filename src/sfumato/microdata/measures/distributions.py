@@ -2,8 +2,8 @@
 
 Total variation: half the sum of the differences of shares. For columns of numbers and dates also the earth mover's
 distance: the mean distance that a row's value would have to be moved, as a share of the column's range (Rubner, Y. et
-al. (2000), https://doi.org/10.1023/A:1026543900054). Suppressed rows are not seen by a reader: shares are of what is
-published. With nothing published there is no distance (None).
+al. (2000), https://doi.org/10.1023/A:1026543900054). Suppressed rows, stars and missing values tell a reader nothing:
+shares are of all others. With none of these there is no distance (None).
 """
 
 import numpy as np
@@ -23,13 +23,14 @@ class Drift:
 
 def drift_of(column: ColumnView) -> Drift:
     """The distances of one column."""
-    published = float(column.after.sum())
-    if not published:
+    before, after = column.before[column.there], column.after[column.there]
+    if not after.sum():
         return Drift(column.name, None)
-    gaps = column.after / published - column.before / column.before.sum()
+    gaps = after / after.sum() - before / before.sum()
     variation = float(np.abs(gaps).sum()) / 2
     if column.numbers is None:
         return Drift(column.name, variation)
-    span = float(column.numbers[-1] - column.numbers[0])
-    moved = float((np.abs(np.cumsum(gaps))[:-1] * np.diff(column.numbers)).sum())
+    numbers = column.numbers[column.there]
+    span = float(numbers[-1] - numbers[0])
+    moved = float((np.abs(np.cumsum(gaps))[:-1] * np.diff(numbers)).sum())
     return Drift(column.name, variation, moved / span if span else 0.0)

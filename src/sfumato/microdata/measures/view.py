@@ -19,7 +19,7 @@ from sfumato.microdata.measures.covers import Domain, Pairs, Places, covers, dom
 from sfumato.microdata.models.classes import Counts, Floats, Mask
 from sfumato.microdata.plan.methods import CellSuppression, KOptimize, Microaggregation
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.recoding import ClassRecoding, LevelRecoding, Recoding
+from sfumato.microdata.recoding.recoding import ClassRecoding, Labels, LevelRecoding, Recoding, tells_something
 
 # Up to so many possible pairs are counted in a table of all of them.
 DENSE_PAIRS = 4_000_000
@@ -71,21 +71,25 @@ class ColumnView:
     """One column, before and after.
 
     Attributes:
-        values: Values that the data hold, in their order; numbers: the same as numbers, where they are.
+        values: Values that the data hold, in their order; numbers: the same as numbers, where they are; there: which of
+            them tell something, unlike the missing value.
         before: Rows of each of them.
         pairs: Published rows of each value code with each label, as `label_pairs` has them.
         label_rows: Published rows of each label.
         labels, covered: Side by side, a label and the place of a value it covers.
+        told: Which labels tell something; a star is a missing value to every measure.
     """
 
     name: str
     values: Places
     numbers: Floats | None
+    there: Mask
     before: Counts
     pairs: tuple[Places, Places, Counts]
     label_rows: Floats
     labels: Places
     covered: Places
+    told: Mask
 
     @cached_property
     def widths(self) -> Floats:
@@ -94,8 +98,9 @@ class ColumnView:
 
     @cached_property
     def after(self) -> Floats:
-        """The rows of each value as a reader would guess them."""
-        each = (self.label_rows / self.widths)[self.labels]
+        """The rows of each value as a reader guesses them, from labels that tell something or stand for one value."""
+        told = self.told | (self.widths == 1)
+        each = (self.label_rows * told / self.widths)[self.labels]
         found: Floats = np.bincount(self.covered, weights=each, minlength=len(self.values)).astype(np.float64)
         return found
 
@@ -156,9 +161,17 @@ def _column(plan: Plan, table: FrequencyTable, recoding: Recoding, published: Pi
     owners, covered = _covers(plan, table, recoding, domain, place)
     if domain.numbers is not None:
         owners, covered = _stretched(owners, covered, count)
-    if label_rows[np.bincount(owners, minlength=count) == 0].any():
-        raise InternalError(f"a label of {name} is published that covers none of its values.", code="label")
-    return ColumnView(name, domain.values, domain.numbers, marginal[domain.values], pairs, label_rows, owners, covered)
+    width = len(domain.values)
+    if not np.isin(pairs[1] * width + domain.ranks[pairs[0]], owners * width + covered).all():
+        raise InternalError(f"a label of {name} is published that does not contain all of its values.", code="label")
+    there, told = told_of(table.ladders[place].values)[domain.values], told_of(recoding.labels[place])
+    before = marginal[domain.values]
+    return ColumnView(name, domain.values, domain.numbers, there, before, pairs, label_rows, owners, covered, told)
+
+
+def told_of(texts: Labels) -> Mask:
+    """Which values or labels tell something: neither missing ones nor stars."""
+    return np.array([tells_something(text) for text in texts], bool)
 
 
 def _covers(plan: Plan, table: FrequencyTable, recoding: Recoding, domain: Domain, place: int) -> Pairs:

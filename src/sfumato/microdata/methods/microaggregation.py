@@ -15,7 +15,7 @@ from sfumato.microdata.methods.class_labels import distinct_classes, distinct_la
 from sfumato.microdata.methods.result import Progress, Result
 from sfumato.microdata.models.classes import Counts, Floats
 from sfumato.microdata.perturbation.microaggregation import groups_of, information_loss, means_of
-from sfumato.microdata.perturbation.numbers import numbers_of, texts_of
+from sfumato.microdata.perturbation.numbers import check_digits, numbers_of, texts_of
 from sfumato.microdata.plan.methods import Microaggregation
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.publishing.perturbation import Microaggregate
@@ -79,5 +79,7 @@ def _values(plan: Plan, table: FrequencyTable) -> Floats:
                 "missing",
                 column=name,
             )
-        columns.append(numbers_of(ladder.values, name, plan.data.missing)[codes])
+        numbers = numbers_of(ladder.values, name, plan.data.missing)
+        check_digits(numbers, ladder.values, name)
+        columns.append(numbers[codes])
     return np.column_stack(columns)

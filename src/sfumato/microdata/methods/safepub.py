@@ -1,14 +1,13 @@
 """SafePub: rows are sampled by chance, generalized to levels that are named or drawn, and small classes withheld.
 
-Bild, R., Kuhn, K. A., Prasser, F. (2018), https://doi.org/10.1515/popets-2018-0004. Where the lattice is small, one
-draw of the exponential mechanism among all nodes takes the whole epsilon of the search; else nodes are tried from the
-top down, one draw a step and a last one among those tried, each with its part.
+Bild, R., Kuhn, K. A., Prasser, F. (2018), https://doi.org/10.1515/popets-2018-0004. One draw of the exponential
+mechanism takes the whole epsilon of the search: among all nodes where the lattice is small, else among some that are
+chosen without looking at the data. That the search and the rows share one sample is proved in docs/methods/safepub.md.
 """
 
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import product
-from math import prod
+from math import exp, prod
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.grouping import Grouper, Node
 from sfumato.microdata.methods.class_labels import recode_classes
 from sfumato.microdata.methods.result import Progress, Result
-from sfumato.microdata.models.classes import Counts
+from sfumato.microdata.models.classes import Counts, Floats
 from sfumato.microdata.models.differential_privacy import DifferentialPrivacy
 from sfumato.microdata.plan.methods import SafePub
 from sfumato.microdata.plan.model import Plan
@@ -32,7 +31,7 @@ def search(plan: Plan, method: SafePub, table: FrequencyTable, progress: Progres
     """The recoding of a sample at the levels that are named or drawn."""
     promise = next(model for model in plan.privacy if isinstance(model, DifferentialPrivacy))
     draw = np.random.default_rng(plan.drawing_seed)
-    sample = draw.binomial(table.counts, promise.sampling).astype(np.int64)
+    sample = table.counts - draw.binomial(table.counts, exp(-promise.rows_epsilon)).astype(np.int64)
     choice = _Choice(plan, _sampled(table, sample), promise)
     node = _named_node(method, table) if method.levels else choice.node(draw, method.steps, progress)
     recoding = _recoding(plan, table, node, sample, promise.k)
@@ -72,8 +71,9 @@ class _Choice:
     """What nodes are worth to an analyst, and the draw among them.
 
     The score of a node is minus what its rows lose: a published row the share of all levels that each column was
-    lifted by, a withheld one everything. One row more changes it by at most (k - 1) times the number of columns, where
-    it makes a class large enough: levels and their number do not depend on the data.
+    lifted by, a withheld one everything. What a draw among nodes sees of it is how much they differ: the rows that a
+    node publishes, each times what its columns keep. One row more adds to that, and at most k times the number of
+    columns, where it makes a class large enough: levels and their number do not depend on the data.
     """
 
     def __init__(self, plan: Plan, table: FrequencyTable, promise: DifferentialPrivacy) -> None:
@@ -89,55 +89,60 @@ class _Choice:
             for column, top in zip(plans, heights, strict=True)
         )
         self.heights = np.maximum(np.array(heights), 1)
-        self.sensitivity = max(promise.k - 1, 1) * self.columns
+        self.sensitivity = promise.k * self.columns
         self.nodes = prod(high - low + 1 for low, high in zip(self.low, self.high, strict=True))
         self.checked = 0
+        self.bare: set[Node] = set()  # nodes at which no class is large enough; below them, none is either
 
     def node(self, draw: np.random.Generator, steps: int, progress: Progress | None) -> Node:
         """A node, drawn by the exponential mechanism with the epsilon of the search."""
+        nodes = self.candidates(draw, steps)
+        scores = np.empty(len(nodes))
+        for place, node in enumerate(nodes):
+            scores[place] = self.score(node)
+            if progress is not None:
+                progress(place + 1, len(nodes))
+        return nodes[int(np.argmax(self.exponents(scores) + draw.gumbel(size=len(nodes))))]
+
+    def candidates(self, draw: np.random.Generator, steps: int) -> list[Node]:
+        """All nodes of a small lattice; of a large one some on random ways from the top down, whatever the data are."""
         if self.nodes <= MOST_NODES:
             ends = zip(self.low, self.high, strict=True)
-            nodes: list[Node] = list(product(*(range(low, high + 1) for low, high in ends)))
-            return self._drawn(draw, nodes, [self.score(node) for node in nodes], self.promise.search_epsilon)
-        return self._walk(draw, steps, progress)
+            return list(product(*(range(high, low - 1, -1) for low, high in ends)))
+        nodes = {self.high: True}
+        for _ in range(steps):
+            node = self.high
+            while len(nodes) < steps and (below := _neighbors(node, -1, self.low)):
+                node = below[int(draw.integers(len(below)))]
+                nodes[node] = True
+        return [*nodes]
 
-    def _walk(self, draw: np.random.Generator, steps: int, progress: Progress | None) -> Node:
-        """Nodes tried from the top down, the next always drawn among those below the ones tried."""
-        epsilon = self.promise.search_epsilon / (steps + 1)
-        tried = {self.high: self.score(self.high)}
-        open_nodes = self._scores(self._below(self.high), tried)
-        for step in range(steps):
-            if not open_nodes:
-                break
-            node = self._drawn(draw, [*open_nodes], [*open_nodes.values()], epsilon)
-            tried[node] = open_nodes.pop(node)
-            open_nodes |= self._scores(self._below(node), tried | open_nodes)
-            if progress is not None:
-                progress(step + 1, steps)
-        return self._drawn(draw, [*tried], [*tried.values()], epsilon)
-
-    def _scores(self, nodes: Iterable[Node], scores: dict[Node, float]) -> dict[Node, float]:
-        return {node: self.score(node) for node in nodes if node not in scores}
-
-    def _below(self, node: Node) -> list[Node]:
-        return [
-            (*node[:place], level - 1, *node[place + 1 :])
-            for place, level in enumerate(node)
-            if level > self.low[place]
-        ]
-
-    def _drawn(self, draw: np.random.Generator, nodes: Sequence[Node], scores: Sequence[float], epsilon: float) -> Node:
-        """One of some nodes, each with a likelihood that grows exponentially with its score."""
-        noise = draw.gumbel(size=len(nodes))
-        return nodes[int(np.argmax(np.array(scores) * epsilon / (2 * self.sensitivity) + noise))]
+    def exponents(self, scores: Floats) -> Floats:
+        """The logarithms of how likely nodes are drawn, up to a summand."""
+        return scores * (self.promise.search_epsilon / (2 * self.sensitivity))
 
     def score(self, node: Node) -> float:
         """Minus what the sampled rows lose at a node."""
         self.checked += 1
-        sizes = self.grouper.at(node).sizes
-        kept = float(sizes[sizes >= self.promise.k].sum())
+        kept = 0.0 if self.bare.intersection(_neighbors(node, 1, self.high)) else self._kept(node)
+        if not kept:
+            self.bare.add(node)
         lifted = float((np.array(node) / self.heights).sum())
         return -(kept * lifted + (self.rows - kept) * self.columns)
+
+    def _kept(self, node: Node) -> float:
+        """The sampled rows in classes that are large enough."""
+        sizes = self.grouper.at(node).sizes
+        return float(sizes[sizes >= self.promise.k].sum())
+
+
+def _neighbors(node: Node, step: int, ends: Node) -> list[Node]:
+    """The nodes with one level changed by a step, unless it is at its end."""
+    return [
+        (*node[:place], level + step, *node[place + 1 :])
+        for place, (level, end) in enumerate(zip(node, ends, strict=True))
+        if level != end
+    ]
 
 
 def _sampled(table: FrequencyTable, sample: Counts) -> FrequencyTable:

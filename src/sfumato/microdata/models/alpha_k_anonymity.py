@@ -64,7 +64,7 @@ class AlphaKAnonymity(ClassModel):
     def limits(self, whole: Classes) -> str | None:
         if self.k > whole.rows:
             return f"k = {self.k} needs at least {self.k} rows, the data have {whole.rows}."
-        most = float(whole.sensitive[self.column].shares()[self._bounded(whole)].max(initial=0.0))
+        most = float(whole.shares(self.column)[self._bounded(whole)].max(initial=0.0))
         distinct = int((whole.sensitive[self.column].totals() > 0).sum())
         if not self.values and distinct * self.alpha < 1 - EXACT:
             return (

@@ -51,12 +51,12 @@ class BetaLikeness(ComparingModel):
 
     def reached(self, classes: Classes, whole: Classes) -> float:
         """The greatest (q - p) / p of all classes."""
-        shares = _positive(whole.sensitive[self.column].shares())
+        shares = _positive(whole.shares(self.column))
         return max(0.0, float(self._ratios(classes, shares).max(initial=1.0)) - 1)
 
     def _caps(self, whole: Classes) -> Floats:
         """The share that each value may have in a class."""
-        shares = whole.sensitive[self.column].shares()
+        shares = whole.shares(self.column)
         bound = np.full(len(shares), self.beta)
         if self.variant == "enhanced":
             bound = np.minimum(bound, -np.log(_positive(shares)))

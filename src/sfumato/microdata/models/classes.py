@@ -25,7 +25,7 @@ class Histogram:
     Attributes:
         size: The number of distinct values in the whole table.
         texts: The values themselves, for the raw table; None is the missing value.
-        memo: What models have worked out about the values and their shares, so that it is worked out once.
+        memo: What models have worked out about the values of a whole table and their shares, so that it is once.
         order_memo: The same about the values alone, whatever their shares.
         pair_values: For codes behind those of the values, which stand for a value of one person each, that value.
     """
@@ -58,14 +58,6 @@ class Histogram:
         """How often each value stands in the whole table."""
         return np.bincount(self.values, weights=self.counts, minlength=self.size).astype(np.int64)
 
-    def shares(self) -> Floats:
-        """Each value's share of all rows."""
-        if "shares" not in self.memo:
-            totals = self.totals()
-            self.memo["shares"] = totals / max(int(totals.sum()), 1)
-        found: Floats = self.memo["shares"]
-        return found
-
 
 @dataclass(frozen=True, slots=True)
 class Classes:
@@ -80,13 +72,22 @@ class Classes:
     def rows(self) -> int:
         return int(self.sizes.sum())
 
+    def shares(self, column: str) -> Floats:
+        """Return each value's proportion: of the rows, or of the persons, who may have several values each."""
+        content = self.sensitive[column]
+        if "shares" not in content.memo:
+            content.memo["shares"] = content.totals() / max(self.rows, 1)
+        found: Floats = content.memo["shares"]
+        return found
+
     def holding(self, names: Collection[str]) -> "Classes":
         """The classes with nothing beside what is named."""
         return replace(self, sensitive={name: old for name, old in self.sensitive.items() if name in names})
 
     def kept(self, keep: Mask) -> "Classes":
         """The classes that are kept, in the same order."""
-        return Classes(self.sizes[keep], {name: _kept(old, keep) for name, old in self.sensitive.items()})
+        contents = {name: _kept(old, keep) for name, old in self.sensitive.items()}
+        return Classes(self.sizes[keep], contents, self.counts_persons)
 
 
 def reference_of(classes: Classes, whole: Classes) -> Classes:
@@ -98,6 +99,7 @@ def reference_of(classes: Classes, whole: Classes) -> Classes:
             for name, content in classes.sensitive.items()
             if (old := whole.sensitive.get(name)) is not None
         },
+        classes.counts_persons,
     )
 
 

@@ -44,7 +44,7 @@ class DeltaDisclosure(ComparingModel):
 
     def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:
         content = classes.sensitive[self.column]
-        shares = whole.sensitive[self.column].shares()
+        shares = whole.shares(self.column)
         kept = classes.sizes.copy()
         caps = shares * np.exp(self.delta)
         bounds_kernels.capped(content.starts, content.values, content.counts, caps, failing, enough, kept)
@@ -65,7 +65,7 @@ class DeltaDisclosure(ComparingModel):
     def _ratios(self, classes: Classes, whole: Classes) -> tuple[Floats, Floats]:
         """The greatest and the least q/p of each class."""
         content = classes.sensitive[self.column]
-        shares = whole.sensitive[self.column].shares()
+        shares = whole.shares(self.column)
         reference = np.maximum(shares, 1e-300)
         high, low = np.empty(len(classes.sizes)), np.empty(len(classes.sizes))
         entries = (content.starts, content.values, content.counts, classes.sizes, reference)

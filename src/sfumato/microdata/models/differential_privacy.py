@@ -4,8 +4,8 @@ Li, N., Qardaji, W., Su, D. (2012). On sampling, anonymization, and differential
 https://doi.org/10.1145/2414456.2414474; Bild, R., Kuhn, K. A., Prasser, F. (2018). SafePub: a truthful data
 anonymization algorithm with strong privacy guarantees, https://doi.org/10.1515/popets-2018-0004. Every row is drawn
 with the probability β = 1 - exp(-ε), generalized by rules that do not look at the data, and published where at least k
-drawn rows are alike. That is (ε, δ)-differentially private, with δ as `delta_of` computes it; the least k that keeps
-the δ asked for is taken.
+drawn rows are alike. That is (ε, δ)-differentially private, with δ at most what `delta_of` computes; the least k that
+keeps the δ asked for is taken.
 
 It protects against an attacker who knows all other rows and wants to know whether a person's row is among them,
 whatever else he has. It protects a row: who stands in several rows is protected less, and the ε and δ of several
@@ -15,7 +15,8 @@ Monotone under generalization and under suppression: a class only grows.
 """
 
 from functools import lru_cache
-from math import ceil, exp, expm1, floor, fsum, lgamma, log, log1p
+from itertools import count
+from math import ceil, exp, expm1, lgamma, log, log1p
 from typing import Annotated, ClassVar
 
 from sfumato.dataclass import dataclass
@@ -24,10 +25,12 @@ from sfumato.microdata.models.model import ClassModel
 from sfumato.shapes.parts import plan_part
 from sfumato.shapes.records import Note
 
-# A computed probability is taken a little larger than it is, and a floor a little lower: both cost utility alone.
-CAUTION = 1e-9
-# So many terms are added in a tail: each later one is less than half of the one before where it matters.
-MOST_ROWS = 1_000_000
+# Where delta is bounded; beyond it, nothing is promised. The part of epsilon with which rows are drawn lies there, too.
+LEAST_EPSILON, GREATEST_EPSILON = 0.001, 20
+# Relative errors of a quotient, and of the terms of a logarithm; both are taken more than once over.
+ROUNDING, CAUTION = 2.0**-50, 2.0**-44
+# So many tails are looked at before Chernoff's bound is taken for all others; some hundred are needed.
+MOST_TAILS = 5_000
 
 
 @plan_part
@@ -45,7 +48,12 @@ class DifferentialPrivacy(ClassModel):
     (0.6321, 74)
     """
 
-    epsilon: Annotated[float, Note("how much one row may change the likelihood of an outcome", minimum=0, maximum=20)]
+    epsilon: Annotated[
+        float,
+        Note(
+            "how much one row may change the likelihood of an outcome", minimum=LEAST_EPSILON, maximum=GREATEST_EPSILON
+        ),
+    ]
     delta: Annotated[float, Note("with which probability it may change more", minimum=0, maximum=1)]
     search: Annotated[
         float, Note("the share of epsilon with which levels are chosen; 0: the method names them", minimum=0, maximum=1)
@@ -56,8 +64,11 @@ class DifferentialPrivacy(ClassModel):
     monotone_suppression: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.epsilon <= 0 or not 0 < self.delta < 1 or self.search >= 1:
-            raise ValueError("epsilon must be greater than 0, delta between 0 and 1, search less than 1.")
+        if not 0 < self.delta < 1 or not LEAST_EPSILON <= self.rows_epsilon <= self.epsilon <= GREATEST_EPSILON:
+            raise ValueError(
+                f"epsilon, and what search leaves of it, must lie between {LEAST_EPSILON} and {GREATEST_EPSILON}; "
+                "delta must lie between 0 and 1."
+            )
 
     @property
     def search_epsilon(self) -> float:
@@ -77,7 +88,7 @@ class DifferentialPrivacy(ClassModel):
     @property
     def k(self) -> int:
         """Rows that a class must have."""
-        return least_k(self.rows_epsilon, self.delta)
+        return least_k(self.rows_epsilon, self.delta, self.search_epsilon)
 
     @property
     def least_rows(self) -> int:
@@ -106,46 +117,61 @@ def sampling_of(epsilon: float) -> float:
 
 
 @lru_cache(maxsize=256)
-def least_k(epsilon: float, delta: float) -> int:
+def least_k(epsilon: float, delta: float, search: float = 0.0) -> int:
     """The least number of rows a class must have, so that at most this delta is reached."""
     low, high = 0, 1
-    while delta_of(high, epsilon) > delta:
+    while delta_of(high, epsilon, search) > delta:
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if delta_of(middle, epsilon) > delta else (low, middle)
+        low, high = (middle, high) if delta_of(middle, epsilon, search) > delta else (low, middle)
     return high
 
 
 @lru_cache(maxsize=4096)
-def delta_of(k: int, epsilon: float) -> float:
-    """The delta that classes of at least k drawn rows keep (theorem 5 of Li, Qardaji and Su).
+def delta_of(k: int, epsilon: float, search: float = 0.0) -> float:
+    """An upper bound of the delta that classes of at least k drawn rows keep.
 
-    The largest, over all numbers n of rows alike, of the probability that more than γn of them are drawn, where
-    γ = (exp(ε) - 1 + β) / exp(ε); from some n on Chernoff's bound, exp(-n·KL(γ, β)), says that no
-    later one is larger.
+    Of n rows that are alike, one can change the likelihood of an outcome more than epsilon allows only where more than
+    γn of them are drawn, γ = 1 - exp(-2ε). Without a search, delta is the largest probability of that over all n
+    (theorem 5 of Li, Qardaji and Su); with one, a draw of j rows weighs exp(jθ) as much, θ = search / 2k, since a
+    search may favor it (docs/methods/safepub.md has the proof). For each j it is enough to look at the largest n with
+    γn < j; from some n on, Chernoff's bound exp(-n(KL(γ, β) - θγ)) is below what was found.
 
-    >>> f"{delta_of(20, 1.0):.3g}", delta_of(20, 1.0) > delta_of(40, 1.0)
-    ('0.0118', True)
+    Args:
+        epsilon: That of the rows; search: that of the choice of levels. Rounding only makes the bound larger.
+
+    >>> f"{delta_of(20, 1.0):.3g}", delta_of(20, 1.0) > delta_of(40, 1.0), delta_of(1_000_000, 13.0) > 0.1
+    ('0.0118', True, True)
     """
-    chance = sampling_of(epsilon)
-    share = 1 - (1 - chance) * exp(-epsilon)
-    decay = share * log(share / chance) + (1 - share) * log((1 - share) / (1 - chance))
+    left, share, tilt = exp(-epsilon), -expm1(-2 * epsilon), search / (2 * k)
+    decay = share * log1p(left) - left * left * epsilon - tilt * share
+    if decay <= 0:
+        return 1.0
     most = 0.0
-    for rows in range(max(ceil(k / share - 1 - CAUTION), 1), MOST_ROWS):
-        most = max(most, _tail(floor(rows * share - CAUTION) + 1, rows, chance))
-        if exp(-rows * decay) < most:
+    for drawn in range(k, k + MOST_TAILS):
+        rows = ceil(drawn / share * (1 + ROUNDING)) - 1
+        rest = exp(_slack(rows) - rows * decay)
+        if rest <= most:
+            return min(most, 1.0)
+        most = max(most, _tail(drawn, rows, epsilon, tilt))
+    return min(max(most, rest), 1.0)
+
+
+def _tail(first: int, rows: int, epsilon: float, tilt: float) -> float:
+    """An upper bound of the probability that at least `first` of some rows are drawn, a draw of j weighing exp(jθ)."""
+    ways = lgamma(rows + 1) - lgamma(first + 1) - lgamma(rows - first + 1)
+    term = exp(ways + first * (log1p(-exp(-epsilon)) + tilt) - (rows - first) * epsilon + _slack(rows))
+    total, odds = 0.0, expm1(epsilon) * exp(tilt)
+    for number in count(first):
+        total += term
+        ratio = (rows - number) / (number + 1) * odds
+        term *= ratio
+        if term <= total * CAUTION:
             break
-    return min(most * (1 + CAUTION), 1.0)
+    return total + term / (1 - ratio)  # ratios fall, so the rest is less than a geometric series
 
 
-def _tail(first: int, rows: int, chance: float) -> float:
-    """The probability that at least `first` of some rows are drawn."""
-    if first > rows:
-        return 0.0
-    ways = lgamma(rows + 1)
-    drawn, left = log(chance), log1p(-chance)
-    return fsum(
-        exp(ways - lgamma(number + 1) - lgamma(rows - number + 1) + number * drawn + (rows - number) * left)
-        for number in range(first, rows + 1)
-    )
+def _slack(rows: int) -> float:
+    """More than rounding can take off the logarithm of a probability about so many rows."""
+    return CAUTION * (rows * log(rows + 2) + 100)

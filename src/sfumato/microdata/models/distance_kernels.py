@@ -3,6 +3,9 @@
 A histogram has n classes in compressed rows: class i holds values[starts[i]:starts[i+1]], each counts[...] times. A
 tree of values is given by levels: labels (levels, values) is each value's label at a level below the root, shares
 (levels, labels) the share of each label in the whole table.
+
+Where persons have several values, shares of class and table add up to different sums. What one has more is moved from
+no value at all, a label of its own at every level and on both sides of every step.
 """
 
 import numpy as np
@@ -15,6 +18,8 @@ _DENSE = 8
 # Places and entries share a word.
 _HALF = 32
 _LOW = 0xFFFFFFFF
+# Sums of shares that differ by less are the same.
+_EQUAL = 1e-9
 
 
 @compiled
@@ -23,19 +28,33 @@ def tree_distances(
 ):
     """The mean over levels of the total variation between class and table, for the classes asked for.
 
-    Only labels that a class holds are looked at: the total variation is the sum of what exceeds the table's share.
+    Only labels that a class holds are looked at: the total variation is the sum of what exceeds the table's share, or
+    where the class has less in all, of what falls short of it.
     """
     levels = len(labels)
     tally = np.zeros(shares.shape[1])
+    table = 0.0
+    for label in range(shares.shape[1]):
+        table += shares[0, label]
     for one in range(len(starts) - 1):
         if not asked[one]:
             continue
-        distance = 0.0
+        distance = levels * max(-_more(starts[one], starts[one + 1], counts, sizes[one], table), 0.0)
         for level in range(levels):
             distance += _excess(
                 starts[one], starts[one + 1], values, counts, sizes[one], labels[level], shares[level], tally
             )
         out[one] = distance / max(levels, 1)
+
+
+@compiled
+def _more(begin, end, counts, size, table):
+    """By how much the shares of a class add up to more than those of the table; exactly 0 where they do not differ."""
+    total = 0
+    for entry in range(begin, end):
+        total += counts[entry]
+    more = total / size - table
+    return more if abs(more) > _EQUAL else 0.0
 
 
 @compiled
@@ -123,32 +142,44 @@ def order_distances(
 ):
     """The distance on a line: the mean over steps of |Q - P|, both the shares up to the step; for classes asked for.
 
+    Where the shares of a class add up to `more` than the table's, it is (|Q - P| + |Q - P - more| + |more|) / 2: the
+    total variation among what is up to the step, what is beyond it, and nothing.
+
     Args:
         ranks: (values,) the place of each value in the order; below: (places,) the table's share up to each place;
         sums: (places + 1,) sums of `below` up to a place, so that a stretch in which the class has nothing is one step.
     """
     steps = len(below) - 1
     running = np.zeros(len(below))
+    table = 0.0
+    if steps >= 0:
+        table = below[steps]
     for one in range(len(starts) - 1):
         if not asked[one]:
             continue
         begin, end = starts[one], starts[one + 1]
+        more = _more(begin, end, counts, sizes[one], table)
         if _DENSE * (end - begin) >= steps:
-            out[one] = _dense_line(begin, end, values, counts, sizes[one], ranks, below, running)
+            out[one] = _dense_line(begin, end, values, counts, sizes[one], ranks, below, running, 0.0)
         else:
             out[one] = _sparse_line(begin, end, values, counts, sizes[one], ranks, below, sums)
+        if more != 0.0 and steps < 1:
+            out[one] = abs(more)
+        elif more != 0.0:
+            other = _dense_line(begin, end, values, counts, sizes[one], ranks, below, running, more)
+            out[one] = (out[one] + other + abs(more)) / 2
 
 
 @compiled
-def _dense_line(begin, end, values, counts, size, ranks, below, running):
-    """The distance on a line, step by step. running stays zero."""
+def _dense_line(begin, end, values, counts, size, ranks, below, running, more):
+    """The mean of |Q - P - more|, step by step. running stays zero."""
     steps = len(below) - 1
     for entry in range(begin, end):
         running[ranks[values[entry]]] += counts[entry] / size
     share, distance = 0.0, 0.0
     for place in range(steps):
         share += running[place]
-        distance += abs(share - below[place])
+        distance += abs(share - below[place] - more)
     for entry in range(begin, end):
         running[ranks[values[entry]]] = 0.0
     return distance / max(steps, 1)

@@ -69,6 +69,7 @@ class KAnonymity(ClassModel):
     ] = SetSizes()
     name: ClassVar[str] = "k-anonymity"
     asks: ClassVar[str] = "k"
+    least: ClassVar[bool] = True
     column: ClassVar[None] = None
     monotone_suppression: ClassVar[bool] = True
 

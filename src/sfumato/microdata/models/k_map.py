@@ -30,18 +30,19 @@ from sfumato.microdata.data_plan import DATA, DataPlan
 from sfumato.microdata.models.classes import POPULATION, Classes, Counts, Mask
 from sfumato.microdata.models.model import ClassModel
 from sfumato.shapes.parts import plan_part
+from sfumato.shapes.paths import FilePath
 from sfumato.shapes.records import Note
-from sfumato.shapes.shapes import Conversion, Either, Key, Record, Text
+from sfumato.shapes.shapes import Conversion, Either, Key, Record
 
 # Beyond this mean a Poisson variable is as good as normal.
 LARGE_MEAN = 500.0
 TABLE = Either(
     (
-        ((str,), Conversion(Text(about="path of the table, relative to the plan"), DataPlan)),
+        ((str,), Conversion(FilePath("path of the table, relative to the plan"), DataPlan)),
         (
             (dict,),
             Record(
-                {"source": Key(Text(about="path of the table, relative to the plan"), required=True)}
+                {"source": Key(FilePath("path of the table, relative to the plan"), required=True)}
                 | {name: DATA.keys[name] for name in ("separator", "encoding", "missing", "table")},
                 DataPlan,
             ),
@@ -66,6 +67,7 @@ class KMap(ClassModel):
     ] = 0.05
     name: ClassVar[str] = "k-map"
     asks: ClassVar[str] = "k"
+    least: ClassVar[bool] = True
     column: ClassVar[None] = None
     monotone_suppression: ClassVar[bool] = True
 
@@ -84,10 +86,9 @@ class KMap(ClassModel):
 
     def located(self, folder: Path) -> "KMap":
         """The same model with its table of the population found from a folder."""
-        if self.population is None:
+        if self.population is None or self.population.source is None:
             return self
-        source = str(folder / (self.population.source or ""))
-        return replace(self, population=replace(self.population, source=source))
+        return replace(self, population=replace(self.population, source=self.population.source.located(folder)))
 
     def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002
         if self.population is None:

@@ -12,8 +12,16 @@ table (t-closeness does). A missing value adds nothing to diversity, since it te
 value: all three readings look at the values that are there, and a class without any reaches l = 0. A class with one
 value reaches l = 1. Values are compared as they are written, so spellings of one value count as several.
 
-All three are monotone under generalization; only `distinct` is under suppression. What a failing class of the others
-can keep at most: counts cut off at some height are, for a given number of rows, the most diverse part of it.
+Persons may have several values, and a value that all of them have is one that everybody learns. So every reading must
+hold for the most uneven distribution of one value a person that the numbers of persons with each value allow: as many
+as possible count for the most frequent value, as many of the rest for the next. The l of `distinct` is then the least
+number of values that could account for all persons. Whichever of his values is asked about for each person, the class
+is at least as diverse (entropy, and the largest count against the rest, only fall as a distribution gets more uneven);
+and where every person has one value, the distribution is that of the values. The persons to be accounted for are those
+without a missing value, or those with the most frequent one if they are more.
+
+For rows all three are monotone under generalization; only `distinct` is under suppression. What a failing class of the
+others can keep at most: counts cut off at some height are, for a given number of rows, the most diverse part of it.
 """
 
 from typing import Annotated, ClassVar, Literal
@@ -22,7 +30,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.models import bounds_kernels
-from sfumato.microdata.models.classes import Classes, Counts, Floats, Histogram, Mask
+from sfumato.microdata.models.classes import Classes, Counts, Floats, Histogram, Mask, histogram
 from sfumato.microdata.models.model import EXACT, ClassModel, SensitiveColumn, short_of
 from sfumato.shapes.parts import plan_part
 from sfumato.shapes.records import Note
@@ -44,6 +52,7 @@ class LDiversity(ClassModel):
     c: Annotated[float | None, Note("the constant of recursive (c,l)-diversity", minimum=0)] = None
     name: ClassVar[str] = "l-diversity"
     asks: ClassVar[str] = "l"
+    least: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if (self.variant == "recursive") != (self.c is not None):
@@ -65,7 +74,7 @@ class LDiversity(ClassModel):
         return int(np.ceil(self.l - EXACT))
 
     def failing(self, classes: Classes, whole: Classes) -> Mask:
-        content = told_values(classes, whole, self.column)
+        content = judged_values(classes, whole, self.column)
         if self.variant == "recursive":
             return ~_recursive(content, int(self.l), self.c or 0.0)
         return self._diversity(content) < self.l - EXACT
@@ -84,7 +93,7 @@ class LDiversity(ClassModel):
         return short_of(classes.sizes, kept + without)
 
     def reached(self, classes: Classes, whole: Classes) -> float:
-        content = told_values(classes, whole, self.column)
+        content = judged_values(classes, whole, self.column)
         if not len(classes.sizes):
             return 0
         if self.variant == "recursive":
@@ -102,7 +111,7 @@ class LDiversity(ClassModel):
     def _diversity(self, content: Histogram) -> Floats:
         if self.variant == "distinct":
             return np.diff(content.starts).astype(np.float64)
-        return np.exp(entropies(content))
+        return np.where(np.diff(content.starts) > 0, np.exp(entropies(content)), 0.0)
 
 
 def told_values(classes: Classes, whole: Classes, column: str) -> Histogram:
@@ -116,6 +125,32 @@ def told_values(classes: Classes, whole: Classes, column: str) -> Histogram:
         coded.order_memo[_MISSING] = coded.texts.index(None) if None in coded.texts else None
     code = coded.order_memo[_MISSING]
     return content if code is None else content.without(code)
+
+
+def judged_values(classes: Classes, whole: Classes, column: str) -> Histogram:
+    """Return the values whose diversity counts: one for each row, or for each person at the most uneven."""
+    told = told_values(classes, whole, column)
+    if not classes.counts_persons:
+        return told
+    content = classes.sensitive[column]
+    return one_value_each(told, classes.sizes - (content.sizes() - told.sizes()))
+
+
+def one_value_each(content: Histogram, persons: Counts) -> Histogram:
+    """Return the most uneven distribution of one value a person that the persons with each value allow.
+
+    Args:
+        persons: The persons of each class, at least those with its most frequent value.
+    """
+    order = np.lexsort((content.values, -content.counts, content.owners))
+    owners, counts = content.owners[order], content.counts[order]
+    before = np.cumsum(counts) - counts
+    before -= before[np.minimum(content.starts[:-1], max(len(before) - 1, 0))][owners] if len(before) else 0
+    first = np.zeros(len(persons), np.int64)
+    np.maximum.at(first, owners, counts)
+    counts = np.minimum(counts, np.maximum(persons, first)[owners] - before)
+    kept = counts > 0
+    return histogram(owners[kept], content.values[order][kept], counts[kept], len(persons), content.size)
 
 
 def entropies(content: Histogram) -> Floats:

@@ -27,6 +27,7 @@ class Model(Protocol):
             (so the rows in failing classes only shrink when a table gets coarser).
         of_release: The promise is about all classes together (see `ReleaseModel`).
         compares: The promise compares each class with a whole table, by the shares of a column's values.
+        least: The number asked for is the least that may be reached; else it is the most.
     """
 
     name: ClassVar[str]
@@ -54,6 +55,9 @@ class Model(Protocol):
     def subject(self) -> str | None:
         """The column that the model is about."""
         ...
+
+    @property
+    def least(self) -> bool: ...
 
     @property
     def asked(self) -> float:
@@ -120,6 +124,20 @@ def for_readers(model: Model) -> bool:
     return model.compares and model.against == "both"
 
 
+def evaluate(model: Model, classes: Classes, whole: Classes) -> tuple[bool, float]:
+    """Return whether classes satisfy a model, and what the worst of them reaches.
+
+    A model says twice whether it is satisfied: by the classes that fail, and by the number reached. A guarantee needs
+    both, so that a condition which one of them forgets is never reported as satisfied.
+    """
+    reached = model.reached(classes, whole)
+    if not len(classes.sizes):
+        return True, reached
+    fine = model.keeps(classes) if of_release(model) else not model.failing(classes, whole).any()
+    gap = model.asked - reached if model.least else reached - model.asked
+    return bool(fine) and gap <= EXACT * (1 + abs(model.asked)), reached
+
+
 def of_release(model: Model) -> TypeGuard[ReleaseModel]:
     """Whether a promise is about all classes together."""
     return model.of_release
@@ -131,6 +149,7 @@ class ClassModel(ABC):
     __slots__ = ()
     of_release: ClassVar[bool] = False
     compares: ClassVar[bool] = False
+    least: ClassVar[bool] = False
     asks: ClassVar[str]
 
     @property

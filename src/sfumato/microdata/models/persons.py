@@ -1,4 +1,7 @@
-"""Promises about persons: a class has as many members as persons, a value the weight of the persons who have it there.
+"""Promises about persons: a class has as many members as persons, and a value the persons who have it there.
+
+A person may have several values, so the persons with each value add up to more than the class has. The share of a value
+is that of the persons who have it, in a class as in the whole table; what models make of that they say themselves.
 
 Persons do not add up over classes: who has rows in two classes is one of each, and one in both together. So what a
 class holds of its persons is a histogram like any other. Persons whose rows all lie in one combination add up and are
@@ -57,30 +60,6 @@ def persons_in(members: Histogram) -> Counts:
     return np.bincount(members.owners, weights=persons, minlength=len(members.starts) - 1).astype(np.int64)
 
 
-def failing_by_persons(model: Model, members: Classes, whole: Classes) -> Mask:
-    """Which classes do not satisfy a promise; both are in persons.
-
-    A promise about a column compares shares: of the weights that the column's values have in a class. Where it asks for
-    a size, too, that is one of persons.
-    """
-    failing = model.failing(_of_weights(model, members), whole)
-    return failing if model.column is None else failing | (members.sizes < getattr(model, "k", 0))
-
-
-def reached_by_persons(model: Model, members: Classes, whole: Classes) -> float:
-    """What the worst class reaches of a promise; both are in persons."""
-    return model.reached(_of_weights(model, members), whole)
-
-
-def _of_weights(model: Model, members: Classes) -> Classes:
-    """The classes in the size that shares of a promise's column are of."""
-    if model.column is None:
-        return members
-    content = members.sensitive[model.column]
-    sizes = np.bincount(content.owners, weights=content.counts, minlength=len(members.sizes)).astype(np.int64)
-    return Classes(sizes, members.sensitive, counts_persons=True)
-
-
 def whole_by_persons(whole: Classes) -> Classes:
     """A raw table with persons in place of rows: as one class, in which every person counts once."""
     content = whole.sensitive.get(PERSONS)
@@ -117,9 +96,9 @@ def _weights(content: Histogram, coded: Histogram) -> Histogram:
 class PersonModel:
     """A promise that counts persons in tables that hold them, for a search that hands over rows.
 
-    Promises that hold for a class whatever is added to it are as monotone as ever. Others rely on shares that mix when
-    classes are merged; shares of persons do not, so a search may not reason about those. Promises about the release as
-    a whole are kept class by class, which is more than is asked for.
+    Promises about the number of persons are as monotone as ever. Those about values rely on shares that mix when
+    classes are merged; shares of persons do not, and whoever has rows in both gets further values, so a search may not
+    reason about those. Promises about the release as a whole are kept class by class, which is more than asked for.
     """
 
     model: Model
@@ -132,11 +111,15 @@ class PersonModel:
         return getattr(self.model, name)
 
     @property
+    def monotone_suppression(self) -> bool:
+        return self.model.column is None and self.model.monotone_suppression
+
+    @property
     def monotone_generalization(self) -> bool:
-        return bool(self.model.monotone_suppression)
+        return self.monotone_suppression
 
     def failing(self, classes: Classes, whole: Classes) -> Mask:
-        return failing_by_persons(self.model, self._members(classes, whole), whole_by_persons(whole))
+        return self.model.failing(self._members(classes, whole), whole_by_persons(whole))
 
     def failing_among(self, classes: Classes, whole: Classes, asked: Mask) -> Mask:
         return self.failing(classes, whole) & asked
@@ -145,7 +128,7 @@ class PersonModel:
         return np.where(failing, classes.sizes, 0) if self.monotone_suppression else np.zeros(len(failing), np.int64)
 
     def reached(self, classes: Classes, whole: Classes) -> float:
-        return reached_by_persons(self.model, self._members(classes, whole), whole_by_persons(whole))
+        return self.model.reached(self._members(classes, whole), whole_by_persons(whole))
 
     def _members(self, classes: Classes, whole: Classes) -> Classes:
         """The persons of classes, with their values of the promise's column alone: others are counted for others."""

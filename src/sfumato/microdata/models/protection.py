@@ -85,6 +85,10 @@ class Protection(ClassModel):
         return self.model.column
 
     @property
+    def least(self) -> bool:  # type: ignore[override]
+        return self.model.least
+
+    @property
     def asked(self) -> float:
         return self.model.asked
 

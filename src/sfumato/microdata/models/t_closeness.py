@@ -9,6 +9,12 @@ whole table is at most t; the ground distance between two values is
 - hierarchical: the level of their common label in a `hierarchy` / its levels. On a ladder all of whose values have the
   same number of levels, the distance is the mean, over the levels below the root, of the total variation there.
 
+Where persons may have several values, the distributions are the proportions of persons who have each value. They need
+not add up to the same, so what one has more than the other is moved from no value at all, which is at distance 1 from
+every value; on a line the distance is the mean, over the steps, of the total variation among below, above and nothing.
+So `equal` bounds by how much the proportion of persons with any value may differ from that in the whole table, and it
+may exceed 1.
+
 It does not protect against singling out, and a small t leaves little to be learned from the release about the sensitive
 column, for research as well. It bounds the distance of distributions, not the gain about a rare value (β-likeness).
 
@@ -22,6 +28,7 @@ bounded by the kernels.
 
 from dataclasses import replace
 from datetime import date
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -79,10 +86,10 @@ class TCloseness(ComparingModel):
         asked = np.ones(len(distances), bool) if asked is None else asked
         entries = (content.starts, content.values, content.counts, classes.sizes, asked)
         if self.distance == "ordered":
-            line = self._line(whole.sensitive[self.column])
+            line = self._line(whole)
             distance_kernels.order_distances(*entries, line.ranks, line.below, line.sums, distances)
         else:
-            tree = self._tree(whole.sensitive[self.column])
+            tree = self._tree(whole)
             distance_kernels.tree_distances(*entries, tree.labels, tree.shares, distances)
         return distances
 
@@ -92,10 +99,10 @@ class TCloseness(ComparingModel):
         entries = (content.starts, content.values, content.counts, classes.sizes)
         most = self.t + 2 * EXACT
         if self.distance == "ordered":
-            line = self._line(whole.sensitive[self.column])
+            line = self._line(whole)
             distance_kernels.order_kept(*entries, line.ranks, line.below, most, failing, enough, kept)
         else:
-            tree = self._tree(whole.sensitive[self.column])
+            tree = self._tree(whole)
             distance_kernels.tree_kept(*entries, tree.labels, tree.shares, most, failing, enough, kept)
         return short_of(classes.sizes, kept)
 
@@ -103,22 +110,22 @@ class TCloseness(ComparingModel):
         """The greatest distance."""
         return float(self.distances(classes, whole).max(initial=0.0))
 
-    def _line(self, whole: Histogram) -> "_Line":
-        key = ("line", self.order)
-        if key not in whole.memo:
-            if key not in whole.order_memo:
-                whole.order_memo[key] = ranks_of(whole.texts, self.order, self.column)
-            whole.memo[key] = _line(whole, whole.order_memo[key])
-        found: _Line = whole.memo[key]
+    def _line(self, whole: Classes) -> "_Line":
+        key, content = ("line", self.order), whole.sensitive[self.column]
+        if key not in content.memo:
+            if key not in content.order_memo:
+                content.order_memo[key] = ranks_of(content.texts, self.order, self.column)
+            content.memo[key] = _line(whole.shares(self.column), content.order_memo[key])
+        found: _Line = content.memo[key]
         return found
 
-    def _tree(self, whole: Histogram) -> "_Tree":
-        key = ("tree", id(self.hierarchy))
-        if key not in whole.memo:
-            if key not in whole.order_memo:
-                whole.order_memo[key] = levels_of(whole, self.hierarchy, self.column)
-            whole.memo[key] = _tree(whole, whole.order_memo[key])
-        found: _Tree = whole.memo[key]
+    def _tree(self, whole: Classes) -> "_Tree":
+        key, content = ("tree", id(self.hierarchy)), whole.sensitive[self.column]
+        if key not in content.memo:
+            if key not in content.order_memo:
+                content.order_memo[key] = levels_of(content, self.hierarchy, self.column)
+            content.memo[key] = _tree(whole.shares(self.column), content.order_memo[key])
+        found: _Tree = content.memo[key]
         return found
 
 
@@ -139,20 +146,20 @@ class _Tree:
     shares: Floats
 
 
-def _line(whole: Histogram, ranks: npt.NDArray[np.int64]) -> _Line:
+def _line(shares: Floats, ranks: npt.NDArray[np.int64]) -> _Line:
     """The values that a table holds on a line; one that it lacks stands beside the next lower one."""
     order = np.argsort(ranks)
-    present = whole.shares()[order] > 0
+    present = shares[order] > 0
     places = np.empty(len(ranks), np.int64)
     places[order] = np.maximum(np.cumsum(present) - 1, 0)
-    below = np.cumsum(whole.shares()[order][present])
+    below = np.cumsum(shares[order][present])
     return _Line(places, below, np.concatenate([[0.0], np.cumsum(below)]))
 
 
-def _tree(whole: Histogram, labels: npt.NDArray[np.int32]) -> _Tree:
-    shares = np.zeros((len(labels), whole.size))
+def _tree(values: Floats, labels: npt.NDArray[np.int32]) -> _Tree:
+    shares = np.zeros((len(labels), len(values)))
     for level, codes in enumerate(labels):
-        shares[level] = np.bincount(codes, weights=whole.shares(), minlength=whole.size)
+        shares[level] = np.bincount(codes, weights=values, minlength=len(values))
     return _Tree(labels, shares)
 
 
@@ -183,16 +190,24 @@ def _keys_by(texts: list[str], order: tuple[str, ...], column: str) -> dict[str,
                 values=absent,
             )
         return dict(places)
-    for kind in (float, date.fromisoformat):
+    for kind in (_number, date.fromisoformat):
         try:
             return {text: kind(text) for text in texts}
-        except ValueError:
+        except (ValueError, InvalidOperation):
             continue
     raise PlanError(
         f'the values of "{column}" are neither numbers nor dates, so they have no order of their own.',
         "Give the model an order, or use the distance equal.",
         "order",
     )
+
+
+def _number(text: str) -> Decimal:
+    """An exact number, so that long ones keep their order."""
+    number = Decimal(text)
+    if number.is_nan():
+        raise ValueError("no number")
+    return number
 
 
 def levels_of(whole: Histogram, hierarchy: Hierarchy | None, column: str) -> npt.NDArray[np.int32]:

@@ -17,7 +17,7 @@ from sfumato.microdata.plan import model
 from sfumato.microdata.plan.files import FilePlan
 from sfumato.microdata.plan.given import at_column, given_parts, refuse_contradictions, refuse_promises
 from sfumato.microdata.plan.methods import Method, Optimal
-from sfumato.microdata.plan.model import ColumnPlan, Language, OtherRole, OutputPlan, Role, UtilityPlan
+from sfumato.microdata.plan.model import ColumnPlan, Language, OnInference, OtherRole, OutputPlan, Role, UtilityPlan
 from sfumato.microdata.plan.policy_plan import PolicyPlan
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.shapes.release_plan import ReleasePlan
@@ -30,7 +30,7 @@ LONGEST = 72
 AnyModel = ClassModel | Model
 
 
-class Plan(model.Plan):
+class Plan(model.RequestedPlan):
     """What is promised, what each column is, and how the release is found; every step hands over a new plan.
 
     Args:
@@ -39,7 +39,7 @@ class Plan(model.Plan):
         other: What columns are that the plan does not mention; without it, data with such columns are refused.
         columns: Columns by name, where they are at hand as values; steps such as `quasi` are easier.
         privacy: Further promises.
-        data, output, utility, release, language, seed, policy, previous, files: As in a plan file.
+        data, output, utility, release, language, seed, policy, previous, files, on_inference: As in a plan file.
 
     >>> from sfumato.hierarchies.builders import digits, intervals
     >>> from sfumato.microdata.models.k_anonymity import KAnonymity
@@ -73,6 +73,7 @@ class Plan(model.Plan):
         person_secret: str = "",
         files: Mapping[str, FilePlan] | None = None,
         notes: Sequence[str] = (),
+        on_inference: OnInference = "refuse",
     ) -> None:
         promised: tuple[Any, ...] = (*promises, *privacy)
         parts = given_parts(
@@ -82,6 +83,7 @@ class Plan(model.Plan):
             {
                 "other": other,
                 "language": language,
+                "on_inference": on_inference,
                 "seed": seed,
                 "policy": policy,
                 "previous": previous,
@@ -109,7 +111,7 @@ class Plan(model.Plan):
         refuse_contradictions(self)
 
     @classmethod
-    def of(cls, plan: model.Plan) -> Self:
+    def of(cls, plan: model.RequestedPlan) -> Self:
         """A plan with these steps to go on from."""
         if isinstance(plan, cls):
             return plan

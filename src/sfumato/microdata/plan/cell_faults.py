@@ -3,13 +3,13 @@
 from sfumato.errors import Fault
 from sfumato.microdata.models.k_anonymity import SetSizes, least_sizes
 from sfumato.microdata.plan.methods import CellSuppression
-from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.plan.model import RequestedPlan
 
 # What cell suppression can promise.
 KEPT = ("k-anonymity", "individual-risk", "global-risk")
 
 
-def cell_faults(plan: Plan) -> list[Fault]:
+def cell_faults(plan: RequestedPlan) -> list[Fault]:
     """Faults of a plan for cell suppression, and of what only that looks at."""
     if not isinstance(plan.method, CellSuppression):
         faults = [
@@ -39,7 +39,7 @@ def cell_faults(plan: Plan) -> list[Fault]:
     return faults + level_faults(plan)
 
 
-def _set_faults(plan: Plan) -> list[Fault]:
+def _set_faults(plan: RequestedPlan) -> list[Fault]:
     """Faults of promises about sets of more columns than there are."""
     width = len(plan.quasi_identifiers)
     return [
@@ -50,7 +50,7 @@ def _set_faults(plan: Plan) -> list[Fault]:
     ]
 
 
-def level_faults(plan: Plan) -> list[Fault]:
+def level_faults(plan: RequestedPlan) -> list[Fault]:
     """Faults of columns that ask for levels where the method has none."""
     return [
         Fault(f"columns.{name}", "min_level and max_level belong to methods with levels.", "Leave them out.")

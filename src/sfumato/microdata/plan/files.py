@@ -6,6 +6,7 @@ from typing import Annotated
 from sfumato.dataclass import dataclass
 from sfumato.errors import Fault, did_you_mean
 from sfumato.shapes.parts import plan_part
+from sfumato.shapes.paths import PLAIN_NAME, PlanPath
 from sfumato.shapes.records import Note
 
 
@@ -21,11 +22,12 @@ class FilePlan:
             Without it they are drawn anew for each release.
     """
 
-    source: Annotated[str | None, Note("the file, relative to the plan")] = None
+    source: Annotated[PlanPath | None, Note("the file, relative to the plan")] = None
     key: Annotated[str | None, Note("the column that names its rows; its children have one of the same name")] = None
     parent: Annotated[str | None, Note("the file that its rows belong to; that of the persons has none")] = None
     key_file: Annotated[
-        str | None, Note("a key of the house, by which keys are the same in every release; anew for each without it")
+        PlanPath | None,
+        Note("a key of the house, by which keys are the same in every release; anew for each without it"),
     ] = None
 
 
@@ -62,6 +64,9 @@ def file_faults(files: Mapping[str, FilePlan]) -> list[Fault]:
         )
     for name, file in files.items():
         at = f"files.{name}"
+        if not PLAIN_NAME.fullmatch(name):
+            do = "Use letters, digits, dots, hyphens and spaces."
+            faults.append(Fault("files", "a name must do for a file that is written.", do))
         if file.parent is not None and file.parent not in files:
             faults.append(Fault(f"{at}.parent", f'there is no file "{file.parent}".', did_you_mean(file.parent, files)))
         elif file.parent is not None and files[file.parent].key is None:

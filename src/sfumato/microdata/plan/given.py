@@ -7,7 +7,7 @@ from typing import Any, get_args
 from sfumato.errors import Fault, PlanError
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.methods import Method
-from sfumato.microdata.plan.model import ColumnPlan, OutputPlan, Plan, UtilityPlan
+from sfumato.microdata.plan.model import ColumnPlan, OutputPlan, RequestedPlan, UtilityPlan
 from sfumato.microdata.plan.policy_plan import PolicyPlan
 from sfumato.microdata.plan.shape import PLAN
 from sfumato.shapes.faults import Faults, Refused
@@ -98,7 +98,7 @@ def at_column(name: str) -> Iterator[None]:
         raise PlanError(faults, code="faults") from None
 
 
-def refuse_contradictions(plan: Plan) -> None:
+def refuse_contradictions(plan: RequestedPlan) -> None:
     """Refuse promises about columns that have another role."""
     about = [(name, plan.columns[name].role) for one in plan.privacy if (name := one.column) in plan.columns and name]
     faults = [

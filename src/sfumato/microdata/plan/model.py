@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar, get_args
 
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.intervals import Intervals
@@ -22,6 +22,7 @@ from sfumato.microdata.publishing.perturbation import Microaggregate, Perturbati
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.shapes.frozen import FrozenDict
 from sfumato.shapes.parts import plan_part
+from sfumato.shapes.paths import PlanPath
 from sfumato.shapes.records import Note, TextOrNumber, record_of
 from sfumato.shapes.release_plan import ReleasePlan
 from sfumato.shapes.shapes import Choice, Either, Number
@@ -41,6 +42,7 @@ IMPORTANCE = Either(
 Role = Literal["identifier", "person", "quasi-identifier", "sensitive", "insensitive", "weight", "household"]
 OtherRole = Literal["identifier", "sensitive", "insensitive"]
 Language = Literal["en", "de"]
+OnInference = Literal["refuse", "warn"]
 ROLES: tuple[Role, ...] = get_args(Role)
 
 
@@ -184,8 +186,8 @@ class UtilityPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """A whole plan.
+class RequestedPlan:
+    """A plan as it is written: columns may be left to `other`, columns and promises to a policy.
 
     Attributes:
         other: What columns of the data are that the plan does not mention; without it they are refused.
@@ -198,6 +200,8 @@ class Plan:
         previous: Folders of earlier releases of the same persons, the first one first.
         files: Several files that are joined by keys, in place of one source.
         person_secret: What keys of persons are drawn from, where earlier releases have drawn theirs.
+        on_inference: What happens where a guarantee does not hold for an attacker who reads the published columns
+            against each other: the release is refused, or published with a warning.
     """
 
     columns: Mapping[str, ColumnPlan] = field(default_factory=dict)
@@ -216,17 +220,18 @@ class Plan:
     other: OtherRole | None = None
     reasons: Mapping[str, str] = field(default_factory=dict, compare=False)
     policy: PolicyPlan | None = None
-    previous: tuple[str, ...] = ()
+    previous: tuple[PlanPath, ...] = ()
     person_secret: str = field(default="", repr=False)
     files: Mapping[str, FilePlan] = field(default_factory=dict)
     notes: tuple[str, ...] = field(default=(), compare=False)
+    on_inference: OnInference = "refuse"
 
     def __post_init__(self) -> None:
         for name in ("columns", "files", "text", "reasons"):
             if not isinstance(getattr(self, name), FrozenDict):
                 object.__setattr__(self, name, FrozenDict(getattr(self, name)))
 
-    def with_secret(self) -> "Plan":
+    def with_secret(self) -> Self:
         """The plan with what a release is drawn from: its seed, or else 128 bits of the operating system."""
         from secrets import token_hex
 
@@ -314,7 +319,8 @@ class Plan:
     def protections(self) -> tuple[Model, ...]:
         """What protects quasi-identifiers against disclosure by the others."""
         named = {name: column.protect for name, column in self.columns.items() if column.protect is not None}
-        return tuple(Protection.of(model, name) for name, model in named.items())
+        protected: tuple[Any, ...] = tuple(Protection.of(model, name) for name, model in named.items())
+        return protected
 
     @property
     def microaggregated(self) -> Microaggregate | None:
@@ -397,11 +403,11 @@ class Plan:
         names = {*self.checked_columns, self.utility.target}
         return tuple(name for name in self.columns if name in names)
 
-    def at(self, folder: Path) -> "Plan":
+    def at(self, folder: Path) -> Self:
         """The same plan with its relative paths starting in a folder."""
         return replace(self, folder=folder)
 
-    def with_others(self, columns: Iterable[str]) -> "Plan":
+    def with_others(self, columns: Iterable[str]) -> Self:
         """The plan with the columns of the data that it does not mention, where it says what these are.
 
         It says so no longer of columns that come later: those are refused.
@@ -412,7 +418,19 @@ class Plan:
         return replace(self, columns={**self.columns, **others}, other=None)
 
 
-def located(plan: Plan) -> Plan:
+class Plan(RequestedPlan):
+    """A resolved plan: each column of the data has its role, nothing is left open, and all checks have passed.
+
+    `resolve` alone makes one, and everything that counts, searches, publishes or judges takes no other.
+    """
+
+    __slots__ = ()
+
+
+AnyPlan = TypeVar("AnyPlan", bound=RequestedPlan)
+
+
+def located(plan: AnyPlan) -> AnyPlan:
     """The plan with the files of its hierarchies found from its folder."""
     columns = {
         name: replace(column, hierarchy=column.hierarchy.located(plan.folder)) if column.hierarchy else column

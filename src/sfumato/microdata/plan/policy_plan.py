@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from sfumato.dataclass import dataclass
 from sfumato.policies.presets import policy_ids
 from sfumato.shapes.parts import plan_part
+from sfumato.shapes.paths import PlanPath
 from sfumato.shapes.records import Note, record_of
 from sfumato.shapes.shapes import Choice, Conversion, Either, MapOf, Number, Text
 
@@ -29,7 +30,9 @@ class PolicyPlan:
     attested: Annotated[Mapping[str, str], MapOf(Text(), about="who attests clauses that nobody can measure")] = field(
         default_factory=dict
     )
-    zip_population: Annotated[str | None, Note("file with the columns zip3 and people, relative to the plan")] = None
+    zip_population: Annotated[PlanPath | None, Note("file with the columns zip3 and people, relative to the plan")] = (
+        None
+    )
     code_column: Annotated[str | None, Note("column with a code for re-identification")] = None
 
 

@@ -23,10 +23,11 @@ from sfumato.microdata.plan.methods import (
     Local,
     Microaggregation,
     Mondrian,
+    Optimal,
     SafePub,
 )
-from sfumato.microdata.plan.model import Plan as PlanValue
-from sfumato.microdata.plan.model import Role
+from sfumato.microdata.plan.model import Plan as ResolvedPlan
+from sfumato.microdata.plan.model import RequestedPlan, Role
 from sfumato.microdata.plan.relation_faults import relation_faults
 from sfumato.microdata.plan.sampling import sampling_faults
 from sfumato.microdata.plan.shape import CHOSEN_BY_POLICY, PLAN
@@ -43,7 +44,7 @@ WHAT_A_PLAN_IS = (
 FOLDER = re.compile(r"[A-Za-z0-9_.-]+", re.ASCII)
 
 
-def read_plan(plan: PlanValue | Mapping[str, Any] | str | Path, folder: Path | None = None) -> Plan:
+def read_plan(plan: RequestedPlan | Mapping[str, Any] | str | Path, folder: Path | None = None) -> Plan:
     """A plan from a file, a mapping, or one that was made in Python; all its faults are reported at once.
 
     Args:
@@ -54,7 +55,7 @@ def read_plan(plan: PlanValue | Mapping[str, Any] | str | Path, folder: Path | N
     >>> plan.quasi_identifiers
     ('sex',)
     """
-    if isinstance(plan, PlanValue):
+    if isinstance(plan, RequestedPlan):
         return _checked(plan)
     if isinstance(plan, Mapping):
         return _read(plan, folder or Path())
@@ -68,12 +69,9 @@ def read_plan(plan: PlanValue | Mapping[str, Any] | str | Path, folder: Path | N
     return _read(files.load_plan(path, WHAT_A_PLAN_IS), path.parent)
 
 
-def _checked(plan: PlanValue) -> Plan:
+def _checked(plan: RequestedPlan) -> Plan:
     """A plan that was made in Python, with the values that its promises name in the one text that they have."""
-    faults = _faults_between(plan)
-    if not plan.privacy and plan.policy is None:
-        faults.append(Fault("privacy", "nothing is promised.", "Promise something: sf.Plan(sf.KAnonymity(5), …)."))
-    if faults:
+    if faults := faults_between(plan):
         raise PlanError(faults, code="faults")
     privacy = tuple(_in_one_text(model, plan) for model in plan.privacy)
     method = Microaggregation() if plan.microaggregated and not plan.text else plan.method
@@ -84,7 +82,7 @@ def _checked(plan: PlanValue) -> Plan:
 def _read(value: object, folder: Path) -> Plan:
     _refuse_tables(value)
     faults = Faults()
-    plan: PlanValue | None = None
+    plan: RequestedPlan | None = None
     if isinstance(value, Mapping) and "policy" not in value:
         for key in (key for key in CHOSEN_BY_POLICY if key not in value):
             faults.refuse(key, "is missing.")
@@ -95,7 +93,7 @@ def _read(value: object, folder: Path) -> Plan:
     text = dict(value) if isinstance(value, Mapping) else {}
     if whole is not None:
         whole = replace(whole, text=text)
-        faults.entries.extend(fault for fault in _faults_between(whole) if plan is not None or fault.at != "columns")
+        faults.entries.extend(fault for fault in faults_between(whole) if plan is not None or fault.at != "columns")
     if faults.entries or plan is None:
         raise PlanError(faults.entries, code="faults")
     privacy = tuple(_resolved(model, plan, folder) for model in plan.privacy)
@@ -103,7 +101,7 @@ def _read(value: object, folder: Path) -> Plan:
     return Plan.of(replace(plan, folder=folder, text=text, privacy=privacy, method=method))
 
 
-def _salvaged(value: object) -> PlanValue | None:
+def _salvaged(value: object) -> RequestedPlan | None:
     from sfumato.microdata.plan.salvage import salvaged
 
     return salvaged(value, PLAN)
@@ -119,20 +117,23 @@ def _refuse_tables(value: object) -> None:
         )
 
 
-def _resolved(model: Model, plan: PlanValue, folder: Path) -> Model:
+def _resolved(model: Model, plan: RequestedPlan, folder: Path) -> Model:
     """A model with its files found from a folder, and its values in the one text that they have."""
     return located(_in_one_text(model, plan), folder)
 
 
-def _in_one_text(model: Model, plan: PlanValue) -> Model:
+def _in_one_text(model: Model, plan: RequestedPlan) -> Model:
     column = plan.columns.get(_named_column(model) or "")
     return model if column is None else in_one_text(model, column.type)
 
 
-def _faults_between(plan: PlanValue) -> list[Fault]:
-    """Faults that lie between parts of a plan."""
+def faults_between(plan: RequestedPlan) -> list[Fault]:
+    """Faults that lie between parts of a plan; only one that is not resolved may leave columns and promises open."""
     faults = _previous_faults(plan)
-    if not plan.quasi_identifiers and plan.policy is None:
+    chosen_later = plan.policy is not None and not isinstance(plan, ResolvedPlan)
+    if not plan.privacy and not chosen_later:
+        faults.append(Fault("privacy", "nothing is promised.", "Promise something: sf.Plan(sf.KAnonymity(5), …)."))
+    if not plan.quasi_identifiers and not chosen_later:
         faults.append(Fault("columns", "no column is a quasi-identifier.", "Give at least one that role."))
     for name in plan.quasi_identifiers:
         if (
@@ -168,7 +169,7 @@ def _faults_between(plan: PlanValue) -> list[Fault]:
     return faults
 
 
-def _protection_faults(plan: PlanValue) -> list[Fault]:
+def _protection_faults(plan: RequestedPlan) -> list[Fault]:
     """Faults of quasi-identifiers that are protected against disclosure by the others."""
     if not plan.protections:
         return []
@@ -183,7 +184,7 @@ def _protection_faults(plan: PlanValue) -> list[Fault]:
     return faults
 
 
-def _previous_faults(plan: PlanValue) -> list[Fault]:
+def _previous_faults(plan: RequestedPlan) -> list[Fault]:
     """Faults of a plan that goes on from earlier releases."""
     if not plan.previous:
         return []
@@ -206,7 +207,7 @@ def _previous_faults(plan: PlanValue) -> list[Fault]:
     return faults
 
 
-def _sample_faults(plan: PlanValue) -> list[Fault]:
+def _sample_faults(plan: RequestedPlan) -> list[Fault]:
     """Faults of what says how the rows were sampled."""
     faults = []
     for role in ("weight", "household"):
@@ -230,7 +231,7 @@ def _population_told(model: Model) -> bool:
 
 
 def _column_faults(
-    plan: PlanValue,
+    plan: RequestedPlan,
     name: str | None,
     at: str,
     roles: tuple[Role, ...] = ("sensitive", "insensitive"),
@@ -245,7 +246,7 @@ def _column_faults(
     return [] if role in roles else [Fault(at, f'the column "{name}" is {role}.', do)]
 
 
-def _promise_faults(plan: PlanValue, model: Model, at: str) -> list[Fault]:
+def _promise_faults(plan: RequestedPlan, model: Model, at: str) -> list[Fault]:
     """Faults of a promise: its column, and the values of it that it names."""
     name = _named_column(model)
     faults = _column_faults(plan, name, f"{at}.column", ("sensitive",), "Give it the role sensitive.")
@@ -260,7 +261,7 @@ def _named_column(model: Model) -> str | None:
     return model.subset.column if is_delta_presence(model) else model.column
 
 
-def _subset_faults(plan: PlanValue) -> list[Fault]:
+def _subset_faults(plan: RequestedPlan) -> list[Fault]:
     """Faults of a plan that publishes a subset of the rows alone."""
     if plan.subset is None:
         return []
@@ -282,7 +283,7 @@ def _subset_faults(plan: PlanValue) -> list[Fault]:
     return faults
 
 
-def _partition_faults(plan: PlanValue) -> list[Fault]:
+def _partition_faults(plan: RequestedPlan) -> list[Fault]:
     """Faults of the columns by which files are laid in folders."""
     faults = []
     for name in plan.output.partition:
@@ -296,7 +297,7 @@ def _partition_faults(plan: PlanValue) -> list[Fault]:
     return faults
 
 
-def _loss_faults(plan: PlanValue) -> list[Fault]:
+def _loss_faults(plan: RequestedPlan) -> list[Fault]:
     """Faults of the column that the loss looks at."""
     name = getattr(plan.method, "class_column", None)
     if getattr(plan.method, "loss", None) != "classification":
@@ -306,7 +307,7 @@ def _loss_faults(plan: PlanValue) -> list[Fault]:
     return _column_faults(plan, name, "method.class")
 
 
-def _k_optimize_faults(plan: PlanValue) -> list[Fault]:
+def _k_optimize_faults(plan: RequestedPlan) -> list[Fault]:
     """Faults of a plan for K-Optimize."""
     faults = []
     for place, model in enumerate(plan.privacy):
@@ -321,7 +322,7 @@ def _k_optimize_faults(plan: PlanValue) -> list[Fault]:
     return faults
 
 
-def _perturbation_faults(plan: PlanValue) -> list[Fault]:
+def _perturbation_faults(plan: RequestedPlan) -> list[Fault]:
     """Faults of columns that are perturbed, and of what goes with them."""
     faults = _aggregation_faults(plan)
     for name, operation in plan.perturbations.items():
@@ -346,11 +347,11 @@ def _perturbation_faults(plan: PlanValue) -> list[Fault]:
     return faults
 
 
-def _class_column(plan: PlanValue) -> str | None:
+def _class_column(plan: RequestedPlan) -> str | None:
     return getattr(plan.method, "class_column", None)
 
 
-def _named_faults(plan: PlanValue, name: str, at: str) -> list[Fault]:
+def _named_faults(plan: RequestedPlan, name: str, at: str) -> list[Fault]:
     """Faults of a column that a perturbation looks at: it must be published."""
     if name not in plan.columns:
         return [Fault(at, f'there is no column "{name}" in the plan.', did_you_mean(name, plan.columns))]
@@ -358,7 +359,7 @@ def _named_faults(plan: PlanValue, name: str, at: str) -> list[Fault]:
     return [Fault(at, f'the column "{name}" is not published.', "Name another.")] if hidden else []
 
 
-def _aggregation_faults(plan: PlanValue) -> list[Fault]:
+def _aggregation_faults(plan: RequestedPlan) -> list[Fault]:
     """Faults of quasi-identifiers that are microaggregated: all of them are, in one grouping, or none."""
     asked = [name for name in plan.quasi_identifiers if plan.columns[name].perturbation is not None]
     named = isinstance(plan.method, Microaggregation)
@@ -368,7 +369,7 @@ def _aggregation_faults(plan: PlanValue) -> list[Fault]:
     if not plan.microaggregated:
         what = "quasi-identifiers are microaggregated all together in one grouping, or not at all."
         faults.append(Fault("columns", what, "Give all the same publish: {microaggregate: k}, or another role."))
-    if not named and "method" in plan.text:
+    if not named and ("method" in plan.text or plan.method != Optimal()):
         faults.append(Fault("method", "the microaggregation of all quasi-identifiers is the method.", "Leave it out."))
     for place, model in enumerate(plan.privacy):
         if not isinstance(model, KAnonymity) or model.subsets.entries:

@@ -1,20 +1,18 @@
 """What does not go with several files, and with dates that are shifted."""
 
-from dataclasses import replace
-
 from sfumato.errors import Fault
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.l_diversity import LDiversity
 from sfumato.microdata.plan.files import file_faults
 from sfumato.microdata.plan.methods import Auto, Exhaustive, Greedy, Optimal
-from sfumato.microdata.plan.model import ColumnPlan, OutputPlan, Plan
+from sfumato.microdata.plan.model import ColumnPlan, OutputPlan, RequestedPlan
 from sfumato.microdata.publishing.perturbation import ShiftDays
 
 METHODS = (Auto, Optimal, Greedy, Exhaustive)
 ROLES = ("identifier", "quasi-identifier", "sensitive", "insensitive")
 
 
-def relation_faults(plan: Plan) -> list[Fault]:
+def relation_faults(plan: RequestedPlan) -> list[Fault]:
     """Faults of several files, and of dates that are shifted."""
     if not plan.files:
         shifts = any(isinstance(part, ShiftDays) for part in plan.perturbations.values())
@@ -29,8 +27,9 @@ def relation_faults(plan: Plan) -> list[Fault]:
             do = "Promise k-anonymity and l-diversity: of persons with all their rows."
             faults.append(Fault(f"privacy[{place}]", f"{model.name} does not go with files.", do))
     faults += [fault for name, column in plan.columns.items() for fault in _column_faults(name, column)]
-    if plan.output != replace(OutputPlan(), format=plan.output.format, order=plan.output.order):
-        faults.append(Fault("output", "only format and order go with files.", "Leave the rest out."))
+    own = plan.output
+    if own != OutputPlan(format=own.format, order=own.order, formulas=own.formulas):
+        faults.append(Fault("output", "only format, order and formulas go with files.", "Leave the rest out."))
     if plan.data.source is not None or plan.previous or plan.policy is not None or plan.other is not None:
         do = "Leave them out; sources stand in files."
         faults.append(Fault("files", "data.source, other, policy and previous do not go with files.", do))

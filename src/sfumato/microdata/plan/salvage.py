@@ -11,7 +11,7 @@ from sfumato.dataclass import dataclass
 from sfumato.hierarchies.any import AnyValue
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.k_anonymity import KAnonymity
-from sfumato.microdata.plan.model import ColumnPlan, OutputPlan, Plan, UtilityPlan
+from sfumato.microdata.plan.model import ColumnPlan, OutputPlan, RequestedPlan, UtilityPlan
 from sfumato.shapes.faults import Faults, Refused
 from sfumato.shapes.shapes import Record, Shape
 
@@ -23,18 +23,20 @@ class Unread:
     name: str = ""
 
 
-def salvaged(value: object, shape: Record[Plan]) -> Plan | None:
+def salvaged(value: object, shape: Record[RequestedPlan]) -> RequestedPlan | None:
     """A plan with everything that could be read; None where its columns are no mapping."""
     if not isinstance(value, Mapping) or not isinstance(value.get("columns"), Mapping):
         return None
     parts = {name: shape.keys[name].shape for name in ("data", "output", "utility")}
     models, of_models = value.get("privacy"), getattr(shape.keys["privacy"].shape, "item", None)
     columns: Any = getattr(shape.keys["columns"].shape, "value", None)
-    return Plan(
+    return RequestedPlan(
         {str(name): _column(column, columns) for name, column in value["columns"].items()},
         tuple(_or(of_models, model, KAnonymity(1)) for model in models) if isinstance(models, list | tuple) else (),
         data=_record(parts["data"], value.get("data"), DataPlan()),
-        method=_or(shape.keys["method"].shape, value["method"], Unread()) if "method" in value else Plan({}, ()).method,
+        method=_or(shape.keys["method"].shape, value["method"], Unread())
+        if "method" in value
+        else RequestedPlan({}, ()).method,
         output=_record(parts["output"], value.get("output"), OutputPlan()),
         utility=_record(parts["utility"], value.get("utility"), UtilityPlan()),
     )

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 from sfumato.errors import Fault, did_you_mean
 from sfumato.microdata.models.kinds import is_differential_privacy
 from sfumato.microdata.plan.methods import SafePub
-from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.plan.model import RequestedPlan
 
 if TYPE_CHECKING:
     from sfumato.microdata.models.differential_privacy import DifferentialPrivacy
 
 
-def sampling_faults(plan: Plan) -> list[Fault]:
+def sampling_faults(plan: RequestedPlan) -> list[Fault]:
     """Faults of a plan that promises differential privacy, or samples rows."""
     promises = [model for model in plan.privacy if is_differential_privacy(model)]
     if isinstance(plan.method, SafePub) != bool(promises):
@@ -27,12 +27,17 @@ def sampling_faults(plan: Plan) -> list[Fault]:
         faults.append(Fault("output.suppressed", "withheld rows must not be counted in the file.", "Use drop."))
     if plan.output.order != "shuffle":
         faults.append(Fault("output.order", "the order of the rows must not tell who was drawn.", "Use shuffle."))
+    if plan.policy is not None:
+        do = "Leave the policy out; hold the release against it with: sfumato check FILE --policy NAME."
+        faults.append(Fault("policy", "chooses and judges by the rows: it does not go with differential privacy.", do))
+    if plan.output.class_column is not None:
+        faults.append(Fault("output.class_column", "is published and no quasi-identifier.", "Leave it out."))
     if plan.data.on_missing == "any":
         faults.append(Fault("data.on_missing", "any does not go with differential privacy.", "Use category or drop."))
     return faults
 
 
-def _level_faults(plan: Plan, method: SafePub, promise: "DifferentialPrivacy") -> list[Fault]:
+def _level_faults(plan: RequestedPlan, method: SafePub, promise: "DifferentialPrivacy") -> list[Fault]:
     """Faults of the levels: named for all quasi-identifiers, or drawn with a part of epsilon."""
     if not method.levels:
         do = "Name method.levels, or give privacy.search a share of epsilon."
@@ -52,14 +57,15 @@ def _level_faults(plan: Plan, method: SafePub, promise: "DifferentialPrivacy") -
     return faults
 
 
-def _column_faults(plan: Plan) -> list[Fault]:
-    """Faults of columns that would tell more than sampled classes do."""
+def _column_faults(plan: RequestedPlan) -> list[Fault]:
+    """Faults of columns that would tell more than sampled classes do: nothing else may be published."""
     faults = []
+    published = plan.columns.keys() - plan.withheld_columns - {*plan.quasi_identifiers}
     for name, column in plan.columns.items():
         at = f"columns.{name}"
-        if column.role in ("sensitive", "insensitive", "weight"):
+        if name in published:
             do = "Every published column must be a quasi-identifier with a hierarchy; withhold others (identifier)."
-            faults.append(Fault(at, f"is {column.role}: its values would be published as they are.", do))
+            faults.append(Fault(at, f"is {column.role} and published: its values tell which rows were drawn.", do))
         if column.role == "person":
             do = "The promise is about rows. Make one row of each person first, or leave the role out and say so."
             faults.append(Fault(at, "names persons, who may stand in several rows.", do))

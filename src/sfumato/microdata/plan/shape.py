@@ -9,15 +9,17 @@ from sfumato.microdata.plan.methods import METHOD
 from sfumato.microdata.plan.model import (
     ColumnPlan,
     Language,
+    OnInference,
     OtherRole,
     OutputPlan,
-    Plan,
+    RequestedPlan,
     UtilityPlan,
 )
 from sfumato.microdata.plan.policy_plan import POLICY
+from sfumato.shapes.paths import FilePath
 from sfumato.shapes.records import record_of
 from sfumato.shapes.release_plan import RELEASE
-from sfumato.shapes.shapes import Choice, Integer, Key, ListOf, MapOf, Record, Text
+from sfumato.shapes.shapes import Choice, Integer, Key, ListOf, MapOf, Record
 
 FILE = record_of(FilePlan, "a file, and how it is joined to others")
 COLUMN = record_of(ColumnPlan, "what a column is")
@@ -28,7 +30,9 @@ PLAN = Record(
         "version": Key(Integer(1, 1, "of the language of plans"), required=True),
         "data": Key(DATA),
         "policy": Key(POLICY),
-        "previous": Key(ListOf(Text(), about="folders of earlier releases of the same persons, relative to the plan")),
+        "previous": Key(
+            ListOf(FilePath(), about="folders of earlier releases of the same persons, relative to the plan")
+        ),
         "files": Key(MapOf(FILE, 1, "several files that are joined by keys, in place of data.source")),
         "columns": Key(MapOf(COLUMN, 1, "every column by its name: what it is, and how it may be published")),
         "other": Key(Choice(get_args(OtherRole), about="what columns are that the plan does not mention")),
@@ -38,9 +42,15 @@ PLAN = Record(
         "output": Key(OUTPUT),
         "utility": Key(UTILITY),
         "release": Key(RELEASE),
+        "on_inference": Key(
+            Choice(
+                get_args(OnInference),
+                about="where a guarantee fails once columns are read against each other: refuse the release, or warn",
+            )
+        ),
         "language": Key(Choice(get_args(Language), about="of the reports")),
     },
-    Plan,
+    RequestedPlan,
     about="plan of a microdata release",
 )
 # What a plan must say unless a policy chooses it.

@@ -3,18 +3,17 @@
 A plan is written by the shapes that read it, so what one part of a plan may be called is said in one place.
 """
 
-import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.models.k_anonymity import SetSizes
 from sfumato.microdata.plan.methods import Suppression
-from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.plan.model import RequestedPlan
 from sfumato.microdata.plan.policy_plan import POLICY_RECORD, PolicyPlan
 from sfumato.microdata.plan.shape import PLAN
 from sfumato.shapes.files import dumped
+from sfumato.shapes.paths import PlanPath
 from sfumato.shapes.shapes import Either, ListOf, MapOf, Record, Shape, Tagged
 
 # Builders of hierarchies, by class, and their names in a plan.
@@ -27,20 +26,17 @@ HIERARCHIES = {
     "AnyValue": "any",
     "HierarchyFile": "file",
 }
-# Keys whose value is a path, relative to the plan.
-PATHS = ("source", "path", "temp_folder", "key_file", "zip_population")
-PREVIOUS = PLAN.keys["previous"].shape
 
 
-def plan_dict(plan: Plan, folder: Path | None = None) -> dict[str, Any]:
+def plan_dict(plan: RequestedPlan, folder: Path | None = None) -> dict[str, Any]:
     """The plan in plain values, with what it left open filled in.
 
     Args:
         folder: Where the plan will lie; relative paths are made to start there.
     """
-    in_plan = _Writer(lambda path: _moved(path, plan.folder, folder))
+    in_plan = _Writer(plan.folder, folder)
     # The files of models were found from the plan's folder when it was read.
-    in_models = _Writer(lambda path: _moved(path, Path(), folder))
+    in_models = _Writer(Path(), folder)
     return {
         key: (in_models if key == "privacy" else in_plan).plain(spec.shape, getattr(plan, key))
         for key, spec in PLAN.keys.items()
@@ -48,16 +44,17 @@ def plan_dict(plan: Plan, folder: Path | None = None) -> dict[str, Any]:
     }
 
 
-def plan_text(plan: Plan, folder: Path | None = None) -> str:
+def plan_text(plan: RequestedPlan, folder: Path | None = None) -> str:
     """The plan as YAML."""
     return dumped(plan_dict(plan, folder), width=120)
 
 
 @dataclass(frozen=True, slots=True)
 class _Writer:
-    """Writes values as a plan has them; `moved` says where a path leads from the new place."""
+    """Writes values as a plan has them; a path that starts in one folder starts in another, where one is given."""
 
-    moved: Callable[[str], str]
+    old: Path
+    new: Path | None
 
     def plain(self, shape: Shape[Any], value: Any) -> Any:
         """A value in the form that its shape reads."""
@@ -70,8 +67,8 @@ class _Writer:
             return {str(size): k for size, k in value.entries}
         if isinstance(value, PolicyPlan):
             return self._record(POLICY_RECORD, value)
-        if shape is PREVIOUS:
-            return [self.moved(entry) for entry in value]
+        if isinstance(value, PlanPath):
+            return str(value) if self.new is None else value.moved(self.old, self.new)
         if isinstance(shape, ListOf):
             return [self.plain(shape.item, entry) for entry in value]
         if isinstance(shape, MapOf):
@@ -84,8 +81,7 @@ class _Writer:
         for key, spec in shape.keys.items():
             entry = getattr(value, shape.attribute(key))
             if entry is not None and entry not in ((), {}) and entry != SetSizes():
-                written = self.plain(spec.shape, entry)
-                entries[key] = self.moved(written) if key in PATHS else written
+                entries[key] = self.plain(spec.shape, entry)
         return entries
 
     def _one_of(self, shape: Either, value: Any) -> Any:
@@ -94,10 +90,3 @@ class _Writer:
         if isinstance(value, str | float):
             return value
         return self.plain(next(option for _, option in shape.options if isinstance(option, Record | Tagged)), value)
-
-
-def _moved(path: str, old: Path, new: Path | None) -> str:
-    """A path that was relative to one folder, relative to another; the address of a table stays as it is."""
-    if new is None or "://" in path:
-        return path
-    return Path(os.path.relpath(old / path, new)).as_posix()

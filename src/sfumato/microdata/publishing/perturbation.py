@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from sfumato.dataclass import dataclass
 from sfumato.shapes.parts import plan_part
+from sfumato.shapes.paths import PlanPath
 from sfumato.shapes.records import Note, record_of
 from sfumato.shapes.shapes import Choice, Conversion, Either, Integer, MapOf, Number
 
@@ -138,9 +139,9 @@ class Pseudonym:
     """
 
     kind: Annotated[Literal["keyed", "format"], Note("a token, or a text of the same format")]
-    key_file: Annotated[str | None, Note("file of the key, relative to the plan; drawn for the release without it")] = (
-        None
-    )
+    key_file: Annotated[
+        PlanPath | None, Note("file of the key, relative to the plan; drawn for the release without it")
+    ] = None
     domain: Annotated[str, Note("who works with these pseudonyms, for what")] = "release"
     name: ClassVar[str] = "pseudonym"
     repeats: ClassVar[bool] = True

@@ -3,9 +3,9 @@
 A range `[low–high]` holds every value from its low end to its high one; a day, month or year at its end is held whole.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
-from decimal import Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Literal, Protocol
 
 import numpy as np
@@ -15,11 +15,14 @@ from sfumato.dataclass import dataclass
 from sfumato.hierarchies.dates import Dates
 from sfumato.hierarchies.intervals import Intervals
 from sfumato.hierarchies.moments import directives, read_moments
-from sfumato.hierarchies.types import numerals, plain
+from sfumato.hierarchies.types import exact, numerals, plain
 from sfumato.microdata.plan.model import ColumnPlan
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+Longer = Mapping[int, Decimal]
+NONE_LONGER: Longer = {}
 Period = Literal["D", "M", "Y"]
 _ISO = "%Y-%m-%d"
 _OPEN, _DASH, _CLOSE = "[", "–", "]"
@@ -29,20 +32,26 @@ _UNIX_ORDINAL = 719163
 # So many steps a column may have at most, counted from zero: floating numbers tell them apart for certain.
 _MOST_DIGITS = 11
 _NEAR = 1e-4
+# What multiplication rounds off is less than _NEAR below this product.
+_SURE = 1e11
 _FARTHEST = 2.0**62
+_MANY_DIGITS = Context(prec=400)
 _YEARS = (100, 10, 5, 2, 1)
 _MONTHS = (1200, 120, 60, 12, 6, 3, 1)
 _DAYS = (10, 5, 2, 1)
 
 
 class Grid(Protocol):
-    """Steps of equal worth, numbered."""
+    """Steps of equal worth, numbered.
 
-    def below(self, numbers: Floats) -> Ints:
+    Where numbers become steps, `longer` has the exact ones by place that floating-point numbers do not represent.
+    """
+
+    def below(self, numbers: Floats, longer: Longer = ...) -> Ints:
         """The last step that is not above each number."""
         ...
 
-    def above(self, numbers: Floats) -> Ints:
+    def above(self, numbers: Floats, longer: Longer = ...) -> Ints:
         """The first step that is not below each number."""
         ...
 
@@ -70,15 +79,31 @@ class NumberGrid:
 
     decimals: int
 
-    def below(self, numbers: Floats) -> Ints:
-        return np.floor(self._scaled(numbers) + _NEAR).astype(np.int64)
+    def below(self, numbers: Floats, longer: Longer = NONE_LONGER) -> Ints:
+        return self._steps(numbers, longer, np.floor, ROUND_FLOOR)
 
-    def above(self, numbers: Floats) -> Ints:
-        return np.ceil(self._scaled(numbers) - _NEAR).astype(np.int64)
+    def above(self, numbers: Floats, longer: Longer = NONE_LONGER) -> Ints:
+        return self._steps(numbers, longer, np.ceil, ROUND_CEILING)
 
-    def _scaled(self, numbers: Floats) -> Floats:
+    def has(self, numbers: Floats) -> Mask:
+        """Which numbers are steps, exactly."""
+        steps = np.rint(numbers * 10.0**self.decimals)
+        values = steps / 10.0**self.decimals if self.decimals >= 0 else steps * 10.0**-self.decimals
+        return np.asarray((values == numbers) & (np.abs(steps) < _SURE))
+
+    def _steps(self, numbers: Floats, longer: Longer, rounded: Callable[[Floats], Floats], rounding: str) -> Ints:
+        """The steps of numbers; those that lie too near to a step for multiplication are taken as they are written."""
+        scaled = numbers * 10.0**self.decimals
+        nearest = np.rint(scaled)
+        are_steps = self.has(numbers)
         # A value that is coded may be larger than any step: it is no end of anything.
-        return np.clip(numbers * 10.0**self.decimals, -_FARTHEST, _FARTHEST)
+        steps = np.clip(np.where(are_steps, nearest, rounded(scaled)), -_FARTHEST, _FARTHEST).astype(np.int64)
+        unsure = ~are_steps & ((np.abs(scaled - nearest) < _NEAR) | ~(np.abs(scaled) < _SURE))
+        unsure[[*longer]] = True
+        for place in np.flatnonzero(unsure & (np.abs(scaled) < _FARTHEST)).tolist():
+            written = longer.get(place) or exact(float(numbers[place]))
+            steps[place] = int(written.scaleb(self.decimals, _MANY_DIGITS).to_integral_value(rounding))
+        return steps
 
     def roundest(self, low: int, high: int) -> int:
         largest = len(str(max(abs(low), abs(high))))
@@ -104,12 +129,13 @@ class DateGrid:
     period: Period
     format: str
 
-    def below(self, numbers: Floats) -> Ints:
+    def below(self, numbers: Floats, longer: Longer = NONE_LONGER) -> Ints:
+        del longer  # days are represented exactly
         days = (np.floor(numbers).astype(np.int64) - _UNIX_ORDINAL).astype("M8[D]")
         return days.astype(f"M8[{self.period}]").astype(np.int64)
 
-    def above(self, numbers: Floats) -> Ints:
-        return self.below(numbers)
+    def above(self, numbers: Floats, longer: Longer = NONE_LONGER) -> Ints:
+        return self.below(numbers, longer)
 
     def roundest(self, low: int, high: int) -> int:
         if self.period == "Y":
@@ -175,13 +201,10 @@ def _grid_of_dates(hierarchy: Dates) -> DateGrid:
 
 
 def number_grid(numbers: Floats) -> NumberGrid:
-    """The coarsest grid on which all numbers lie, as far as floating numbers tell them apart."""
+    """The coarsest grid on which all numbers lie, or the finest one whose steps floating-point numbers represent."""
     most = _MOST_DIGITS - len(str(int(np.abs(numbers).max(initial=0.0))))
-    for decimals in range(most):
-        scaled = numbers * 10.0**decimals
-        if (np.abs(scaled - np.rint(scaled)) < _NEAR).all():
-            return NumberGrid(decimals)
-    return NumberGrid(most)
+    grids = map(NumberGrid, range(most))
+    return next((grid for grid in grids if grid.has(numbers).all()), NumberGrid(most))
 
 
 def range_text(low: str | None, high: str | None) -> str:

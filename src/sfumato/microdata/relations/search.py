@@ -16,7 +16,6 @@ from sfumato.errors import UnattainableError
 from sfumato.microdata.methods.time_limit import Deadline
 from sfumato.microdata.models.classes import Classes, Mask, histogram
 from sfumato.microdata.models.model import Model
-from sfumato.microdata.models.persons import failing_by_persons, reached_by_persons
 from sfumato.microdata.relations.fingerprints import groups_of
 from sfumato.microdata.relations.rows import Relations
 
@@ -91,7 +90,7 @@ class Search:
         classes = self.relations.classes(groups, number)
         failing = np.zeros(number, bool)
         for model in self.models:
-            failing |= failing_by_persons(model, classes, self.relations.whole)
+            failing |= model.failing(classes, self.relations.whole)
         withheld = failing[groups]
         kept = np.flatnonzero(~failing)
         losses = tuple(self._losses(levels, withheld))
@@ -156,4 +155,4 @@ def _reached(model: Model, classes: Classes, relations: Relations, kept: int) ->
         contents[name] = histogram(
             content.owners[inside], content.values[inside], content.counts[inside], kept, content.size
         )
-    return reached_by_persons(model, Classes(classes.sizes[:kept], contents, counts_persons=True), relations.whole)
+    return model.reached(Classes(classes.sizes[:kept], contents, counts_persons=True), relations.whole)

@@ -9,7 +9,7 @@ from typing import Any
 from sfumato.errors import DataError, PlanError
 from sfumato.folders import make_private, write_text
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.plan.resolve import released_plan
 from sfumato.pipelines.attacks.attack import AttackReport, attack
 from sfumato.pipelines.release_folder import HANDED_OUT, Release
 from sfumato.pipelines.stages import sealing
@@ -31,7 +31,7 @@ def attacked(release: Release, raw: Any = None, **options: Any) -> Release:
         PlanError: The plan names no file.
     """
     if raw is None or (isinstance(raw, str) and "://" in raw):
-        raw = source_of(release.plan)
+        raw = source_of(release.resolved)
     report = attack(release, raw, **options)
     details = {**release.report.details, "attack": report.to_dict()}
     return replace(release, report=replace(release.report, details=details))
@@ -44,11 +44,11 @@ def source_of(plan: Plan) -> Path:
         PlanError: It names none, or a table of a database.
     """
     source = plan.data.source
-    if source is None or "://" in source:
+    if source is None or source.is_address:
         raise PlanError(
             "the plan names no file of raw rows to attack with.", "Give them: sfumato attack DIR --raw FILE.", "raw"
         )
-    return plan.folder / source
+    return source.within(plan.folder)
 
 
 def raw_of(release: Path) -> Path:
@@ -60,7 +60,7 @@ def raw_of(release: Path) -> Path:
     if not (release / "plan.yaml").exists():
         raise PlanError(f"{release.name} is no release folder.", "Give the raw rows behind it: --raw FILE.", "raw")
     sealing.check_single(release)
-    return source_of(read_plan(release / "plan.yaml"))
+    return source_of(released_plan(release))
 
 
 def add_to_folder(folder: Path, report: AttackReport) -> None:
@@ -73,7 +73,7 @@ def add_to_folder(folder: Path, report: AttackReport) -> None:
     try:
         texts = {name: (folder / name).read_text(encoding="utf-8") for name in REPORTS if (folder / name).exists()}
         content = json.loads(texts["report.json"])
-        language = read_plan(folder / "plan.yaml").language
+        language = released_plan(folder).language
     except (OSError, ValueError, KeyError):
         raise DataError(
             f"{folder.name} holds no report.json of a release.", "Name the folder of a release.", "no-report"

@@ -20,8 +20,9 @@ from sfumato.microdata.attacks.coded_texts import CodedTexts
 from sfumato.microdata.attacks.labels import Text
 from sfumato.microdata.attacks.rows import Columns, codes_of
 from sfumato.microdata.data_plan import DataPlan
-from sfumato.microdata.plan.model import Plan, located
+from sfumato.microdata.plan.model import Plan, RequestedPlan, located
 from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.plan.resolve import released_plan, resolve
 from sfumato.pipelines.release_folder import Release
 from sfumato.pipelines.stages import sealing
 
@@ -49,18 +50,21 @@ def target_of(release: Any, plan: Any = None) -> Target:
     if isinstance(release, Release):
         published = cast("PublishedRows", release.published)
         rows = {name: CodedTexts.of(published.texts(name)) for name in release.published.columns}
-        return Target(rows, release.plan if plan is None else read_plan(plan), release.report.to_dict())
+        return Target(
+            rows, release.resolved if plan is None else resolve(read_plan(plan), rows), release.report.to_dict()
+        )
     path = Path(release) if isinstance(release, str | Path) else None
     if path is None or not (path / "plan.yaml").exists():
         asked = None if plan is None else read_plan(plan)
-        return Target(others_texts(release if path is None else path, asked), asked)
-    own = read_plan(path / "plan.yaml") if plan is None else read_plan(plan)
+        rows = others_texts(release if path is None else path, asked)
+        return Target(rows, None if asked is None else resolve(asked, rows))
+    own = released_plan(path) if plan is None else resolve(read_plan(plan))
     sealing.check_single(path)
     report = json.loads((path / "report.json").read_text(encoding="utf-8"))
     return Target(others_texts(sealing.data_of(path), own, own.output.quotes_formulas), own, report, path)
 
 
-def others_texts(data: Any, plan: Plan | None = None, quotes: bool = False) -> dict[str, CodedTexts]:
+def others_texts(data: Any, plan: RequestedPlan | None = None, quotes: bool = False) -> dict[str, CodedTexts]:
     """All rows of a file that others wrote, or a release: perhaps not as the plan's source is written.
 
     The plan's separator is taken where the file has it, or else found out; formulas may be quoted there.
@@ -86,7 +90,7 @@ def _read(engine: Any) -> dict[str, CodedTexts]:
         return {name: CodedTexts.of(engine.texts(name)) for name in engine.columns if name not in textless}
 
 
-def _separator(path: Path, plan: Plan | None) -> str | None:
+def _separator(path: Path, plan: RequestedPlan | None) -> str | None:
     """The plan's separator, where the first line of a file has it."""
     wanted = None if plan is None else plan.data.separator
     if wanted is None or not path.is_file():
@@ -95,7 +99,7 @@ def _separator(path: Path, plan: Plan | None) -> str | None:
         return wanted if wanted.encode() in stream.readline() else None
 
 
-def _in_points(columns: dict[str, CodedTexts], plan: Plan | None) -> dict[str, CodedTexts]:
+def _in_points(columns: dict[str, CodedTexts], plan: RequestedPlan | None) -> dict[str, CodedTexts]:
     """Columns with a point in their numbers, whatever mark the file has, so that files of both kinds are compared.
 
     Values that a plan reads with their commas are left: its hierarchies have them so.

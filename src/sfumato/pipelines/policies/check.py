@@ -13,6 +13,7 @@ from sfumato.errors import PlanError
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.plan.resolve import resolve
 from sfumato.pipelines.policies.attack_evidence import measure_attacks
 from sfumato.pipelines.policies.files import opened, people_of
 from sfumato.pipelines.policies.rows_evidence import measure_rows, profiles_of, roles_of
@@ -83,9 +84,10 @@ def check(
     setting = Setting(today or date.today(), people_of(population), code_column)
     with closing(opened(data if file is None else file, reading, quotes)) as engine:
         profiles = profiles_of(engine)
-        roles = roles_of(engine, profiles, plan_read, quasi_identifiers, sensitive)
-        measured, remarks = measure_rows(engine, profiles, roles, setting, plan_read)
-    measured |= measure_attacks(chosen, data if path is None else path, roles, plan_read, raw, control)
+        resolved = None if plan_read is None else resolve(plan_read, engine.columns)
+        roles = roles_of(engine, profiles, resolved, quasi_identifiers, sensitive)
+        measured, remarks = measure_rows(engine, profiles, roles, setting, resolved)
+    measured |= measure_attacks(chosen, data if path is None else path, roles, resolved, raw, control)
     verdict = judge_policy(chosen, measured, attested or {}, remarks)
     siblings = sealing.remark_on_siblings(data)
     return _of_one_file(verdict, siblings) if siblings else verdict

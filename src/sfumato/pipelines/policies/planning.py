@@ -7,7 +7,7 @@ from typing import Any
 
 from sfumato.engines.engine import Engine
 from sfumato.errors import PlanError, PromiseError
-from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.write import plan_dict
 from sfumato.pipelines.policies.files import people_of
@@ -26,7 +26,7 @@ METHOD = {"name": "optimal", "suppression": 0.02}
 K = 5
 
 
-def policy_of(plan: Plan) -> Policy | None:
+def policy_of(plan: RequestedPlan) -> Policy | None:
     """The policy that a plan names, with the plan's values.
 
     Raises:
@@ -40,7 +40,7 @@ def policy_of(plan: Plan) -> Policy | None:
     return policy
 
 
-def with_policy(plan: Plan, source: Engine, looking: Looking | None = None) -> Plan:
+def with_policy(plan: RequestedPlan, source: Engine, looking: Looking | None = None) -> RequestedPlan:
     """The plan with what its policy chooses: columns that it does not mention, promises and method that it lacks.
 
     Args:
@@ -63,7 +63,7 @@ def with_policy(plan: Plan, source: Engine, looking: Looking | None = None) -> P
     return _kept(read, plan)
 
 
-def _kept(read: Plan, plan: Plan) -> Plan:
+def _kept(read: RequestedPlan, plan: RequestedPlan) -> RequestedPlan:
     """A plan that was read again, with what is no part of its text."""
     from dataclasses import replace
 
@@ -111,10 +111,10 @@ def _with_one_quasi_identifier(whole: dict[str, Any]) -> dict[str, Any]:
     return whole | {"columns": {**columns, first: chosen}}
 
 
-def setting_of(plan: Plan) -> Setting:
+def setting_of(plan: RequestedPlan) -> Setting:
     """What rows are judged by, as the plan says it."""
     assert plan.policy is not None
-    people = None if plan.policy.zip_population is None else people_of(plan.folder / plan.policy.zip_population)
+    people = None if plan.policy.zip_population is None else people_of(plan.policy.zip_population.within(plan.folder))
     return Setting(date.today(), people, plan.policy.code_column)
 
 

@@ -11,7 +11,7 @@ from sfumato.engines.order import PERSONS_FILE, record_key
 from sfumato.engines.written.person_record import record_of, write_record
 from sfumato.errors import PlanError
 from sfumato.folders import write_text
-from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.plan.resolve import released_plan
 from sfumato.pipelines.previous.folders import ERASED, ERASED_TOO, Contents, Values, read_release
 from sfumato.pipelines.relations.folder import KEYS_FILE
 from sfumato.pipelines.stages import sealing
@@ -55,7 +55,7 @@ def erase(person: str, folders: Sequence[str | Path]) -> Erasure:
 def _erased(person: str, folder: Path) -> int:
     if not (folder / "plan.yaml").exists():
         raise PlanError(f"{folder.name} is no release folder.", "Name folders of sfumato anonymize.", "previous")
-    plan = read_plan(folder / "plan.yaml")
+    plan = released_plan(folder)
     if plan.files:
         raise PlanError(
             f"{folder.name} is a release of several files, which keeps no record of persons.",

@@ -15,7 +15,7 @@ from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.histories import History
 from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.plan.resolve import released_plan
 from sfumato.pipelines.stages import sealing
 
 # What the key of an erased person begins with: such rows have no history. Of a person's rows in one class the first has
@@ -57,7 +57,7 @@ def read_release(folder: Path, quasi_identifiers: Sequence[str], promised: Seque
         if not (folder / name).exists():
             what = f"previous: {folder.name} is no release folder: it has no {name}."
             raise PlanError(what, "Name folders that sfumato anonymize wrote.", "previous")
-    plan = read_plan(folder / "plan.yaml")
+    plan = released_plan(folder)
     if plan.person is None or not (folder / PERSONS_FILE).exists():
         raise PlanError(
             f"previous: {folder.name} keeps no record of its persons ({PERSONS_FILE}).",
@@ -150,7 +150,7 @@ def whole_chain(folders: Sequence[Path]) -> list[Path]:
     Raises:
         PlanError: One is: the comparison with it would be left out.
     """
-    plans = {folder: read_plan(folder / "plan.yaml") for folder in folders if (folder / "plan.yaml").exists()}
+    plans = {folder: released_plan(folder) for folder in folders if (folder / "plan.yaml").exists()}
     for folder, plan in plans.items():
         for entry, seal in zip(plan.previous, _seals(folder, len(plan.previous)), strict=True):
             if not _among(folder / entry, seal, folders):

@@ -54,7 +54,7 @@ def placed_beside(plan: Plan, source: Engine) -> Placed:
         PlanError: An earlier folder cannot be used.
         UnattainableError: Nobody can be placed.
     """
-    folders = whole_chain([plan.folder / entry for entry in plan.previous])
+    folders = whole_chain([entry.within(plan.folder) for entry in plan.previous])
     releases = read_chain(folders, plan.quasi_identifiers, plan.promise_columns)
     kept = _with_levels(plan, releases[-1])
     secret = releases[0].secret
@@ -64,7 +64,7 @@ def placed_beside(plan: Plan, source: Engine) -> Placed:
     withheld = sorted(text for text in contents if keys[text] in placement.withheld)
     chosen = with_repeated_draws(replace(kept, person_secret=secret), [release.folder for release in releases])
     # In the order of the plan, whose entries they belong to.
-    seals = [seal_of(plan.folder / entry) for entry in plan.previous]
+    seals = [seal_of(entry.within(plan.folder)) for entry in plan.previous]
     figures = {"releases": len(releases), "withheld_persons": len(placement.withheld), "seals": seals}
     return Placed(chosen, without(source, plan.person or "", withheld), tuple(releases), figures)
 

@@ -17,7 +17,7 @@ from sfumato.engines.engine import PublishedRows
 from sfumato.engines.order import PERSON, recorded
 from sfumato.errors import Fault, PlanError, UnattainableError
 from sfumato.microdata.plan.model import ColumnPlan, Plan
-from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.plan.resolve import released_plan
 from sfumato.microdata.publishing.perturbation import Noise, Perturbation, Pram, Pseudonym
 from sfumato.microdata.publishing.plan import PublishPlan
 from sfumato.pipelines.previous.folders import opened_release
@@ -64,7 +64,7 @@ DRAWN_AGAIN = "Use noise, pram or shift_days, each without group or strata, and 
 
 
 def _plan_of(folder: Path) -> Plan:
-    return read_plan(folder / "plan.yaml")
+    return released_plan(folder)
 
 
 def _as_planned(operation: Perturbation) -> Perturbation:

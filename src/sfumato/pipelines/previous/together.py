@@ -8,7 +8,7 @@ from typing import Any
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, UnattainableError
 from sfumato.microdata.histories import judge_histories
-from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.plan.resolve import released_plan
 from sfumato.microdata.verdict import Verdict
 from sfumato.pipelines.previous.folders import joint_k, opened_release, read_chain
 from sfumato.pipelines.previous.repeated_draws import check_drift
@@ -72,7 +72,7 @@ def verify_together(folders: Sequence[str | Path]) -> JointVerdict:
     """Judge release folders of the same persons, the first one first."""
     paths = [Path(folder) for folder in folders]
     verdicts = {path.name: verify(path) for path in paths}
-    plans = [read_plan(path / "plan.yaml") for path in paths]
+    plans = [released_plan(path) for path in paths]
     k = joint_k(plans)
     try:
         releases = read_chain(paths, plans[0].quasi_identifiers, plans[0].promise_columns)

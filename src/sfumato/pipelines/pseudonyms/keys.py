@@ -59,7 +59,7 @@ def exposed_keys(plan: Plan) -> tuple[str, ...]:
     """A warning where others than their owner may read the key files that a plan names."""
     named = [operation.key_file for operation in plan.pseudonyms.values()]
     named += [file.key_file for file in plan.files.values()]
-    paths = {plan.folder / name for name in named if name is not None}
+    paths = {name.within(plan.folder) for name in named if name is not None}
     # Only where rights are kept as in POSIX do they say anything.
     exposed = sorted(path.name for path in paths if os.name == "posix" and path.stat().st_mode & 0o077)
     return (EXPOSED.format(names=", ".join(exposed)),) if exposed else ()
@@ -78,7 +78,7 @@ def keys_of(plan: Plan, folder: Path | None = None) -> dict[str, PseudonymKey]:
     keys = {}
     for name, operation in plan.pseudonyms.items():
         if operation.key_file is not None:
-            key = read_key(plan.folder / operation.key_file)
+            key = read_key(operation.key_file.within(plan.folder))
             if operation.domain not in ("release", key.domain):
                 what = f'columns.{name}.publish.pseudonym: the key is for the domain "{key.domain}".'
                 raise PlanError(what, "Name that domain, or the key of this one.", "key")

@@ -12,7 +12,7 @@ from sfumato.engines.engine import Reading
 from sfumato.engines.written.formulas import open_published
 from sfumato.errors import DataError, PlanError, did_you_mean
 from sfumato.microdata.data_plan import DataPlan
-from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.plan.resolve import released_plan
 from sfumato.microdata.pseudonyms.key import PseudonymKey
 from sfumato.microdata.pseudonyms.pseudonyms import pseudonyms_of
 from sfumato.pipelines.pseudonyms.keys import KEY_FILE, PRIVATE, read_key
@@ -43,10 +43,10 @@ def reveal(
         DataError: A text is no pseudonym.
     """
     folder = Path(release)
-    plan = read_plan(folder / "plan.yaml")
+    plan = released_plan(folder)
     name = _column(list(plan.pseudonyms), column)
     operation = plan.pseudonyms[name]
-    own = folder / KEY_FILE if operation.key_file is None else plan.folder / operation.key_file
+    own = folder / KEY_FILE if operation.key_file is None else operation.key_file.within(plan.folder)
     path = own if key is None else Path(key)
     secret_key = read_key(path)
     if secret_key.fingerprint != _fingerprint(folder, name):

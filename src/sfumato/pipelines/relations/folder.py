@@ -8,8 +8,9 @@ from typing import Any, cast
 
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import FrameHolder, PublishedRows
-from sfumato.engines.written.formulas import separator_of
+from sfumato.engines.written.formulas import quote_formulas, separator_of
 from sfumato.folders import Scratch, link, staged
+from sfumato.microdata.plan.building import Plan as RequestedPlan
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.write import plan_dict, plan_text
 from sfumato.pipelines.pseudonyms.keys import write_private
@@ -24,11 +25,16 @@ KEYS_FILE = "keys.json"
 class FilesRelease:
     """What was released: the published rows of each file, and what is known of them."""
 
-    plan: Plan
+    resolved: Plan
     published: Mapping[str, PublishedRows]
     figures: Mapping[str, Any]
     keys: Mapping[str, Mapping[str, str]]
     workspace: Scratch | None = None
+
+    @property
+    def plan(self) -> RequestedPlan:
+        """The plan as it was carried out, to go on from: its steps hand over new plans."""
+        return RequestedPlan.of(self.resolved)
 
     @property
     def data(self) -> dict[str, Any]:
@@ -59,19 +65,21 @@ class FilesRelease:
         with staged(place) as stage:
             seals = {}
             for name, rows in self.published.items():
-                target = stage / f"{name}.{self.plan.output.format}"
-                _write(rows, target, self.plan)
+                target = stage / f"{name}.{self.resolved.output.format}"
+                _write(rows, target, self.resolved)
+                if self.resolved.output.quotes_formulas:
+                    quote_formulas(target, rows.columns, separator_of(rows, self.resolved.data.separator))
                 seals[name] = sha256(target.read_bytes()).hexdigest()
-            write_private(stage / "plan.yaml", plan_text(self.plan, home or place))
+            write_private(stage / "plan.yaml", plan_text(self.resolved, home or place))
             write_private(stage / "report.json", json.dumps({**self.figures, "sha256": seals}, indent=2) + "\n")
-            write_private(stage / "report.html", html(self.plan, self.figures))
+            write_private(stage / "report.html", html(self.resolved, self.figures))
             write_private(stage / "recoding.json", readable(self._recoding(home or place), ensure_ascii=True) + "\n")
             write_private(stage / KEYS_FILE, readable(self.keys) + "\n")
         return place
 
     def _recoding(self, folder: Path) -> dict[str, Any]:
-        secret = {"secret": self.plan.secret} if self.plan.seed is None else {}
-        return {"kind": "files", "levels": self.figures["levels"], "plan": plan_dict(self.plan, folder)} | secret
+        secret = {"secret": self.resolved.secret} if self.resolved.seed is None else {}
+        return {"kind": "files", "levels": self.figures["levels"], "plan": plan_dict(self.resolved, folder)} | secret
 
 
 def _write(rows: Any, target: Path, plan: Plan) -> None:

@@ -15,7 +15,7 @@ from sfumato.engines.engine import Engine, Reading
 from sfumato.microdata.column_codes import code_texts
 from sfumato.microdata.counts.frequencies import meaning_of
 from sfumato.microdata.models.classes import Classes, histogram
-from sfumato.microdata.models.persons import failing_by_persons, reached_by_persons
+from sfumato.microdata.models.model import evaluate
 from sfumato.microdata.plan.files import key_columns, parents_first
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import STAR
@@ -68,10 +68,11 @@ def judge_joined(plan: Plan, published: Mapping[str, Engine]) -> JoinedVerdict:
     whole = _classes(plan, [("", values) for _, values in persons])
     reached = []
     for model in plan.privacy:
-        failing = failing_by_persons(model, classes, whole) if persons else np.ones(1, bool)
-        if failing.any():
-            faults.append(f"{model.name}: {int(failing.sum())} groups of persons do not keep it.")
-        reached.append(reached_by_persons(model, classes, whole) if persons else 0.0)
+        satisfied, figure = evaluate(model, classes, whole) if persons else (False, 0.0)
+        failing = model.failing(classes, whole) if persons else np.ones(1, bool)
+        if failing.any() or not satisfied:
+            faults.append(f"{model.name}: {max(int(failing.sum()), 1)} groups of persons do not keep it.")
+        reached.append(figure)
     faults += [fault for name in names for fault in _withheld(plan, name, published[name])]
     faults += [fault for name in names for fault in _with_codes(plan, name, published[name])]
     sizes = classes.sizes

@@ -23,8 +23,9 @@ from sfumato.hierarchies.ladder import make_ladder
 from sfumato.microdata.counts.frequencies import Coding
 from sfumato.microdata.counts.tallies import Tally
 from sfumato.microdata.perturbation.shift import shifted
-from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.plan.resolve import resolve
 from sfumato.microdata.recoding.recoding import ClassRecoding, Handling
 from sfumato.microdata.relations.rows import Relations
 from sfumato.microdata.relations.search import Placement, Search
@@ -46,7 +47,7 @@ STABLE_KEYS = (
 
 def anonymize_files(
     data: Mapping[str, Any] | None,
-    plan: Plan | Mapping[str, Any] | str | Path,
+    plan: RequestedPlan | Mapping[str, Any] | str | Path,
     *,
     engine: EngineName | None = None,
     workspace: Path | None = None,
@@ -60,7 +61,7 @@ def anonymize_files(
         PlanError, DataError, UnattainableError, EngineError: See each; nothing is published then.
     """
     begin = perf_counter()
-    resolved = read_plan(plan).with_secret()
+    resolved = resolve(read_plan(plan))
     with ExitStack() as stack:
         opened = open_files(data, resolved, engine)
         resolved = _with_separator(resolved, opened)
@@ -142,7 +143,7 @@ def _key_secret(file: OpenFile, plan: Plan) -> str:
     """
     if file.file.key_file is None:
         return plan.secret
-    return read_key(plan.folder / file.file.key_file).part(f"keys of {file.name}", 32).hex()
+    return read_key(file.file.key_file.within(plan.folder)).part(f"keys of {file.name}", 32).hex()
 
 
 def _publish(

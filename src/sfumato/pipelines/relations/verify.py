@@ -5,6 +5,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.written.formulas import open_published
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.verdict import Promise, Verdict
@@ -42,7 +43,7 @@ def _joined(folder: Path, plan: Plan) -> JoinedVerdict:
         published: dict[str, DuckDBEngine] = {}
         for name in plan.files:
             path = folder / f"{name}.{plan.output.format}"
-            published[name] = engine = DuckDBEngine(path, _as_written(plan), ())
+            published[name] = engine = open_published(path, _as_written(plan), plan.output.quotes_formulas)
             stack.callback(engine.close)
         return judge_joined(plan, published)
 

@@ -8,6 +8,7 @@ from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.measures.coded_columns import coded_column
 from sfumato.microdata.measures.value_shares import coded_shares, counted_shares
 from sfumato.microdata.plan.model import Plan
+from sfumato.microdata.recoding.recoding import tells_something
 from sfumato.pipelines.stages.reading import published_reading, reading_of
 from sfumato.pipelines.stages.shared_counts import SharedCounts
 
@@ -44,6 +45,10 @@ def sensitive_shares(
 
 
 def _texts(counted: TextCounts) -> Mapping[str | None, int]:
-    """How many rows have each text of a column."""
-    codes = zip(counted.codes[:, 0].tolist(), counted.counts.tolist(), strict=True)
-    return {counted.values[0][code]: count for code, count in codes}
+    """How many rows have each text of a column; a star is a missing value."""
+    rows: dict[str | None, int] = {}
+    for (code,), count in zip(counted.codes.tolist(), counted.counts.tolist(), strict=True):
+        text = counted.values[0][code]
+        told = text if tells_something(text) else None
+        rows[told] = rows.get(told, 0) + count
+    return rows

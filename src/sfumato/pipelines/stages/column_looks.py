@@ -15,6 +15,7 @@ class ColumnLooks:
         self.plan, self.source = plan, source
         self._profiles: dict[str, Profile] = {}
         self._suggestions: dict[str, Suggestion] = {}
+        self.repeated_names: tuple[str, ...] | None = None
 
     def readable(self, names: Sequence[str]) -> list[str]:
         """The columns whose values have texts."""

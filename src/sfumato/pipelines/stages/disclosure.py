@@ -1,7 +1,7 @@
 """Measuring what published rows disclose besides what was promised: counted from what was written."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from itertools import combinations
 from random import Random
 
@@ -31,6 +31,7 @@ from sfumato.microdata.measures.joint_telling import (
 )
 from sfumato.microdata.measures.telling import Tell, may_tell, tells
 from sfumato.microdata.plan.model import ColumnPlan, Plan, UtilityPlan
+from sfumato.microdata.plan.resolve import for_measuring
 from sfumato.microdata.recoding.recoding import Recoding
 from sfumato.pipelines.stages.reading import published_reading
 from sfumato.pipelines.stages.shared_counts import MOST_AT_ONCE, MOST_COLUMNS, SharedCounts, other_columns
@@ -78,6 +79,11 @@ class _Uniques:
         if of_persons is None:
             return unique_rows(text_counts, columns, missing, besides)
         return unique_rows(of_persons, columns, missing, besides, of_persons.columns[-1])
+
+    def counted(self, columns: tuple[str, ...]) -> TextCounts | None:
+        """Return the rows counted by some columns and the persons, who come last; None where they are not at hand."""
+        of_persons = self.rows_of_persons
+        return None if of_persons is None else counted_by(of_persons, (*columns, of_persons.columns[-1]))
 
     def by_several(self, text_counts: TextCounts) -> SeveralKnown:
         """What several columns single out that were counted together.
@@ -151,7 +157,11 @@ def disclosure(
         canonical, _ = typed(text_counts, plan)
         in_classes[name] = uniques.by(canonical, (name,), plan.quasi_identifiers).rows
         if name in plan.shown_sensitive:
-            figures[name] = attribute_figures(canonical, plan.quasi_identifiers, name, plan.data.missing, star_rows)
+            members = uniques.counted(columns)
+            of_persons = None if members is None else typed(members, plan)[0]
+            figures[name] = attribute_figures(
+                canonical, plan.quasi_identifiers, name, plan.data.missing, star_rows, of_persons
+            )
     unique, complete = _unique_rows(budget, published, recounted, by_column, plan, uniques)
     unmeasured.pairs = not complete
     kept = int(recoding.sizes[~recoding.suppressed].sum())
@@ -269,7 +279,8 @@ def _tells(holdings: Mapping[str, FrequencyTable], recoding: Recoding) -> Iterat
 def _holding(text_counts: TextCounts, plan: Plan, table: FrequencyTable, name: str) -> FrequencyTable:
     """The table with what its combinations hold of a further column."""
     columns = {other: plan.columns[other] for other in plan.quasi_identifiers} | {name: ColumnPlan("sensitive")}
-    return with_codings(text_counts, table.codings, Plan(columns, (), data=plan.data, utility=UtilityPlan(target=name)))
+    own = replace(for_measuring(plan, columns), utility=UtilityPlan(target=name))
+    return with_codings(text_counts, table.codings, own)
 
 
 def _unique_rows(

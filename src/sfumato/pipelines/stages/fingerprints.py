@@ -12,7 +12,7 @@ from sfumato.errors import UnattainableError
 from sfumato.microdata.counts.frequencies import DROPPED, FrequencyTable
 from sfumato.microdata.counts.persons import all_persons, by_plain_keys, combinations_of, value_codes
 from sfumato.microdata.models.classes import Classes, histogram
-from sfumato.microdata.models.persons import failing_by_persons, whole_by_persons
+from sfumato.microdata.models.persons import whole_by_persons
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import Recoding
 from sfumato.pipelines.stages.reading import reading_of
@@ -28,7 +28,7 @@ def check_fingerprints(plan: Plan, source: Engine, table: FrequencyTable, recodi
     """
     groups = _groups(plan, source, table, recoding)
     whole = whole_by_persons(table.whole)
-    broken = [model.name for model in plan.privacy if bool(failing_by_persons(model, groups, whole).any())]
+    broken = [model.name for model in plan.privacy if bool(model.failing(groups, whole).any())]
     if broken:
         raise UnattainableError(
             f"with keys, all rows of a person together break {' and '.join(broken)}: they tell some persons apart.",

@@ -5,14 +5,12 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from sfumato.engines.engine import Engine
-from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.microdata.counts.frequencies import FrequencyTable, value_of
 from sfumato.microdata.measures.disclosure import Disclosure
 from sfumato.microdata.measures.release import Measures
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.publishing.perturbation import SwapHouseholds
 from sfumato.microdata.recoding.missing_texts import AbsentTexts, absent_texts
-from sfumato.pipelines.stages.column_looks import ColumnLooks
 from sfumato.pipelines.stages.handling import changed_texts
 from sfumato.pipelines.stages.reading import reading_of
 from sfumato.pipelines.stages.shared_counts import other_columns
@@ -44,37 +42,6 @@ ONE_MERGED = (
     'One text of "{name}" is likely another spelling of another value (case, spaces, signs, zeros): both count, and '
     "are published, as one. To leave it, say spellings: keep under data."
 )
-
-
-def repeating_identifiers(looks: ColumnLooks) -> tuple[str, ...]:
-    """Warnings on identifiers that repeat as keys do: they may name persons, whom promises then do not count."""
-    names = () if looks.plan.person is not None else looks.plan.named("identifier")
-    if not names:
-        return ()
-    from sfumato.hierarchies.suggest.roles import may_name_persons
-
-    profiles = {name: looks.profile(name) for name in looks.readable(names)}
-    warnings = tuple(
-        f'The identifier "{name}" repeats: if it names a person, promises count rows where they should count '
-        "persons. Give it role: person."
-        for name, profile in profiles.items()
-        if may_name_persons(profile)
-    )
-    return warnings or _repeated_names(looks, profiles)
-
-
-def _repeated_names(looks: ColumnLooks, profiles: Mapping[str, Profile]) -> tuple[str, ...]:
-    """A warning where names of persons repeat and nothing says which rows are one person's."""
-    from sfumato.pipelines.suggesting.person_columns import repeated_names
-
-    suggestions = {name: looks.suggestion(name) for name in profiles}
-    if not any(suggestion.concept == "name" for suggestion in suggestions.values()):
-        return ()
-    known = {name: looks.profile(name) for name in looks.plan.quasi_identifiers}
-    suggestions |= {name: looks.suggestion(name) for name in known}
-    k = next((int(model.asked) for model in looks.plan.privacy if model.name == "k-anonymity"), 2)
-    note = repeated_names(looks.source, suggestions, {**profiles, **known}, k)
-    return (note,) if note else ()
 
 
 def merged_spellings(plan: Plan, table: FrequencyTable) -> tuple[str, ...]:

@@ -28,13 +28,12 @@ from sfumato.pipelines.stages.remarks import (
     decimal_points,
     matching_values,
     merged_spellings,
-    repeating_identifiers,
     risks_of_persons,
     telling_columns,
     tied_households,
     undone_swaps,
 )
-from sfumato.pipelines.stages.uncounted_persons import uncounted_persons
+from sfumato.pipelines.stages.uncounted_persons import repeated_persons, shared_identifiers, uncounted_persons
 from sfumato.version import __version__
 
 if TYPE_CHECKING:
@@ -121,6 +120,8 @@ def _further_figures(looks: ColumnLooks, outcome: Outcome) -> Iterator[tuple[str
         yield "counts_persons", True
     if uncounted := uncounted_persons(looks, outcome.table.rows):
         yield "persons_uncounted", [*uncounted]
+    elif shared := shared_identifiers(looks):
+        yield "shared_identifiers", [*shared]
     if allowed := levels_allowed(plan, outcome.table):
         yield "levels_allowed", allowed
     if coded := [*coded_columns(plan, source, outcome.table.rows)]:
@@ -140,7 +141,7 @@ def _remarks(looks: ColumnLooks, outcome: Outcome, withheld_rows: int) -> tuple[
     plan, source = looks.plan, looks.source
     table, result = outcome.table, outcome.result
     return (
-        *repeating_identifiers(looks),
+        *repeated_persons(looks),
         *tied_households(plan, source, table.rows),
         *undone_swaps(plan, source, table.rows),
         *telling_columns(outcome.disclosed, table.rows - withheld_rows),

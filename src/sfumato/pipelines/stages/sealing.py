@@ -14,7 +14,7 @@ from sfumato.engines.order import PERSONS_FILE
 from sfumato.errors import DataError, PlanError
 from sfumato.microdata.outcome import Report
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.plan.resolve import released_plan
 from sfumato.microdata.verdict import Verdict
 
 DATA = ("data.csv", "data.parquet")
@@ -35,7 +35,7 @@ def check_single(folder: Path) -> None:
         PlanError: It is one.
     """
     if (folder / "plan.yaml").exists():
-        refuse_several(folder, read_plan(folder / "plan.yaml"))
+        refuse_several(folder, released_plan(folder))
 
 
 def refuse_several(folder: Path, plan: Plan) -> None:
@@ -61,7 +61,7 @@ def remark_on_siblings(file: Any) -> str:
     if path is None or not path.is_file() or not (path.parent / "plan.yaml").exists():
         return ""
     try:
-        plan = read_plan(path.parent / "plan.yaml")
+        plan = released_plan(path.parent)
     except PlanError:
         return ""
     if path.stem not in plan.files:

@@ -26,15 +26,75 @@ def uncounted_persons(looks: ColumnLooks, rows: int) -> tuple[dict[str, Any], ..
     return tuple({"column": name, "rows_each": round(found[name], 2)} for name in order)
 
 
+def shared_identifiers(looks: ColumnLooks) -> tuple[dict[str, Any], ...]:
+    """Return the removed columns whose values several rows share, as those of persons do: their rows are counted each.
+
+    Returns:
+        Of each column, `rows` that share their value with others, of so many rows `looked_at`.
+    """
+    if looks.plan.person is not None:
+        return ()
+    named = bool(repeated_persons(looks))
+    profiles = {name: looks.profile(name) for name in looks.readable(looks.plan.named("identifier"))}
+    found = [
+        {"column": name, "rows": sum(rows for rows in one.counts.values() if rows > 1), "looked_at": one.rows}
+        for name, one in profiles.items()
+        if _repeats(looks, name, named)
+    ]
+    return tuple(sorted(found, key=lambda entry: -entry["rows"]))
+
+
+def _repeats(looks: ColumnLooks, name: str, named: bool) -> bool:
+    """Return whether the values of a removed column repeat as persons do; names repeat by chance, too.
+
+    Args:
+        named: Whether names of persons repeat more than that.
+    """
+    from sfumato.hierarchies.suggest.roles import may_name_persons
+
+    by_chance = looks.suggestion(name).concept == "name" and not named
+    return may_name_persons(looks.profile(name)) or (not by_chance and _may_denote(looks, name))
+
+
+def _may_denote(looks: ColumnLooks, name: str) -> bool:
+    """Return whether the values of a removed column repeat as those of persons can, whatever its name says."""
+    from sfumato.hierarchies.suggest.suggestion import Suggestion
+    from sfumato.pipelines.suggesting.constant_attributes import may_denote
+
+    return may_denote(looks.profile(name), Suggestion("identifier", "", concept=looks.suggestion(name).concept))
+
+
+def repeated_persons(looks: ColumnLooks) -> tuple[str, ...]:
+    """A warning where names of persons repeat and nothing says which rows are one person's; looked for once."""
+    if looks.repeated_names is None:
+        looks.repeated_names = _repeated_names(looks)
+    return looks.repeated_names
+
+
+def _repeated_names(looks: ColumnLooks) -> tuple[str, ...]:
+    from sfumato.pipelines.suggesting.person_columns import repeated_names
+
+    names = () if looks.plan.person is not None else looks.readable(looks.plan.named("identifier"))
+    profiles = {name: looks.profile(name) for name in names}
+    suggestions = {name: looks.suggestion(name) for name in profiles}
+    if not any(suggestion.concept == "name" for suggestion in suggestions.values()):
+        return ()
+    known = {name: looks.profile(name) for name in looks.plan.quasi_identifiers}
+    suggestions |= {name: looks.suggestion(name) for name in known}
+    k = next((int(model.asked) for model in looks.plan.privacy if model.name == "k-anonymity"), 2)
+    note = repeated_names(looks.source, suggestions, {**profiles, **known}, k)
+    return (note,) if note else ()
+
+
 def _naming_persons(looks: ColumnLooks, candidates: dict[str, Profile]) -> Iterator[str]:
     from sfumato.hierarchies.suggest.suggestion import Suggestion
-    from sfumato.pipelines.suggesting.constant_attributes import constant_within, may_denote
+    from sfumato.pipelines.suggesting.constant_attributes import constant_within
 
-    # Whatever it would be proposed as: the plan withholds it as what points to somebody.
-    own = {name: Suggestion("identifier", "", concept=looks.suggestion(name).concept) for name in candidates}
-    repeating = [name for name in own if may_denote(candidates[name], own[name])]
+    repeating = [name for name in candidates if _may_denote(looks, name)]
     if not repeating:
         return
+    # Whatever they would be proposed as: the plan withholds them as what points to somebody.
+    own = {name: Suggestion("identifier", "", concept=looks.suggestion(name).concept) for name in candidates}
     further = looks.readable([name for name in looks.plan.columns if name not in candidates])
     profiles = {**candidates, **{name: looks.profile(name) for name in further}}
     suggestions = {**{name: looks.suggestion(name) for name in further}, **own}

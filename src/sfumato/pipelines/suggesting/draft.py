@@ -120,6 +120,11 @@ class Draft:
             proposal.reasons[name] += _told_of_missing(codes)
         return proposal
 
+    @property
+    def known_names(self) -> set[str]:
+        """The quasi-identifiers."""
+        return {name for name, one in self.suggestions.items() if one.role == "quasi-identifier"}
+
     def known_columns(self) -> dict[str, Any]:
         """A plan of the quasi-identifiers alone: what others are published as is no matter for these."""
         return self._plan_of("quasi-identifier")

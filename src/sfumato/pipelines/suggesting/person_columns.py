@@ -13,6 +13,7 @@ from sfumato.hierarchies.suggest.suggestion import Suggestion
 from sfumato.hierarchies.suggest.words.concepts import WORDS
 from sfumato.hierarchies.suggest.words.person_names import share_of_full_names
 from sfumato.hierarchies.suggest.words.vocabulary import meanings_of
+from sfumato.pipelines.suggesting.constant_attributes import LASTING
 from sfumato.pipelines.suggesting.counted_rows import CountsRows
 
 Suggestions = Mapping[str, Suggestion]
@@ -148,8 +149,35 @@ def _share_in_one(source: CountsRows, finer: str, coarser: str) -> float:
     return sum(max(owners.values()) for owners in rows.values()) / max(text_counts.rows, 1)
 
 
+def with_named_persons(source: CountsRows, suggestions: Suggestions, profiles: Profiles) -> dict[str, Suggestion]:
+    """Return the suggestions with a column of full names as the persons, where these repeat and no column numbers them.
+
+    Persons of one name then count as one: less is promised of them, not more. Ages or sexes would have shown that rows
+    of one name are one person's, where they are; else the names repeat by chance.
+    """
+    if any(one.concept in LASTING for one in suggestions.values()):
+        return dict(suggestions)
+    rows, columns = _rows_of_names(source, suggestions, profiles)
+    full = [name for name in columns if share_of_full_names(profiles[name])]
+    name = next((name for name in full if profiles[name].present >= _REPEATED * profiles[name].distinct_keys), None)
+    if rows < _REPEATED or name is None:
+        return dict(suggestions)
+    known, profile = suggestions[name], profiles[name]
+    text = reasons.NAMELESS if profile.missing else reasons.PERSON
+    reason = text.format(why=known.reason.removesuffix(reasons.ADVICE), count=rows_each(profile))
+    named = replace(known, role="identifier" if profile.missing else "person", reason=reason, rank=1)
+    return dict(suggestions) | {name: named}
+
+
 def repeated_names(source: CountsRows, suggestions: Suggestions, profiles: Profiles, k: int) -> str | None:
-    """What is said where names of persons repeat and no column names the persons; nothing where they do not.
+    """What is said where names of persons repeat and no column names the persons; nothing where they do not."""
+    rows, columns = _rows_of_names(source, suggestions, profiles)
+    names = " and ".join(f'"{name}"' for name in columns)
+    return reasons.NAMES_REPEAT.format(names=names, count=f"{rows:.1f}", k=k) if rows >= _REPEATED else None
+
+
+def _rows_of_names(source: CountsRows, suggestions: Suggestions, profiles: Profiles) -> tuple[float, Sequence[str]]:
+    """Return the rows that have one name of a person, on average, and by which columns; 0 where persons are numbered.
 
     Many have the same name: without dates of birth, a number of a person in each row says more.
     """
@@ -158,13 +186,11 @@ def repeated_names(source: CountsRows, suggestions: Suggestions, profiles: Profi
     full = len(who) > 1 or any(share_of_full_names(profiles[name]) for name in who)
     person = any(suggestion.role == "person" for suggestion in suggestions.values())
     if person or not who or not (births or full) or next(iter(profiles.values())).rows > FEW_ROWS:
-        return None
+        return 0.0, ()
     if not births and any(_gives_each_row_a_person(profiles[name], one) for name, one in suggestions.items()):
-        return None
+        return 0.0, ()
     columns = (*who, *births[:1])
-    rows = _rows_of_a_person(source, columns, len(who))
-    names = " and ".join(f'"{name}"' for name in columns)
-    return reasons.NAMES_REPEAT.format(names=names, count=f"{rows:.1f}", k=k) if rows >= _REPEATED else None
+    return _rows_of_a_person(source, columns, len(who)), columns
 
 
 def _names_who(name: str, suggestion: Suggestion) -> bool:

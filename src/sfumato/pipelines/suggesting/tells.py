@@ -3,14 +3,19 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.suggest.reasons import COMPUTED, ONE_TOLD
 from sfumato.microdata.counts.frequencies import FrequencyTable, TextCounts, tables_of
 from sfumato.microdata.counts.parts import one_row_each
 from sfumato.microdata.measures.joint_telling import joint_tells, positions_of, private_tells
+from sfumato.microdata.measures.telling import ROWS_MORE
 from sfumato.microdata.measures.telling import tells as tells_of
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.plan.resolve import resolve
+from sfumato.microdata.release_check.read_back import RIGHT, USUAL
 from sfumato.pipelines.stages.reading import reading_of
 from sfumato.pipelines.suggesting.counted_rows import CountsRows
 
@@ -37,7 +42,7 @@ def tells_in(source: CountsRows, proposal: Mapping[str, Any], person: str | None
     Args:
         person: The column that names persons, if there is one: what all rows of a person repeat tells of nobody else.
     """
-    plan = read_plan(proposal)
+    plan = resolve(read_plan(proposal))
     if not plan.promise_columns:
         return {}
     columns = (*plan.quasi_identifiers, *plan.promise_columns)
@@ -50,10 +55,27 @@ def tells_in(source: CountsRows, proposal: Mapping[str, Any], person: str | None
     worst = (
         max(tells_of(table, name), key=lambda tell: tell.with_column, default=None) for name in plan.promise_columns
     )
-    told = {tell.column: tell.quasi_identifier for tell in worst if tell is not None}
+    told = dict(inferred_by_values(read)) | {tell.column: tell.quasi_identifier for tell in worst if tell is not None}
     one = {name: Telling(ONE_TOLD.format(other=other), other) for name, other in told.items()}
     alone = {name: telling for name in plan.promise_columns if (telling := one.get(name) or joint.get(name))}
     return alone | dict(_told_by_two(text_counts, plan, [*alone]))
+
+
+def inferred_by_values(table: FrequencyTable) -> Iterator[tuple[str, str]]:
+    """The sensitive columns of which some value is of one value of a quasi-identifier, with that.
+
+    An attacker who reads the release learns it where the quasi-identifier is generalized.
+    """
+    for name, content in table.sensitive.items():
+        for place, other in enumerate(table.columns):
+            known = table.codes[content.owners, place]
+            size = int(known.max(initial=0)) + 1
+            rows = np.bincount(content.values.astype(np.int64) * size + known, content.counts).astype(np.int64)
+            counts = np.append(rows, np.zeros(-len(rows) % size, np.int64)).reshape(-1, size)
+            total, usual = counts.sum(axis=1), counts.sum(axis=0) / max(counts.sum(), 1)
+            common = (total >= ROWS_MORE * counts.sum()) & (counts.max(axis=1) >= RIGHT * total)
+            if (common & (usual[counts.argmax(axis=1)] <= USUAL)).any():
+                yield name, other
 
 
 def _told_by_two(text_counts: TextCounts, plan: Plan, told: Sequence[str]) -> Iterator[tuple[str, Telling]]:

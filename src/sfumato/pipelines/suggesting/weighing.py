@@ -18,6 +18,7 @@ from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.plan.methods import Local, Suppression
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.plan.resolve import resolve
 from sfumato.pipelines.stages.reading import reading_of
 from sfumato.pipelines.suggesting.counted_rows import CountsRows
 
@@ -56,7 +57,7 @@ def better_withheld(
         members: How many persons the promises count, or rows where they count these.
         unknown: Those of which nobody can tell what they are: these need not lose less, as long as they lose no more.
     """
-    plan = read_plan(proposal)
+    plan = resolve(read_plan(proposal))
     text_counts = source.count(plan.quasi_identifiers, reading_of(plan))
     if text_counts.rows < _LEAST_ROWS or len(plan.quasi_identifiers) <= _LEAST_COLUMNS:
         return Withholding()
@@ -72,7 +73,7 @@ def spare_twins(
     Of a group the column is kept with which all lose least. A reader of all of them has what is left of the best one,
     so a group counts once.
     """
-    whole = read_plan(proposal)
+    whole = resolve(read_plan(proposal))
     text_counts = source.count(whole.quasi_identifiers, reading_of(whole))
     if text_counts.rows < _LEAST_ROWS:
         return {}

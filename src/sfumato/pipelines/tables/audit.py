@@ -1,7 +1,8 @@
 """Audit a published table as a stranger would."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from sfumato.tables.plan.attackers import Attackers
 from sfumato.tables.plan.crossing import Crossing
 from sfumato.tables.plan.group_disclosure import GroupDisclosure
 from sfumato.tables.plan.plan import TablePlan, read_table_plan
-from sfumato.tables.published.figures_beside import figures_beside
+from sfumato.tables.published.further_columns import published_names, unexplained_columns
 from sfumato.tables.published.reading import Reading, read_published
 from sfumato.tables.published.review import review
 from sfumato.tables.published.review_responses import ReleasedTable, review_responses
@@ -35,6 +36,7 @@ def audit(
     *,
     integer: bool | None = None,
     own_contribution: bool | None = None,
+    harmless: Sequence[str] = (),
 ) -> Audit:
     """Attack a published table.
 
@@ -47,6 +49,7 @@ def audit(
             with `tables`, in the same order, or a list of plans.
         integer: Whether the attacker knows that values are whole; as the plan says by default.
         own_contribution: Whether single respondents attack with their own value; as the plan says by default.
+        harmless: Columns with numbers next to suppressed cells that reveal nothing of these, besides the plan's.
 
     Raises:
         PlanError: The plan is not one, or a column is missing.
@@ -54,25 +57,24 @@ def audit(
         EngineError: A part of the installation is missing.
     """
     check_installed()
+    adapted = partial(_attacked_by, integer=integer, own=own_contribution, harmless=tuple(harmless))
     if isinstance(table, ProtectedTables):
         plan, linked = plan or table.joint.plan, (table.chains, table.recorded)
-        return _several([one.columns for one in table.tables.values()], plan, integer, own_contribution, linked)
+        return _several([one.columns for one in table.tables.values()], plan, adapted, linked)
     if isinstance(table, list | tuple):
-        return _several(table, plan, integer, own_contribution)
+        return _several(table, plan, adapted)
     if isinstance(table, ProtectedTable | PerturbedTable):
         table, plan = table.columns, plan or table.plan
     if plan is None:
         raise PlanError("the audit needs the plan.", "Name it: it says which cells add up.", "no-plan")
-    attacked = _attacked_by(_plan_for(table, read_table_plan(plan)), integer, own_contribution)  # type: ignore[arg-type]
-    attacked = with_metadata(attacked, table)
+    attacked = with_metadata(adapted(_plan_for(table, read_table_plan(plan))), table)  # type: ignore[arg-type]
     with errors_in(Path(table) if isinstance(table, str | Path) else None, attacked.table, attacked.dimensions):
         columns = table if isinstance(table, Columns) else columns_from(table, attacked, published=True)
         reading = read_published(columns, attacked)
-        if attacked.perturbation is not None:
-            return review_perturbed(columns, attacked, reading)
-        answer = review(columns, attacked, reading)
-        unattacked = (*answer.unattacked, *figures_beside(columns, attacked, reading, attacked.dimensions))
-        return replace(answer, all_unsafe=_all_unsafe(table, columns, reading), unattacked=unattacked)
+        judge = review if attacked.perturbation is None else review_perturbed
+        answer = judge(columns, attacked, reading)
+        unexplained = unexplained_columns(columns, attacked, reading, attacked.dimensions)
+        return replace(answer, all_unsafe=_all_unsafe(table, columns, reading), unexplained=unexplained)
 
 
 def _plan_for(table: Any, plan: TablePlan) -> TablePlan:
@@ -96,8 +98,7 @@ def _all_unsafe(table: Any, columns: Columns, reading: Reading) -> bool:
 def _several(
     tables: Sequence[Any],
     plan: Any,
-    integer: bool | None,
-    own_contribution: bool | None,
+    adapted: Callable[[TablePlan], TablePlan],
     linked: tuple[tuple[Chain, ...], frozenset[str]] | None = None,
 ) -> Audit:
     """Attack several tables together; the plan has a table for each of them, or there is a plan for each.
@@ -107,7 +108,7 @@ def _several(
     if plan is None:
         raise PlanError("the audit needs the plan.", "Name it: it says which cells add up.", "no-plan")
     listed = plan if isinstance(plan, list | tuple) else [plan]
-    plans = [_attacked_by(with_metadata(read_table_plan(one)), integer, own_contribution) for one in listed]
+    plans = [adapted(with_metadata(read_table_plan(one))) for one in listed]
     _check_masked(plans)
     chains, recorded = linked or _linked(plans)
     released = [
@@ -117,13 +118,15 @@ def _several(
     responses: dict[tuple[str, str | None], list[ReleasedTable]] = {}
     for one in released:
         responses.setdefault((one.plan.table.value, one.plan.output.prefix), []).append(one)
-    answer = review_responses([*responses.values()])
-    beside = [
-        what
+    measures = {name for one in released for name in published_names(one.plan)}
+    unexplained = [
+        column
         for one in released
-        for what in figures_beside(one.sheet.columns, one.plan, one.reading, one.sheet.dimensions)
+        for column in unexplained_columns(
+            one.sheet.columns, one.plan, one.reading, one.sheet.dimensions, measures - published_names(one.plan)
+        )
     ]
-    return replace(answer, unattacked=tuple(dict.fromkeys((*answer.unattacked, *beside))))
+    return replace(review_responses([*responses.values()]), unexplained=tuple(dict.fromkeys(unexplained)))
 
 
 def _crossings(plans: Sequence[TablePlan], tables: Sequence[Any]) -> list[tuple[TablePlan, Crossing]]:
@@ -149,8 +152,8 @@ def _crossings(plans: Sequence[TablePlan], tables: Sequence[Any]) -> list[tuple[
 def _linked(plans: Sequence[TablePlan]) -> tuple[tuple[Chain, ...], frozenset[str]]:
     """The columns that determine each other in the records of a plan; nothing where they do not lie there."""
     first = plans[0]
-    records = first.folder / (first.table.microdata or "")
-    if not first.tables or not records.is_file():
+    records = None if first.table.microdata is None else first.table.microdata.within(first.folder)
+    if not first.tables or records is None or not records.is_file():
         return (), frozenset()
     placed = [{key: part.placed(first.folder) for key, part in own.dimensions.items()} for own in first.tables]
     return chains_of(first, records, placed)
@@ -192,8 +195,8 @@ def _check_masked(plans: Sequence[TablePlan]) -> None:
         )
 
 
-def _attacked_by(plan: TablePlan, integer: bool | None, own_contribution: bool | None) -> TablePlan:
+def _attacked_by(plan: TablePlan, integer: bool | None, own: bool | None, harmless: tuple[str, ...]) -> TablePlan:
     attacker = plan.attacker if integer is None else replace(plan.attacker, integer=integer)
-    own = own_contribution
     attackers = plan.attackers if own is None else Attackers(respondents=own, holdings=own, persons=own)
-    return replace(plan, attacker=attacker, attackers=attackers)
+    table = replace(plan.table, harmless=(*plan.table.harmless, *harmless))
+    return replace(plan, table=table, attacker=attacker, attackers=attackers)

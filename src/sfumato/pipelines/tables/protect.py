@@ -59,7 +59,7 @@ def protect(table: Any = None, plan: str | Path | Mapping[str, Any] | TablePlan 
 
 
 def protect(table: Any = None, plan: str | Path | Mapping[str, Any] | TablePlan | None = None, **parts: Any) -> Answer:
-    """Mask the cells of a table, or of several, so that nobody can compute them back; or change its numbers.
+    """Mask the cells of a table, or of several, so that its attackers cannot compute them; or change its numbers.
 
     Args:
         table: A frame (pandas, Polars, Arrow) or the path of a CSV file; None when the plan names its source. Microdata
@@ -119,7 +119,7 @@ def run_plan(plan: TablePlan, progress: Progress | None = None, asked: Callable[
 def _file(plan: TablePlan, table: Any = None) -> Path | None:
     """The file of a table, where it comes from one."""
     if table is None:
-        return None if plan.table.source is None else plan.folder / plan.table.source
+        return None if plan.table.source is None else plan.table.source.within(plan.folder)
     return Path(table) if isinstance(table, str | Path) else None
 
 
@@ -152,6 +152,7 @@ def run(
             "Widen the protection, or let more cells be masked.",
             "audit",
         )
+    protected.check(protected.external)
     return protected
 
 

@@ -16,6 +16,7 @@ from sfumato.tables.formats.release_files import masked_files
 from sfumato.tables.masking import Masked
 from sfumato.tables.nesting.chain import Chain
 from sfumato.tables.protected import MaskedTable
+from sfumato.tables.published.handed_out import check_masked
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,6 +39,15 @@ class ProtectedTable(MaskedTable, TableRelease[Masked]):
     def house(self, report: Mapping[str, Any], papers: Papers) -> str:
         """The page that stays in the house, to be signed."""
         return masked_house(self, report, papers)
+
+    def check(self, external: Columns) -> None:
+        """Compare a file to hand out with what was attacked.
+
+        Raises:
+            InternalError: It tells something else, or more.
+        """
+        if self.holds:
+            check_masked(self, external)
 
     def sheets(self) -> dict[str, Columns]:
         """All for the house, what is published, and where the promise holds what to hand out."""

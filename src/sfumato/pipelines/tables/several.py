@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from sfumato.errors import PlanError, PromiseError, UnattainableError
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.pipelines.tables.protected_table import ProtectedTable, ProtectedTables
@@ -28,6 +30,7 @@ from sfumato.tables.plan.rules import Dominance, Frequency, Holdings, PriorPoste
 from sfumato.tables.plan.source import COUNT
 from sfumato.tables.promises.resolution import step_in
 from sfumato.tables.promises.told_kind import check_kind
+from sfumato.tables.published.handed_out import check_inferred
 from sfumato.tables.published.previous import Release, read_releases
 from sfumato.tables.several import joint_part, section_of, shown_of
 from sfumato.tables.suppression.installed import check_installed
@@ -70,7 +73,7 @@ def protect_several(
     try:
         masked = shown_of(mask_part(part, plan.method, plan.output.language, deadline, progress), joint)
     except UnattainableError as error:
-        raise _with_odd(error, sheets[0].chains) from None
+        raise _explained(error, plan, sheets[0].chains) from None
     check_kind(plan, masked)
     seconds = {"check": built - start, "mask": time.perf_counter() - built}
     whole = ProtectedTable(plan, joint.columns, (masked,), seconds)
@@ -85,23 +88,25 @@ def protect_several(
         crossing.name: ProtectedTable(plan_of(plan, place), section.columns, (section_of(masked, section),), seconds)
         for place, (crossing, section) in enumerate(zip(crossings, joint.sections, strict=False))
     }
+    for own in tables.values():
+        own.check(own.external)
+    check_inferred(plan, masked, np.where(masked.mask, np.nan, masked.part.table.values))
     return ProtectedTables(whole, tables, sheets[0].chains, sheets[0].recorded)
 
 
-def _with_odd(error: UnattainableError, chains: Sequence[Chain]) -> UnattainableError:
-    """The same error, naming the columns whose codes do not fit each other in a few records: these may be why."""
+def _explained(error: UnattainableError, plan: TablePlan, chains: Sequence[Chain]) -> UnattainableError:
+    """The same error with what may be why: columns whose codes do not fit each other in a few records, or that
+    determine each other, so that all of a group are in one category whatever is suppressed."""
     odd = [f"{' and '.join(chain.columns)} ({len(chain.odd)} of their combinations)" for chain in chains if chain.odd]
-    if not odd:
-        return error
-    return UnattainableError(
-        error.what,
-        f"{error.do} A few records have codes of {', '.join(odd)} that do not fit all others, which may be why: "
-        "correct them.",
-        error.code.partition(".")[2],
-        values=error.values,
-        column=error.column,
-        rows=error.rows,
-    )
+    do = error.do
+    if odd:
+        do += (
+            f" A few records have codes of {', '.join(odd)} that do not fit all others, which may be why: correct them."
+        )
+    if plan.table.group_disclosure:
+        do += " Where one dimension determines another, make them levels of one, or set table.group_disclosure: false."
+    code = error.code.partition(".")[2]
+    return UnattainableError(error.what, do, code, values=error.values, column=error.column, rows=error.rows)
 
 
 def crossings_of(plan: TablePlan) -> tuple[Crossing, ...]:
@@ -120,7 +125,7 @@ def sheets_of(plan: TablePlan, table: Any = None, releases: Sequence[Release] = 
     crossings, chains, recorded = crossings_of(plan), tuple[Chain, ...](), frozenset[str]()
     placed = [{key: part.placed(plan.folder) for key, part in crossing.dimensions.items()} for crossing in crossings]
     if plan.table.microdata is not None or (table is not None and plan.tables):
-        data = plan.folder / plan.table.microdata if plan.table.microdata else table
+        data = plan.table.microdata.within(plan.folder) if plan.table.microdata else table
         columns = [_crossed(plan, crossing, data) for crossing in crossings]
         chains, recorded = chains_of(plan, data, [*placed, *(release.sheet.dimensions for release in releases)])
         plan = of_crossed(plan)
@@ -171,7 +176,7 @@ def _read(plan: TablePlan, crossing: Crossing, table: Any) -> Columns:
         raise PlanError(
             f"table {crossing.name} has no source.", "Name the file with its cells, or table.microdata.", "no-source"
         )
-    path = plan.folder / crossing.source
+    path = crossing.source.within(plan.folder)
     with errors_in(path, plan.table, crossing.dimensions):
         columns = read_delimited_cells(path, plan.table)
         _check_alone(plan, crossing, columns)
@@ -288,4 +293,8 @@ def plan_of(plan: TablePlan, place: int) -> TablePlan:
         own = plan.plain["tables"][place]
         table |= {"source": own["source"]} if "source" in own else {}
         plain["dimensions"] = own["dimensions"]
+        # A rule about a dimension is one of the tables that have it.
+        plain["primary"] = [
+            rule for rule in plain.get("primary", ()) if rule.get("dimension", "") in ("", *own["dimensions"])
+        ]
     return read_table_plan(plain | {"table": table}, plan.folder)

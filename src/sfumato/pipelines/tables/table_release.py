@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from sfumato.dataclass import dataclass
-from sfumato.delimited.lines import delimited_text
+from sfumato.delimited.dialect import Dialect
+from sfumato.delimited.formulas import plain_cell
+from sfumato.delimited.lines import delimited_text, read_lines
 from sfumato.folders import make_private, staged, write_text
 from sfumato.pipelines.tables.house_documents import HOUSE, annex_of, hash_of, papers_of
 from sfumato.report.annex import ANNEX, markdown
@@ -45,6 +47,10 @@ class TableRelease(TableAnswer[Group_co]):
     @abstractmethod
     def house(self, report: Mapping[str, Any], papers: Papers) -> str:
         """The page that stays in the house, to be signed."""
+
+    @abstractmethod
+    def check(self, external: Columns) -> None:
+        """Compare a file to hand out with what was attacked."""
 
     @abstractmethod
     def sheets(self) -> dict[str, Columns]:
@@ -92,6 +98,8 @@ class TableRelease(TableAnswer[Group_co]):
         for name, columns in self.sheets().items():
             write_text(stage / name, delimited_text([columns.texts, *zip(*columns.texts.values(), strict=True)]))
         if self.holds:
+            # What lies on the disk is what a stranger gets.
+            self.check(_on_disk(stage / HANDED_OUT))
             dated = {**report, DAY: date.today(), SEAL: hash_of(stage / HANDED_OUT)}
             write_text(stage / EXTERNAL, self.page(dated))
         _write_evidence(report, self.plan, stage, home)
@@ -112,6 +120,12 @@ def _write_house(release: TableRelease[Any], report: Mapping[str, Any], stage: P
     write_text(stage / HOUSE, release.house(report, papers_of(stage, home, date.today(), (HOUSE,))))
     for name in parts_of(stage)[1]:
         make_private(stage / name)
+
+
+def _on_disk(path: Path) -> Columns:
+    """A table as it was written; what a spreadsheet would compute is quoted in it."""
+    header, *rows = [[*map(plain_cell, line.fields)] for line in read_lines(path, Dialect(","))]
+    return Columns(dict(zip(header, zip(*rows, strict=True), strict=True)))
 
 
 def parts_of(folder: Path) -> tuple[list[str], list[str]]:

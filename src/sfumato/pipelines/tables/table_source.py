@@ -40,7 +40,7 @@ def with_metadata(plan: TablePlan, table: Any = None) -> TablePlan:
         table: What is read instead of the plan's source; where it is no `.tab` file, the source's metadata still hold.
     """
     given = Path(table) if isinstance(table, str | Path) and Path(table).suffix.lower() == TAB else None
-    source = plan.folder / plan.table.source if plan.table.source is not None else None
+    source = plan.table.source.within(plan.folder) if plan.table.source is not None else None
     return _with_respondents(_with_office_totals(plan, given, source), given or source)
 
 
@@ -72,7 +72,9 @@ def _told_by_file(plan: TablePlan, path: Path) -> dict[str, Any]:
 def _with_office_totals(plan: TablePlan, given: Path | None, source: Path | None) -> TablePlan:
     """The plan with the codes of totals that the metadata of its `.tab` files name, where it names none itself."""
     crossings = tuple(
-        replace(one, dimensions=_with_totals(plan, plan.folder / one.source, one.dimensions)) if one.source else one
+        replace(one, dimensions=_with_totals(plan, one.source.within(plan.folder), one.dimensions))
+        if one.source
+        else one
         for one in plan.tables
     )
     dimensions = _with_totals(plan, given or source, plan.dimensions)
@@ -128,7 +130,7 @@ def source_columns(plan: TablePlan) -> Columns:
     """
     name = plan.table.source
     if name is not None and Path(name).suffix.lower() in BY_ENGINE:
-        return columns_from(plan.folder / name, plan)
+        return columns_from(name.within(plan.folder), plan)
     return as_cells(with_names(with_masks(read_source(plan), name or "the table"), plan.table), plan)
 
 
@@ -157,10 +159,10 @@ def columns_from(table: Any, plan: TablePlan, published: bool = False) -> Column
 
 def _metadata_of(path: Path, plan: TablePlan) -> Path | None:
     """The metadata of a file: those that lie beside it; the plan's are those of its source, and of files without."""
-    own = plan.table.source is not None and (plan.folder / plan.table.source).resolve() == path.resolve()
+    own = plan.table.source is not None and (plan.table.source.within(plan.folder)).resolve() == path.resolve()
     if plan.table.metadata is None or (not own and path.with_suffix(".rda").is_file()):
         return None
-    return plan.folder / plan.table.metadata
+    return plan.table.metadata.within(plan.folder)
 
 
 def _as_published(plan: TablePlan, path: Path) -> TablePlan:
@@ -180,6 +182,8 @@ def _plain_columns(path: Path, plan: TablePlan, published: bool) -> Columns:
     # What is to be protected needs a header, which says what is what; what others published may have none.
     cells = cells_without_header(path, names, plan.table.value, plan.table.dialect) if published and names else None
     if cells is None:
-        read = read_columns(path, plan.table.dialect) if published else read_delimited_cells(path, plan.table)
+        read = (
+            read_columns(path, plan.table.dialect, published) if published else read_delimited_cells(path, plan.table)
+        )
         cells = with_masks(read, path.name)
     return with_statuses(as_cells(with_names(cells, plan.table), plan), plan.table.value, published)

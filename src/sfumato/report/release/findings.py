@@ -54,6 +54,23 @@ def persons_uncounted(words: Words, report: Report) -> list[str]:
     ]
 
 
+def shared_identifiers(words: Words, report: Report, outside: bool = False) -> list[str]:
+    """The removed columns whose values several rows share, each of which was counted; without numbers outside."""
+    entries: Sequence[Mapping[str, Any]] = report.details.get("shared_identifiers", ())
+    return [
+        words["disclosure.shared_outside" if outside else "disclosure.shared"].format(
+            column=entry["column"], rows=words.count(entry["rows"]), looked_at=words.count(entry["looked_at"])
+        )
+        for entry in entries
+    ]
+
+
+def inferred(words: Words, report: Report) -> list[str]:
+    """Which quasi-identifiers an attacker infers from other columns, and what the guarantees reach then."""
+    check: Mapping[str, Any] = report.details.get("release_check", {})
+    return [words.sentence(sentence) for sentence in check.get("sentences", ())]
+
+
 def lost_columns(words: Words, report: Report) -> list[str]:
     """The columns of which little is left, with the cheapest way to keep them where one is known."""
     entries: Sequence[Mapping[str, Any]] = report.details.get("lost_columns", ())

@@ -16,7 +16,7 @@ from sfumato.report.release.dossier import Dossier
 from sfumato.report.release.perturbation import perturbation
 from sfumato.report.release.sections import sections
 from sfumato.texts.enumeration import MOST_NAMES, Enumeration, enumeration, names_told
-from sfumato.texts.words import words_in
+from sfumato.texts.words import words_in, words_on_persons
 
 
 def text(report: Report) -> str:
@@ -34,9 +34,11 @@ def text(report: Report) -> str:
         f"  classes       {report.classes.count:,}, of {report.classes.smallest:,} to {report.classes.largest:,} rows",
         f"  risk          highest {_percent(report.risk['before']['highest'])} before, "
         f"{_percent(report.risk['after']['highest'])} after",
+        *_lines("INFERRED", findings.inferred(words_in(), report)),
         *_lines("PERSONS", findings.persons_uncounted(words_in(), report)),
+        *_lines("ROWS", findings.shared_identifiers(words_in(), report)),
         *_lines("TELLS", findings.tells(words_in(), report)),
-        *_lines("discloses", findings.disclosure(words_in(), report)),
+        *_lines("discloses", findings.disclosure(words_on_persons() if report.counts_persons else words_in(), report)),
         *_nodes(report),
         *_policy(report),
         *_lines("LOST", findings.lost_columns(words_in(), report)),
@@ -61,7 +63,7 @@ def _lines(head: str, sentences: Iterable[str]) -> list[str]:
 def line(report: Report) -> str:
     """A release in one line."""
     suppressed = f", {report.suppressed_rows:,} suppressed" if report.suppressed_rows else ""
-    kept = "holds for rows, NOT FOR PERSONS" if report.uncounted else "holds"
+    kept = "holds for rows, NOT FOR PERSONS" if report.uncounted else f"holds for {_unit(report)}"
     holds = kept if report.holds else "DOES NOT HOLD"
     rows = f"{report.published_rows:,} rows{suppressed}, {report.classes.count:,} classes"
     mean = report.mean_loss
@@ -106,7 +108,16 @@ def promise_text(report: Report) -> str:
         return (
             f'{_promises(report)}: holds for rows, NOT FOR PERSONS: rows of one "{report.uncounted[0]}" were counted.'
         )
-    return f"{_promises(report)}: {'holds' if report.holds else 'DOES NOT HOLD'} for the rows published."
+    if report.inferred:
+        return f"{_promises(report)}: DOES NOT HOLD for an attacker who reads the published columns together."
+    shared = [*report.details.get("shared_identifiers", ())][:1]
+    more = "".join(f'; {entry["rows"]:,} rows share their "{entry["column"]}"' for entry in shared)
+    told = "persons published" if report.counts_persons else f"rows published (rows, not persons{more})"
+    return f"{_promises(report)}: {'holds' if report.holds else 'DOES NOT HOLD'} for the {told}."
+
+
+def _unit(report: Report) -> str:
+    return "persons" if report.counts_persons else "rows, not persons"
 
 
 def _promises(report: Report) -> str:

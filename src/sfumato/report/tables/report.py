@@ -16,6 +16,7 @@ from sfumato.tables.attack.known_ends import known_line
 from sfumato.tables.cells.cells import Numbers
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.masking import Masked
+from sfumato.tables.plan.group_disclosure import GroupDisclosure
 from sfumato.tables.protected import MaskedTable
 from sfumato.tables.words import span
 from sfumato.version import __version__
@@ -58,6 +59,7 @@ def figures(protected: MaskedTable) -> dict[str, Any]:
         "holds": protected.holds and (protected.attacked or not primary),
         "attacked": protected.attacked,
         "attackers": _attackers(protected),
+        "group_disclosure": [rule.dimension for rule in protected.plan.primary if isinstance(rule, GroupDisclosure)],
         "ranges": not any(_without_ranges(part) for part in parts),
         "unsafe_ranges": _unsafe_ranges(parts),
         "audit": {key: count for key, count in counts.items() if count or key != "contradictory"},
@@ -176,6 +178,7 @@ def review_lines(review: Audit) -> list[str]:
         *([ALL_UNSAFE] if review.all_unsafe else []),
         *([BY_CASES] if review.by_cases and review.leaks else []),
         *(f"Not judged: rule {name}, for the table lacks its columns" for name in review.unjudged),
+        *(f"{one.what} ({one.code})" for one in review.unexplained),
         *(f"{UNATTACKED} {what}" for what in review.unattacked),
     ]
 
@@ -200,6 +203,10 @@ def review_figures(review: Audit) -> dict[str, Any]:
         "contradictory": list(review.contradictions),
         "unjudged": list(review.unjudged),
         "unattacked": list(review.unattacked),
+        "unexplained": [
+            {"code": one.code, "column": one.name, "relation": one.relation, "cells": list(one.cells)}
+            for one in review.unexplained
+        ],
         "by_cases": review.by_cases,
         "all_unsafe": review.all_unsafe,
         "known_anyway": known_figures(review.known_anyway),

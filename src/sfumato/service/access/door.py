@@ -1,6 +1,7 @@
 """The door: finds out who asks, by a key, by the word of a proxy that is trusted, or by an earlier sign-in."""
 
 import ipaddress
+from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from sfumato.errors import PlanError
 from sfumato.service.access.audit_log import AuditLog
 from sfumato.service.access.keys import KeyFile
 from sfumato.service.access.openid import OpenId, Provider
-from sfumato.service.access.sessions import Sessions, session_secret
+from sfumato.service.access.sessions import Sessions, SignedIn, session_secret
 from sfumato.service.access.users import ANYONE, Scope, User
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.settings import Settings
@@ -26,7 +27,6 @@ class TrustedProxy:
 
     header: str
     networks: tuple[Network, ...]
-    admins: frozenset[str]
 
     def user(self, connection: HTTPConnection) -> User | None:
         """Whom a request is from, if a proxy that is trusted says so."""
@@ -35,7 +35,7 @@ class TrustedProxy:
             return None
         if not is_inside(connection.client.host if connection.client else "", self.networks):
             return None
-        return User(names[0], "proxy", "admin" if names[0] in self.admins else "user", label=names[0])
+        return User(names[0], "proxy", label=names[0])
 
 
 def is_inside(address: str, networks: tuple[Network, ...]) -> bool:
@@ -56,6 +56,7 @@ class Door:
     keys: KeyFile | None = None
     proxy: TrustedProxy | None = None
     openid: OpenId | None = None
+    admins: frozenset[str] = frozenset()
 
     @property
     def open(self) -> bool:
@@ -70,19 +71,35 @@ class Door:
         if key:
             return self.keys.find(key) if self.keys is not None else None
         if self.proxy is not None and (user := self.proxy.user(connection)) is not None:
-            return user
-        user = self.sessions.user(connection.cookies)
-        return user if user is None else self.still(user)
+            return self._with_role(user)
+        signed_in = self.sessions.signed_in(connection.cookies)
+        return None if signed_in is None else self.still(signed_in)
 
     def fault(self) -> str | None:
         """What keeps everybody out, if anything does."""
         return (self.keys.fault if self.keys is not None else None) or self.audit.fault
 
-    def still(self, user: User) -> User | None:
-        """The user of an earlier sign-in, if that way to sign in is still open to them."""
-        if user.way == "key":
-            return self.keys.named(user.name) if self.keys is not None else None
-        return user if user.way == "openid" and self.openid is not None else None
+    def signed_in(self, user: User) -> SignedIn:
+        """What a cookie is to say of a user who has just signed in."""
+        return SignedIn(user.way, user.name, user.label, self._voucher(user.way, user.name))
+
+    def still(self, signed_in: SignedIn) -> User | None:
+        """The user of an earlier sign-in as the configuration has them now, if what let them in still does."""
+        way, name = signed_in.way, signed_in.name
+        if not signed_in.by or signed_in.by != self._voucher(way, name):
+            return None
+        if way == "key":
+            return self.keys.named(name) if self.keys is not None else None
+        return self._with_role(User(name, "openid", label=signed_in.label))
+
+    def _voucher(self, way: str, name: str) -> str:
+        """What lets a user in now: the key of that name, or the provider; empty where nothing does."""
+        if way == "key" and self.keys is not None:
+            return self.keys.hash_of(name)
+        return self.openid.identity if way == "openid" and self.openid is not None else ""
+
+    def _with_role(self, user: User) -> User:
+        return replace(user, role="admin" if user.name in self.admins else "user")
 
     def admit(self, connection: HTTPConnection, scope: Scope) -> User:
         """Who asks.
@@ -124,7 +141,8 @@ def make_door(settings: Settings, folder: Path | None) -> Door:
         AuditLog(settings.audit_log),
         KeyFile(settings.api_keys) if settings.api_keys else None,
         _proxy(settings),
-        OpenId(_provider(settings), settings.admins) if settings.openid else None,
+        OpenId(_provider(settings)) if settings.openid else None,
+        settings.admins,
     )
 
 
@@ -135,7 +153,7 @@ def _proxy(settings: Settings) -> TrustedProxy | None:
     if not networks:
         what = "a header that names users is believed from addresses that are trusted alone, and none is named."
         raise PlanError(what, "Name the proxy's address with --trusted-proxy.", "trusted-proxy")
-    return TrustedProxy(settings.proxy_header, networks, settings.admins)
+    return TrustedProxy(settings.proxy_header, networks)
 
 
 def networks_of(texts: frozenset[str]) -> tuple[Network, ...]:

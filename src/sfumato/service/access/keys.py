@@ -157,6 +157,10 @@ class KeyFile:
         """The user of a key that still holds, by its name."""
         return next((key.user() for key in self._current() if key.name == name and key.holds(today())), None)
 
+    def hash_of(self, name: str) -> str:
+        """The hash of a key that still holds, by its name; empty where there is none."""
+        return next((key.hash for key in self._current() if key.name == name and key.holds(today())), "")
+
     @property
     def fault(self) -> str | None:
         """What keeps everybody out, if anything does."""

@@ -56,14 +56,19 @@ def new_attempt(redirect: str, target: str) -> Attempt:
 class OpenId:
     """Asks a provider who somebody is."""
 
-    def __init__(self, provider: Provider, admins: frozenset[str] = frozenset()) -> None:
+    def __init__(self, provider: Provider) -> None:
         with extra_part("httpx and joserfc", "openid"):
             import httpx
             import joserfc  # noqa: F401
-        self._provider, self._admins = provider, admins
+        self._provider = provider
         self._http = httpx.Client(timeout=FETCHING_SECONDS, follow_redirects=False, trust_env=False)
         self._known: tuple[float, dict[str, Any]] | None = None
         self._keys: Any = None
+
+    @property
+    def identity(self) -> str:
+        """What names of users are names by: the same one of another provider, client or claim is another user."""
+        return f"{self._provider.issuer} {self._provider.client} {self._provider.claim}"
 
     def address(self, attempt: Attempt) -> str:
         """Where a browser is sent to sign in.
@@ -97,7 +102,7 @@ class OpenId:
         if not isinstance(name, str) or not 0 < len(name) <= 255 or not name.isprintable():
             raise SignInError("the token does not name the user")
         label = next((claims[one] for one in LABELS if isinstance(claims.get(one), str)), name)
-        return User(name, "openid", "admin" if name in self._admins else "user", label=str(label)[:100])
+        return User(name, "openid", label=str(label)[:100])
 
     def _token(self, attempt: Attempt, code: str) -> str:
         fields = {

@@ -5,7 +5,7 @@ import os
 import time
 import uuid
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,31 @@ from cryptography.fernet import Fernet, InvalidToken
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sfumato.service.access.users import User
+from sfumato.dataclass import dataclass
 
 COOKIE = "sfumato_user"
 SECRET = "sessions.key"
 ENDED = "ended-sessions"
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """What a cookie says: who signed in and how. Roles and scopes are those of the configuration at each request.
+
+    Attributes:
+        way: How they signed in.
+        name: Under which that way knows them.
+        label: What pages call them.
+        by: What vouched for them, such as the provider; the same name by another one is another user.
+    """
+
+    way: str
+    name: str
+    label: str
+    by: str
+
+
+PARTS = tuple(part.name for part in fields(SignedIn))
 
 
 def session_secret(folder: Path | None) -> bytes:
@@ -28,8 +48,8 @@ def session_secret(folder: Path | None) -> bytes:
     path = folder / SECRET
     partial = folder / f".{SECRET}.{os.getpid()}.{os.urandom(4).hex()}"
     if not path.exists():
-        partial.write_bytes(Fernet.generate_key())
-        partial.chmod(0o600)
+        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
+            stream.write(Fernet.generate_key())
         with suppress(FileExistsError):
             path.hardlink_to(partial)  # the first of several servers makes it
         partial.unlink()
@@ -86,12 +106,12 @@ class Sessions:
             return None
         return content
 
-    def user(self, cookies: dict[str, str]) -> User | None:
-        """Who signed in with a browser."""
+    def signed_in(self, cookies: dict[str, str]) -> SignedIn | None:
+        """Who signed in with a browser, and how; what they may do is no part of it."""
         content = self._content(cookies)
         if content is None or content["session"] in self._ended:
             return None
-        return User(**content["user"] | {"scopes": frozenset(content["user"]["scopes"])})
+        return SignedIn(*(str(content.get(part, "")) for part in PARTS))
 
     def end(self, cookies: dict[str, str]) -> None:
         """Let a cookie, wherever there is a copy of it, be nobody's any more.
@@ -107,9 +127,9 @@ class Sessions:
         content = self.unseal(cookies[COOKIE], self._seconds) if COOKIE in cookies else None
         return content if content is not None and "session" in content else None
 
-    def begin(self, request: Request, response: Response, user: User) -> None:
+    def begin(self, request: Request, response: Response, signed_in: SignedIn) -> None:
         """Let a browser be known as a user's."""
-        content = {"session": uuid.uuid4().hex, "user": asdict(user) | {"scopes": sorted(user.scopes)}}
+        content = {"session": uuid.uuid4().hex, **asdict(signed_in)}
         set_cookie(request, response, COOKIE, self.seal(content), self._seconds)
 
 

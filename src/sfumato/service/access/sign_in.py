@@ -128,17 +128,17 @@ def _from_provider(door: Door, openid: OpenId):  # type: ignore[no-untyped-def] 
 async def _admitted(door: Door, request: Request, user: User, target: str) -> Response:
     await _note(door, user.owner, "sign-in")
     response = RedirectResponse(target, 303)
-    door.sessions.begin(request, response, user)
+    door.sessions.begin(request, response, door.signed_in(user))
     response.delete_cookie(ATTEMPT, path="/")
     return response
 
 
 def _leaving(door: Door):  # type: ignore[no-untyped-def]  # noqa: ANN202
     async def leave(request: Request) -> Response:
-        user = door.sessions.user(request.cookies)
-        if user is not None:
+        signed_in = door.sessions.signed_in(request.cookies)
+        if signed_in is not None:
             await asyncio.to_thread(door.sessions.end, request.cookies)
-            await _note(door, user.owner, "sign-out")
+            await _note(door, f"{signed_in.way}:{signed_in.name}", "sign-out")
         response = RedirectResponse("/", 303)
         response.delete_cookie(COOKIE, path="/")
         return response

@@ -41,6 +41,12 @@ class Folders:
         scratch.mkdir(mode=0o700, exist_ok=True)
         return scratch
 
+    def opened_by(self, job: Job) -> list[Path]:
+        """All that the job's process may open: its own folder, and what the server linked there for it."""
+        inputs = self.of(job.id) / "input"
+        linked = [path.resolve() for path in inputs.iterdir() if path.is_symlink()] if inputs.is_dir() else []
+        return [self.of(job.id).resolve(), *linked]
+
     def half_done(self, job: Job) -> list[Path]:
         """What an attempt that has ended leaves beside its result."""
         return [self.of(job.id) / f"draft-{job.attempts}", self.of(job.id) / f"scratch-{job.attempts}"]

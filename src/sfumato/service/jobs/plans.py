@@ -7,16 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from sfumato.engines.files import SUFFIXES
-from sfumato.errors import PlanError
+from sfumato.errors import Fault, PlanError
 from sfumato.service.http.bodies import deeper_than
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.store.jobs import OF_TABLES
 from sfumato.shapes.files import Written, parsed
+from sfumato.shapes.paths import paths_in
+from sfumato.shapes.scalars import Shape
 
-# Keys of plans whose values name files.
-FILES = frozenset(
-    {"source", "path", "cells", "relations", "hierarchy", "population", "temp_folder", "microdata", "previous"}
-)
 MOST_CHARACTERS = 500_000
 # What is read of a plan that comes as a file: more is more than that many characters, whatever they are.
 MOST_BYTES = 4 * MOST_CHARACTERS
@@ -121,40 +119,29 @@ def with_quoted_formulas(plan: Mapping[str, Any]) -> dict[str, Any]:
     return {**plan, "output": {"formulas": "quote", **output}} if isinstance(output, Mapping) else dict(plan)
 
 
-def check_paths(plan: Any, files: Container[str]) -> None:
+def check_paths(plan: Any, files: Container[str], shape: Shape[Any] | None = None) -> None:
     """Refuse a plan, or a part of one, that names a file which is not one of these.
 
+    Args:
+        plan: The plan in plain values.
+        files: The names of the files that it may name.
+        shape: What it must look like; by default a plan of either kind.
+
     Raises:
-        PlanError: It does.
+        PlanError: It does; the fault names the key.
     """
-    for name in _paths(plan):
-        if name not in files:
-            raise PlanError("the plan names a file that did not come with it.", "Send every file along.", "path")
-        suffix = Path(name).suffix.lower()
-        if SUFFIXES.get(suffix) == "duckdb":
-            raise PlanError("DuckDB files are not taken: they may hold views of other files.", "Send CSV.", "format")
+    from sfumato.microdata.plan.shape import PLAN
+    from sfumato.tables.plan.plan import PLAN as TABLE_PLAN
+
+    faults = []
+    shapes: tuple[Shape[Any], ...] = (PLAN, TABLE_PLAN) if shape is None else (shape,)
+    for at, path in {pair for own in shapes for pair in paths_in(own, plan)}:
+        if path not in files:
+            faults.append(Fault(at, "the plan names a file that did not come with it.", "Send every file along."))
+        elif SUFFIXES.get(Path(path).suffix.lower()) == "duckdb":
+            faults.append(Fault(at, "DuckDB files are not taken.", "Send CSV or Parquet."))
     data = plan.get("data") if isinstance(plan, dict) else None
     if isinstance(data, dict) and data.get("format") == "duckdb":
-        raise PlanError("data.format: DuckDB files are not taken.", "Send CSV or Parquet.", "format")
-
-
-def _paths(value: Any) -> Iterator[str]:
-    """Every text in a plan that may name a file or folder; the values of a tree's map do not."""
-    if isinstance(value, dict):
-        for key, entry in value.items():
-            if key in FILES:
-                yield from _texts(entry)
-            if not (key == "parents" and value.get("type") == "tree"):
-                yield from _paths(entry)
-    elif isinstance(value, list):
-        for entry in value:
-            yield from _paths(entry)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """A text, or the texts of a list."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list):
-        for entry in value:
-            yield from _texts(entry)
+        faults.append(Fault("data.format", "DuckDB files are not taken.", "Send CSV or Parquet."))
+    if faults:
+        raise PlanError(sorted(faults, key=lambda fault: fault.at), code="path")

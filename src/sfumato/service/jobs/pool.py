@@ -264,7 +264,9 @@ class Pool:
                 erase(self.folder(job.id))
                 return None
             limits = WorkerLimits(self.settings.memory_bytes, OPEN_FILES, watched=True)
-            worker = self._template.start(limits, self.folders.scratch(job).resolve())
+            worker = self._template.start(
+                limits, self.folders.scratch(job).resolve(), confined=self.folders.opened_by(job)
+            )
             self._running[job.id, job.attempts] = worker
         return worker
 

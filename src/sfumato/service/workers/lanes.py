@@ -4,9 +4,10 @@ import asyncio
 import json
 import logging
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext, suppress
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
 from sfumato.errors import EngineError
@@ -31,8 +32,10 @@ class _NoWorkerError(EngineError):
 class Lanes:
     """Gives calls to workers; turns away what would have to wait behind too much other work."""
 
-    def __init__(self, limits: Limits, prepare: Call, template: Template | None = None) -> None:
-        self._limits, self._prepare = limits, prepare
+    def __init__(
+        self, limits: Limits, prepare: Call, template: Template | None = None, confined: Iterable[Path] = ()
+    ) -> None:
+        self._limits, self._prepare, self._confined = limits, prepare, tuple(confined)
         self._template = template or shared_template()
         self._idle: asyncio.LifoQueue[Worker | None] = asyncio.LifoQueue()
         self._large = asyncio.Semaphore(max(1, limits.workers - 1))
@@ -163,7 +166,7 @@ class Lanes:
     def _new(self) -> Worker:
         limits = WorkerLimits(self._limits.memory_bytes)
         try:
-            worker = self._template.start(limits, first=self._prepare)
+            worker = self._template.start(limits, first=self._prepare, confined=self._confined)
         except (EngineError, OSError):
             if not self._failed:
                 LOG.error(json.dumps({"workers": "no process can be started"}))

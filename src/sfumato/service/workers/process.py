@@ -21,6 +21,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from sfumato.confinement import confine
 from sfumato.dataclass import dataclass
 from sfumato.errors import SfumatoError
 from sfumato.service.http.log_lines import place
@@ -48,11 +49,12 @@ class WorkerLimits:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Asks the template for a worker, whose end of a connection comes along."""
+    """Asks the template for a worker, whose end of a connection comes along; `confined`: all that it may open."""
 
     limits: WorkerLimits
     folder: str = "/"
     first: Call | None = None
+    confined: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,11 +173,12 @@ def _work(connection: socket.socket, start: Start) -> None:
     os.umask(0o077)
     os.chdir(start.folder)
     if start.folder != "/":
-        os.environ["TMPDIR"] = start.folder
+        os.environ["TMPDIR"] = os.environ["SPARK_LOCAL_DIRS"] = start.folder
         tempfile.tempdir = None  # what the template chose does not count
     _limit(start.limits)
     if start.limits.watched:
         threading.Thread(target=_watch_memory, args=(connection, start.limits.memory_bytes), daemon=True).start()
+    confine(start.confined)
     if start.first is not None:
         _function(start.first.target)(*start.first.arguments)
     gc.freeze()  # what came with the template is no garbage: it is not looked through again and again

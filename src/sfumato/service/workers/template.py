@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from pathlib import Path
@@ -25,7 +25,7 @@ REHEARSAL_SECONDS = 1.5
 CLOSING_SECONDS = 5.0
 # The interpreter is started isolated (-I): neither the working directory nor the environment adds anything to import.
 BOOT = """import sys
-sys.path += [path for path in sys.argv[2:] if path not in sys.path]
+sys.path[:0] = [path for path in sys.argv[2:] if path not in sys.path]  # a worker runs the program of its server
 import sfumato.service.attributes.endpoints
 from sfumato.service.workers.process import template
 template(int(sys.argv[1]))
@@ -107,21 +107,30 @@ class Template:
                 if self._alive():
                     self._rehearse_later()
 
-    def start(self, limits: WorkerLimits, folder: Path | None = None, first: Call | None = None) -> Worker:
+    def start(
+        self,
+        limits: WorkerLimits,
+        folder: Path | None = None,
+        first: Call | None = None,
+        confined: Iterable[Path] = (),
+    ) -> Worker:
         """A new worker.
 
         Args:
             limits: What it may use.
             folder: Where it stands and puts temporary files.
             first: A call that prepares it.
+            confined: Further folders and files that it may open, besides its own folder.
 
         Raises:
             EngineError: The system starts no more processes.
         """
+        own = () if folder is None else (folder,)
+        start = Start(limits, str(folder or "/"), first, (*own, *confined))
         ours, theirs = socket.socketpair()
         with self._lock, theirs:
             try:
-                pid = self._asked_twice(Start(limits, str(folder or "/"), first), theirs)
+                pid = self._asked_twice(start, theirs)
             except BaseException:
                 ours.close()
                 raise
@@ -297,7 +306,7 @@ def run_once(
         RefusedError: It took too long, needs too much memory, or its worker was ended.
         CancelledWorkError: Who watched ended it.
     """
-    worker, watch, done = shared_template().start(limits, folder), watch or Watch(), threading.Event()
+    worker, watch, done = _worker_for(call, limits, folder), watch or Watch(), threading.Event()
     watch.begin(worker)
     late = threading.Thread(target=_end_in_time, args=(worker, watch, seconds, done), daemon=True, name="overtime")
     late.start()
@@ -314,6 +323,15 @@ def run_once(
         raise RefusedError(HTTPStatus.INTERNAL_SERVER_ERROR, "internal.worker", what) from None
     finally:
         done.set()
+
+
+def _worker_for(call: Call, limits: WorkerLimits, folder: Path | None) -> Worker:
+    """A worker that may open its folder, and the folders of the files that the call is about.
+
+    Without a folder of its own it puts temporary files where the first of these lies: it may write nowhere else.
+    """
+    places = [argument.parent for argument in call.arguments if isinstance(argument, Path)]
+    return shared_template().start(limits, folder or next(iter(places), None), confined=places)
 
 
 def _end_in_time(worker: Worker, watch: Watch, seconds: float, done: threading.Event) -> None:

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from sfumato.dataclass import dataclass
 from sfumato.tables.attack.known_ends import KnownEnd
+from sfumato.tables.words import cells_named
 
 
 class Verdict(StrEnum):
@@ -35,6 +36,35 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class UnexplainedColumn:
+    """A column with numbers next to suppressed cells that nothing in the file explains.
+
+    Attributes:
+        name: The column.
+        relation: How its numbers relate to the published values; empty if no relation was found.
+        cells: The suppressed cells that follow from the relation.
+    """
+
+    name: str
+    relation: str = ""
+    cells: tuple[str, ...] = ()
+
+    @property
+    def code(self) -> str:
+        """The code by which programs know what was found."""
+        return "audit.unexplained_column"
+
+    @property
+    def what(self) -> str:
+        """What was found, and what to do."""
+        cells = cells_named(self.cells)
+        reveals = f"Suppressed cells that follow from it: {cells}." if cells else ""
+        do = "Remove it, or name it in table.harmless (--harmless) if it says nothing of them."
+        said = f'Column "{self.name}" has numbers next to suppressed cells, and the file does not explain them.'
+        return " ".join(filter(None, (said, self.relation, reveals, do)))
+
+
+@dataclass(frozen=True, slots=True)
 class Audit:
     """What the attacker found: one finding for each masked cell, and for each that should be.
 
@@ -46,6 +76,7 @@ class Audit:
         unattacked: What was not attacked, and why: nobody knows whether it gives cells away.
         by_cases: Whether the table tells which masked cells are primary, so that the attacker knows more of the others.
         known_anyway: What the rules ask to stay open, and is not promised, for it is known whatever is masked.
+        unexplained: Columns with numbers next to suppressed cells that nothing explains.
         all_unsafe: Whether every masked cell was taken for unsafe, for the file has no mark for secondary ones.
     """
 
@@ -57,6 +88,7 @@ class Audit:
     by_cases: bool = False
     known_anyway: tuple[KnownEnd, ...] = ()
     all_unsafe: bool = False
+    unexplained: tuple[UnexplainedColumn, ...] = ()
 
     def __repr__(self) -> str:
         figures = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in self.counts().items())
@@ -80,12 +112,14 @@ class Audit:
 
     @property
     def failing(self) -> tuple[str, ...]:
-        """What an audit fails for: cells that are narrowed too far, or contradicted, and what was not attacked."""
-        return tuple(dict.fromkeys((*(leak.name for leak in self.leaks), *self.contradictions, *self.unattacked)))
+        """What an audit fails for: narrowed or contradicted cells, unexplained columns, what was not attacked."""
+        columns = (one.name for one in self.unexplained)
+        leaks = (leak.name for leak in self.leaks)
+        return tuple(dict.fromkeys((*leaks, *self.contradictions, *columns, *self.unattacked)))
 
     @property
     def passed(self) -> bool:
-        return not self.leaks and not self.contradictions and not self.unattacked
+        return not (self.leaks or self.contradictions or self.unexplained or self.unattacked)
 
     def with_contradictions(self, names: Iterable[str]) -> "Audit":
         """The same findings with further cells that the publication contradicts."""
@@ -105,4 +139,6 @@ def joined(audits: Iterable[Audit], unjudged: tuple[str, ...] = ()) -> Audit:
     rounding = max((audit.rounding for audit in listed), default=0.0)
     unattacked = tuple(dict.fromkeys(what for audit in listed for what in audit.unattacked))
     known = tuple(end for audit in listed for end in audit.known_anyway)
-    return Audit(findings, names, unjudged, rounding, unattacked, any(audit.by_cases for audit in listed), known)
+    by_cases = any(audit.by_cases for audit in listed)
+    unexplained = tuple(dict.fromkeys(one for audit in listed for one in audit.unexplained))
+    return Audit(findings, names, unjudged, rounding, unattacked, by_cases, known, unexplained=unexplained)

@@ -13,8 +13,8 @@ EVERYONE = "everyone"
 # So many of them are named in a line.
 MOST_NAMED = 10
 KNOWN = (
-    "less stays open than the rules ask, for empty cells, or to one who is in cells his own part of them, tell an end "
-    "of the range whatever is masked"
+    "less stays open than the rules ask, for the least that a cell can be, empty cells, or to one who is in cells his "
+    "own part of them, tell an end of the range whatever is masked"
 )
 
 
@@ -41,8 +41,9 @@ class KnownEnd:
 
 def known_ends(asked: Part, promised: Part) -> tuple[KnownEnd, ...]:
     """What a table asks to stay open, and does not promise any more, in the order of its cells."""
-    cells = np.arange(len(asked.table))
-    ends = list(_fewer(asked.table, cells, asked.table.reach, promised.table.reach))
+    wish = asked.table.reach if asked.asked is None else asked.asked
+    cells = np.flatnonzero(asked.table.unsafe[: len(wish.down)])
+    ends = list(_fewer(asked.table, cells, wish.rows(cells), promised.table.reach.rows(cells)))
     for before, now in zip(asked.knowledge.attackers, promised.knowledge.attackers, strict=True):
         if now is not before:
             wished = Reach(asked.table.reach.down.copy(), asked.table.reach.up.copy())

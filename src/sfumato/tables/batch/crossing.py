@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
+from sfumato.shapes.paths import PlanPath
 from sfumato.tables.batch.safety import Requests
 from sfumato.tables.cell_key.key_spread import check_spread, spread_of
 from sfumato.tables.cells.cells import Mask
@@ -77,7 +78,7 @@ def cross(
     response = None if wanted.response.lower() == FREQUENCY else metadata.named(wanted.response)
     base = _base(records, metadata, codes, response, weighted, by_holding)
     value = response.name if response else None
-    cells = table_of(base, _dimensions(trees, scratch), value, TOP, with_holdings=value is not None)
+    cells = table_of(base, _dimensions(trees, scratch), value, TOP, with_holdings=value is not None, crossed=False)
     table = _table(cells, trees, response, labels_of(variables, folder, metadata.encoding), base)
     table = table.with_columns(origins=origins, **_holders(records, metadata, trees, base, response, scratch))
     missing = np.array(
@@ -116,7 +117,7 @@ def _holders(
     own = replace(
         base, owners=np.arange(len(records)), amounts=base.sums, holdings=records.text(flagged[0].name), keys=()
     )
-    cells = table_of(own, _dimensions(trees, scratch), response.name, TOP, with_holdings=True)
+    cells = table_of(own, _dimensions(trees, scratch), response.name, TOP, with_holdings=True, crossed=False)
     names, amounts = ([cells[f"top{place + 1}{end}"] for place in range(TOP)] for end in ("_id", ""))
     holders = tuple(
         tuple((str(name), float(amount)) for name, amount in zip(*own, strict=True) if name)
@@ -245,7 +246,7 @@ def _dimensions(trees: Sequence[Tree], scratch: Path) -> dict[str, Dimension]:
     for place, tree in enumerate(trees):
         path = scratch / f"{place}.hrc"
         path.write_text(hrc_text(tree), encoding="utf-8")
-        dimensions[tree.name] = Dimension(column=tree.name, hierarchy=str(path), total=tree.root[0])
+        dimensions[tree.name] = Dimension(column=tree.name, hierarchy=PlanPath(path), total=tree.root[0])
     return dimensions
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.errors import DataError, PromiseError, UnattainableError
+from sfumato.shapes.paths import PlanPath
 from sfumato.tables.attack.known_ends import known_line
 from sfumato.tables.batch.joint_table import joined
 from sfumato.tables.batch.presence import Presence, presence_of, same_respondents
@@ -43,6 +44,7 @@ def office_part(
     singletons: bool = True,
     unshown: Mask | None = None,
     step: float | None = None,
+    inferred: bool | None = None,
 ) -> Part:
     """The table as the methods take it: what is known of each cell, and what must stay open.
 
@@ -52,6 +54,7 @@ def office_part(
         singletons: Whether single respondents attack.
         unshown: Cells that only tie others together.
         step: The smallest difference of two values; by default as values show it.
+        inferred: Whether the least values are inferred from what is shown; by default where the table names none.
 
     Raises:
         DataError: Totals are missing or do not add up.
@@ -83,6 +86,8 @@ def office_part(
         table.trees,
         table.keys,
         knowledge=knowledge,
+        asked=wished,
+        inferred=table.low is None if inferred is None else inferred,
         masked_before=before,
         unshown=unshown if unshown is not None and unshown.any() else None,
     )
@@ -101,8 +106,8 @@ def _with_attackers(part: Part, table: OfficeTable) -> Part:
         frequency="freq",
         contributions=names,
         contributors=tuple(holders.texts),
-        cells="-",
-        relations="-",
+        cells=PlanPath("-"),
+        relations=PlanPath("-"),
     )
     facts = Facts(table.values, table.frequency, table.holdings, largest, part.finest, not names, holders)
     return with_own_cells(with_attackers(TablePlan(table=source), part, facts))
@@ -192,7 +197,9 @@ def mask_linked(
             "Give all tables the same values and decimals, or publish one of them alone.",
             "tables-differ",
         )
-    masked = _masked(office_part(joint.whole, unshown=joint.crossed, step=joint.step), method, deadline)
+    inferred = all(table.low is None for table in tables)
+    part = office_part(joint.whole, unshown=joint.crossed, step=joint.step, inferred=inferred)
+    masked = _masked(part, method, deadline)
     done = _protected(joint.whole, masked, joint.shown)
     said = tuple(f"Not attacked, so that nothing is promised: {what}" for what in joint.left_out)
     warned = (*done.warnings, *said)

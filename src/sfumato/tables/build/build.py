@@ -48,11 +48,11 @@ def read_source(plan: TablePlan) -> Columns:
     name = plan.table.source or plan.table.cells
     if name is None:
         raise PlanError("table.source is missing.", "Name the file with the cells.", "no-source")
-    described = None if plan.table.metadata is None else plan.folder / plan.table.metadata
+    described = None if plan.table.metadata is None else plan.table.metadata.within(plan.folder)
     office = office_columns(
-        plan.folder / name, plan.table.value, described, False, plan.table.encoding, plan.table.tolerance
+        name.within(plan.folder), plan.table.value, described, False, plan.table.encoding, plan.table.tolerance
     )
-    return read_delimited_cells(plan.folder / name, plan.table) if office is None else office
+    return read_delimited_cells(name.within(plan.folder), plan.table) if office is None else office
 
 
 def build(plan: TablePlan, columns: Columns) -> list[Part]:
@@ -139,17 +139,28 @@ def _part(
 def resolved(plan: TablePlan, part: Part, facts: Facts, heights: Numbers) -> Part:
     """The part with what the plan says of it: what is known, what must stay open, what masking costs."""
     relations, values = part.table.relations, facts.values
-    judgment, public = judgment_of(plan, facts), public_bounds(plan, facts)
+    judgment = judgment_of(plan, facts)
+    status = _status(judgment, facts, plan.method.zeros)
+    hidden = status != Status.PUBLISH
+    public = public_bounds(plan, values, hidden if part.masked_before is None else hidden | part.masked_before)
     bounds = with_parts(known_bounds(plan, facts, judgment, public), relations, values)
     knowledge = knowledge_of(plan, values)
     table = part.table.with_columns(
-        status=_status(judgment, facts, plan.method.zeros),
+        status=status,
         costs=costs_of(plan.method, facts) * plan.method.level_factor**heights,
         bounds=bounds,
         reach=attainable(values, judgment.unsafe, bounds, judgment.reach, knowledge.step),
     )
     shown = with_parts(reader_bounds(plan, judgment, public), relations, values)
-    resolved = replace(part, table=table, public=shown, knowledge=knowledge, terms=terms_of(plan, facts.counts))
+    resolved = replace(
+        part,
+        table=table,
+        public=shown,
+        knowledge=knowledge,
+        terms=terms_of(plan, facts.counts),
+        asked=judgment.reach,
+        inferred=True,
+    )
     return with_attackers(plan, resolved, facts)
 
 

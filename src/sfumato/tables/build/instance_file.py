@@ -8,9 +8,9 @@ from sfumato.errors import DataError, UnattainableError
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Reach, Relations, Status, Statuses, Table, make_relations
 from sfumato.tables.cells.columns import Columns, read_columns
 from sfumato.tables.cells.parts import Part, in_part
+from sfumato.tables.cells.public_floor import public_floor
 from sfumato.tables.cells.relations import check
 from sfumato.tables.formats.solver_file import read_jj
-from sfumato.tables.plan.attackers import AttackerModel
 from sfumato.tables.plan.facts import Facts
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.rules import Judgment, nothing
@@ -45,14 +45,23 @@ def instance_part(plan: TablePlan, columns: Columns) -> Part:
     check(relations, values, plan.table.tolerance, step_in(plan.table, values))
     facts = facts_of(plan.table, columns, values, relations)
     judgment = judgment_of(plan, facts, _marks(columns))
-    public = optional_bounds(columns, values, plan.attacker)
+    status = np.where(judgment.unsafe, Status.UNSAFE, _status(columns)).astype(np.int8)
+    public = optional_bounds(columns, values, status != Status.PUBLISH, plan)
     rows, names = np.arange(len(columns)), cell_names(columns)
     try:
-        table = _table(plan, facts, relations, judgment, public)
+        table = _table(plan, facts, relations, judgment, status, public)
     except UnattainableError as error:
         raise in_part(error, rows, names) from None
     shown, knowledge = reader_bounds(plan, judgment, public), knowledge_of(plan, values)
-    part = Part(rows, table.with_columns(names=names), shown, knowledge=knowledge, terms=terms_of(plan, facts.counts))
+    part = Part(
+        rows,
+        table.with_columns(names=names),
+        shown,
+        knowledge=knowledge,
+        terms=terms_of(plan, facts.counts),
+        asked=judgment.reach,
+        inferred="lb" not in columns,
+    )
     return with_attackers(plan, part, facts)
 
 
@@ -73,14 +82,15 @@ def relations_of(plan: TablePlan, columns: Columns) -> Relations:
     return _relations(plan, places)
 
 
-def optional_bounds(columns: Columns, values: Numbers, attacker: AttackerModel) -> Bounds:
-    """What anyone knows: the bounds of the table and of the attacker, else nothing negative unless something is.
+def optional_bounds(columns: Columns, values: Numbers, hidden: Mask, plan: TablePlan) -> Bounds:
+    """What anyone knows: the bounds of the table and of the attacker, else what a table with such cells hidden shows.
 
     Raises:
         DataError: A value lies outside; one that is not a number does not.
     """
-    least = -np.inf if (values < 0).any() or "lb" in columns else 0.0
-    floor = np.full(len(values), least if attacker.lower is None else attacker.lower)
+    attacker = plan.attacker
+    least = -np.inf if "lb" in columns and attacker.lower is None else attacker.lower
+    floor = public_floor(values, hidden, step_in(plan.table, values), least, plan.method.zeros)
     ceiling = np.full(len(values), np.inf if attacker.upper is None else attacker.upper)
     bounds = Bounds(floor, ceiling).within(Bounds(_column(columns, "lb", floor), _column(columns, "ub", ceiling)))
     outside = np.flatnonzero((values < bounds.low) | (values > bounds.high))
@@ -99,7 +109,9 @@ def marked_unsafe(columns: Columns) -> Mask:
     return _status(columns) == Status.UNSAFE if "status" in columns else np.zeros(len(columns), bool)
 
 
-def _table(plan: TablePlan, facts: Facts, relations: Relations, judgment: Judgment, public: Bounds) -> Table:
+def _table(
+    plan: TablePlan, facts: Facts, relations: Relations, judgment: Judgment, status: Statuses, public: Bounds
+) -> Table:
     columns, values = facts.columns, facts.values
     bounds = known_bounds(plan, facts, judgment, public)
     if knows_cases(plan):
@@ -108,7 +120,7 @@ def _table(plan: TablePlan, facts: Facts, relations: Relations, judgment: Judgme
     cost = "cost" if plan.method.cost == "value" and "cost" in columns else plan.method.cost
     return Table(
         values=values,
-        status=np.where(judgment.unsafe, Status.UNSAFE, _status(columns)).astype(np.int8),
+        status=status,
         costs=costs_of(replace(plan.method, cost=cost), facts),
         bounds=bounds,
         reach=attainable(values, judgment.unsafe, bounds, judgment.reach, step_in(plan.table, values)),
@@ -141,7 +153,8 @@ def _column(columns: Columns, name: str, default: Numbers) -> Numbers:
 
 
 def _relations(plan: TablePlan, places: dict[str, int]) -> Relations:
-    path = plan.folder / (plan.table.relations or "")
+    assert plan.table.relations is not None  # it goes together with cells
+    path = plan.table.relations.within(plan.folder)
     if path.suffix.lower() == ".jj":
         return read_jj(path, plan.table.encoding).relations()
     columns = read_columns(path, plan.table.dialect)

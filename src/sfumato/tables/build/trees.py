@@ -14,4 +14,4 @@ def tree_of(name: str, dimension: Dimension, codes: Sequence[Code]) -> Tree:
     texts = [code[0] for code in codes]
     if dimension.hierarchy is None:
         return flat_tree(name, texts, dimension.total)
-    return file_tree(name, Path(dimension.hierarchy), dimension.total, texts, dimension.encoding)
+    return file_tree(name, dimension.hierarchy.within(Path()), dimension.total, texts, dimension.encoding)

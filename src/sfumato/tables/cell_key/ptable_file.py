@@ -45,7 +45,7 @@ def read_ptable(path: Path) -> Ptable:
 
 def ptable_of(method: CellKey, folder: Path) -> Ptable:
     """The perturbation table of a method: of its file, or made by its numbers."""
-    return make_ptable(method) if method.ptable is None else read_ptable(folder / method.ptable)
+    return make_ptable(method) if method.ptable is None else read_ptable(method.ptable.within(folder))
 
 
 def parse_ptable(text: str) -> Ptable:

@@ -141,6 +141,10 @@ class Reach:
     down: Numbers
     up: Numbers
 
+    def rows(self, places: Places | Mask) -> "Reach":
+        """The reach of some cells."""
+        return Reach(self.down[places], self.up[places])
+
     def at(self, cells: Mask) -> "Reach":
         """The reach of some cells, nothing for the others."""
         return Reach(np.where(cells, self.down, 0.0), np.where(cells, self.up, 0.0))

@@ -10,6 +10,7 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.faults import place_in, title_line
+from sfumato.delimited.formulas import plain_cell
 from sfumato.delimited.lines import read_lines
 from sfumato.delimited.opening import open_text
 from sfumato.delimited.titles import header_below, is_title_row
@@ -19,6 +20,8 @@ from sfumato.tables.cells.finite_numbers import finite
 
 # Lines by which a title is known.
 FIRST_LINES = 20
+# Whole numbers are exact in floating point up to here.
+EXACT_WHOLE = 2.0**53
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +54,19 @@ class Columns:
         """A column as numbers; every value must be one.
 
         Raises:
-            DataError: A value is missing or is not a number; `rows` says where.
+            DataError: A value is missing, is not a number or too large to be added exactly; `rows` says where.
         """
-        return self._numbers(name, missing=False)
+        numbers = self._numbers(name, missing=False)
+        large = (np.flatnonzero(np.abs(numbers) > EXACT_WHOLE) + 1).tolist()
+        if large:
+            raise DataError(
+                f'column "{name}" holds a number beyond 9,007,199,254,740,992 in row {large[0]}.',
+                "Sums of such numbers are not exact. Count in a larger unit.",
+                "too-great",
+                column=name,
+                rows=large,
+            )
+        return numbers
 
     def optional(self, name: str) -> Numbers:
         """A column as numbers, not a number where there is no text.
@@ -85,14 +98,20 @@ def _number(text: str) -> float:
     return math.nan if value is None else value
 
 
-def read_columns(path: Path, dialect: Dialect | None = None) -> Columns:
+def read_columns(path: Path, dialect: Dialect | None = None, published: bool = False) -> Columns:
     """The columns of a CSV file; the separator is guessed from the header unless the dialect has one.
+
+    Args:
+        path: The file.
+        dialect: How it is written.
+        published: Whether it was written for people, so that what a spreadsheet would compute is quoted.
 
     Raises:
         DataError: The file cannot be read, is not UTF-8, or has rows of unequal length.
     """
     try:
-        header, *rows = [[text.strip() for text in line.fields] for line in read_lines(path, dialect)] or [[]]
+        plain = plain_cell if published else str
+        header, *rows = [[plain(text.strip()) for text in line.fields] for line in read_lines(path, dialect)] or [[]]
     except DataError as error:
         line = _header_below(path, dialect or Dialect()) if error.code == "data.ragged" else None
         if line is not None:

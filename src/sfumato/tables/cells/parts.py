@@ -68,6 +68,9 @@ class Part:
         public: What a reader knows who is not told which masked cells are primary.
         knowledge: What the attacker knows besides.
         terms: What the rules make public.
+        asked: How far the rules want the ranges of unsafe cells to reach, whatever anyone knows; shorter than the table
+            where cells of a cross were added. The table's own reach where it is not given.
+        inferred: Whether the least values are inferred from what is published, not named for each cell.
         masked_before: Cells that a release of before masked, and that stay masked.
         unshown: Cells that are in no table, but tie tables together: they stay masked, and nothing is said of them.
         unattacked: What nobody attacks, and why.
@@ -82,6 +85,8 @@ class Part:
     group: tuple[str, ...] = ()
     knowledge: Knowledge = field(default_factory=Knowledge)
     terms: Terms = field(default_factory=Terms)
+    asked: Reach | None = None
+    inferred: bool = False
     masked_before: Mask | None = None
     unshown: Mask | None = None
     unattacked: tuple[str, ...] = ()
@@ -118,12 +123,14 @@ class Part:
             table.relations.without(left_out),
             tuple(table.names[cell] for cell in cells),
         )
+        asked = None if self.asked is None else self.asked.rows(cells[cells < len(self.asked.down)])
         before, unshown = (None if mask is None else mask[cells] for mask in (self.masked_before, self.unshown))
         return replace(
             self,
             rows=self.rows[cells],
             table=own,
             public=self.public.rows(cells),
+            asked=asked,
             masked_before=before,
             unshown=unshown,
             coordinates=None if self.coordinates is None else self.coordinates.padded(len(table)).rows(cells),

@@ -15,6 +15,7 @@ from sfumato.policies.presets import policies, policy_named
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.publication import Publication
 from sfumato.tables.cells.cells import Bounds, Mask, Reach, Relations, Status, Table, make_table, no_bounds
+from sfumato.tables.cells.public_floor import public_floor
 from sfumato.tables.crosstabs.crosstabs import Crosstab, Derived, Grid, Ratio, Subtotals, ratios_in, relations_of
 from sfumato.tables.promises.resolution import with_parts
 from sfumato.tables.suppression.optimal import optimal
@@ -85,7 +86,9 @@ def _protected(grid: Grid, small: Mask, relations: Relations, zeros: bool) -> Ma
         values,
         relations,
         status=status,
-        bounds=Bounds(np.where((values > 0) & (not zeros), 1.0, 0.0), np.full(len(values), np.inf)),
+        bounds=Bounds(
+            public_floor(values, status != Status.PUBLISH, 1.0, announced=zeros), np.full(len(values), np.inf)
+        ),
         reach=Reach(np.where(unsafe & (values > (0 if zeros else 1)), 1.0, 0.0), np.where(unsafe, 1.0, 0.0)),
         costs=values + 1.0,
     )

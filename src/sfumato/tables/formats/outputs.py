@@ -1,11 +1,13 @@
 """The files that τ-ARGUS writes of a table: CSV, pivot CSV, code-value, SBS, intermediate, JJ, cell key."""
 
+from collections.abc import Callable
 from dataclasses import field, replace
+from typing import TypeVar
 
 import numpy as np
 
 from sfumato.dataclass import dataclass
-from sfumato.errors import PlanError
+from sfumato.errors import InternalError, PlanError
 from sfumato.tables.build.ordering import office_in_order, office_order
 from sfumato.tables.cells.cells import Bounds, Numbers
 from sfumato.tables.formats.solver_file import jj_text, plain
@@ -65,6 +67,24 @@ class Protected:
             ranges=None if self.ranges is None else (self.ranges[0][cells], self.ranges[1][cells]),
             reader=None if self.reader is None else self.reader.rows(cells),
         )
+
+
+Written = TypeVar("Written")
+
+
+def written_without_hidden(done: Protected, write: Callable[[Protected], Written]) -> Written:
+    """What is written of a table to hand out: the same, whatever the values are that it hides.
+
+    Raises:
+        InternalError: It depends on them.
+    """
+    hidden = masked_of(done.table.statuses) if done.published is None else np.ones(len(done.table), bool)
+    values = done.table.values + hidden
+    frequency = values if done.counts else done.table.frequency
+    written = write(done)
+    if write(replace(done, table=done.table.with_columns(values=values, frequency=frequency))) != written:
+        raise InternalError("a file to hand out depends on values that it hides.", code="handed-out")
+    return written
 
 
 def check_output(kind: int, method: str) -> None:

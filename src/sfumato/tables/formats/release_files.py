@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from sfumato.tables.cells.parts import Part
 from sfumato.tables.cells.precision import step_of, tidied
 from sfumato.tables.formats.apriori_file import apriori_text
 from sfumato.tables.formats.cells_file import written_cells
-from sfumato.tables.formats.outputs import Protected, output_text, shown
+from sfumato.tables.formats.outputs import Protected, output_text, shown, written_without_hidden
 from sfumato.tables.formats.px import px_text
 from sfumato.tables.formats.sdmx import sdmx_text
 from sfumato.tables.formats.solver_file import jj_text
@@ -70,8 +71,10 @@ def _files(house: Protected, handed_out: Protected, plan: TablePlan) -> dict[str
     files: dict[str, bytes] = {}
     house, handed_out = house.in_order(), handed_out.in_order()
     for kind in plan.output.files:
-        folder, done = ("house/", house) if kind in HOUSE else ("", handed_out)
-        files |= {folder + name: data for name, data in _written(done, kind).items()}
+        if kind in HOUSE:
+            files |= {f"house/{name}": data for name, data in _written(house, kind).items()}
+        else:
+            files |= written_without_hidden(handed_out, partial(_written, kind=kind))
     if "sdmx" in plan.output.files and house.published is None:
         # Flags of single reasons, respondents and withheld values, as transmissions between offices have them.
         files["house/table-sdmx.csv"] = sdmx_text(house.table, house=True).encode()

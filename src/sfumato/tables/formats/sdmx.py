@@ -60,7 +60,7 @@ def sdmx_text(table: OfficeTable, flow: str = "SFUMATO:TABLE(1.0)", house: bool 
         flags = ["Q" if withheld else "A", OF_STATUS.get(status, "F")]
         told = [] if table.frequency is None or not respondents else [plain(table.frequency[cell])]
         rows.append([flow, *table.codes(cell), value, *flags, *([str(int(status))] if house else []), *told])
-    return delimited_text(rows)
+    return delimited_text(rows, formulas="keep")
 
 
 def read_sdmx(path: Path, trees: tuple[Tree, ...]) -> OfficeTable:

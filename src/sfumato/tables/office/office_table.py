@@ -11,6 +11,7 @@ from sfumato.tables.cells.cells import Numbers, Places, Relations, Status, make_
 from sfumato.tables.cells.dimensions import Code, Tree
 from sfumato.tables.cells.hrc_lines import unknown_code
 from sfumato.tables.cells.precision import step_of
+from sfumato.tables.cells.public_floor import public_floor
 from sfumato.tables.cells.relations import Key, derive, describe
 from sfumato.tables.nesting.chain import Chain
 from sfumato.tables.office.statuses import CellStatus, choices_of
@@ -134,24 +135,9 @@ class OfficeTable:
 
 
 def floor_of(table: OfficeTable) -> Numbers:
-    """What anyone knows each cell to be at least, where its file does not tell.
-
-    Nothing is negative, unless something is. Of counts whose empty cells are left out or published, whatever is masked
-    is none of these: it is at least one step.
-    """
-    values = table.values
-    floor = np.full(len(table), -np.inf if (values < 0).any() else 0.0)
-    hidden_zeros = (values <= 0) & (choices_of(table.statuses) != Status.PUBLISH)
-    if _is_of_counts(table) and not hidden_zeros.any():
-        floor[values > 0] = step_of(values)
-    return floor
-
-
-def _is_of_counts(table: OfficeTable) -> bool:
-    """Whether values are the numbers of respondents, as far as the table tells."""
-    if table.largest or table.holdings is not None or table.given is not None:
-        return False
-    return table.frequency is None or np.array_equal(table.frequency, table.values)
+    """What anyone knows each cell to be at least, where its file does not tell: by what will be published of it."""
+    hidden = choices_of(table.statuses) != Status.PUBLISH
+    return public_floor(table.values, hidden, step_of(table.values))
 
 
 def _rows(relations: Relations) -> list[dict[int, float]]:

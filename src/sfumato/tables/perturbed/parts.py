@@ -1,16 +1,16 @@
 """Tables whose numbers are to be changed: cells, relations, and what the rules of the plan ask for, if it has any."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from sfumato.errors import DataError
-from sfumato.tables.build.build import dimensions_of, grouped, heights_of
+from sfumato.tables.build.build import dimensions_of, grouped, heights_of, lines_of
 from sfumato.tables.build.instance_file import cell_names, instance_part, relations_of
 from sfumato.tables.build.joint import Joint, Sheet, join, merged
-from sfumato.tables.cells.cells import Bounds, Numbers, Reach, Relations, Status, make_table
+from sfumato.tables.cells.cells import Bounds, Numbers, Places, Reach, Relations, Status, make_table
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.parts import Part, in_group
 from sfumato.tables.cells.relations import check, derive, describe
@@ -37,7 +37,9 @@ def perturbed_parts(plan: TablePlan, columns: Columns) -> list[Part]:
         own, keys = columns.rows(rows), tuple(codes[row] for row in rows)
         try:
             relations = derive(trees, keys)
-            part = _part(plan, own, relations, tuple(describe(trees, key) for key in keys), heights_of(trees, keys))
+            names, lines = tuple(describe(trees, key) for key in keys), lines_of(trees, keys)
+            above = dict(zip(plan.dimensions, lines, strict=True))
+            part = _part(plan, own, relations, names, heights_of(trees, keys), lines=above)
         except DataError as error:
             raise in_group(error, group, rows) from None
         parts.append(replace(part, rows=rows, trees=trees, keys=keys, group=group))
@@ -67,10 +69,11 @@ def _part(
     names: tuple[str, ...],
     heights: Numbers,
     values: Numbers | None = None,
+    lines: Mapping[str, Places] | None = None,
 ) -> Part:
     numbers = columns.numbers(plan.table.value) if values is None else values
     check(relations, numbers, plan.table.tolerance, step_in(plan.table, numbers))
-    facts = facts_of(plan.table, columns, numbers, relations)
+    facts = facts_of(plan.table, columns, numbers, relations, lines)
     low = -np.inf if (numbers < 0).any() else 0.0
     bounds = Bounds(np.full(len(numbers), low), np.full(len(numbers), np.inf))
     judgment = judgment_of(plan, facts)

@@ -1,18 +1,15 @@
 """The dimensions of a table, and tables of some of them that are protected together."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 from sfumato.dataclass import dataclass
+from sfumato.shapes.paths import PLAIN_NAME, PlanPath
 from sfumato.shapes.records import Note, record_of
 from sfumato.shapes.shapes import MapOf, Scalar
 from sfumato.tables.plan.source import Texts
-
-# Names that lead out of no folder.
-_PLAIN = re.compile(r"(?!\.)[\w .()+×-]{1,100}(?<![ .])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +18,10 @@ class Dimension:
 
     levels: Annotated[Texts, Note("level columns from the top down", at_least=1)] = ()
     column: Annotated[str | None, Note("the column with the codes, instead of levels")] = None
-    hierarchy: Annotated[str | None, Note("file: .hrc, or child,parent")] = None
+    hierarchy: Annotated[PlanPath | None, Note("file: .hrc, or child,parent")] = None
     total: Annotated[str, Scalar("the code of the total")] = "Total"
     encoding: Annotated[str | None, Note("of the hierarchy's file; the table's unless given")] = None
+    confirmed: Annotated[bool, Note("whether categories that look like single persons may be published")] = False
     series: Annotated[bool, Note("whether later releases add codes, so that each has a total of its own")] = False
 
     def __post_init__(self) -> None:
@@ -34,7 +32,7 @@ class Dimension:
 
     def placed(self, folder: Path) -> "Dimension":
         """The same dimension, its hierarchy found from a folder; placed twice it is found from the first."""
-        return self if self.hierarchy is None else replace(self, hierarchy=str(folder.absolute() / self.hierarchy))
+        return self if self.hierarchy is None else replace(self, hierarchy=self.hierarchy.located(folder.absolute()))
 
 
 DIMENSION = record_of(Dimension)
@@ -46,11 +44,11 @@ class Crossing:
 
     name: Annotated[str, Note("of the table, and of its folder")]
     dimensions: Annotated[Mapping[str, Dimension], MapOf(DIMENSION, 1, "its dimensions by their names")]
-    source: Annotated[str | None, Note("file with the cells")] = None
+    source: Annotated[PlanPath | None, Note("file with the cells")] = None
     base: Annotated[float | None, Note("base of rounding, instead of the method's", minimum=1e-9)] = None
 
     def __post_init__(self) -> None:
-        if not _PLAIN.fullmatch(self.name):
+        if not PLAIN_NAME.fullmatch(self.name):
             raise ValueError("the name of a table must do for a folder: letters, digits, dots, hyphens, spaces.")
 
 

@@ -28,6 +28,7 @@ class Facts:
         columns: The other columns of the source.
         singles: The same of single respondents, where the contributions are those of holdings.
         lines: For each dimension, the place of the total that each cell is a part of; -1 where there is none.
+        records: Whether the values count records, of which a respondent or holding may have several.
         own: The part that one who attacks has himself in each cell; the contributions are those of the others then.
             None for an outsider.
     """
@@ -42,6 +43,7 @@ class Facts:
     singles: tuple[Numbers, ...] = ()
     lines: Mapping[str, Places] = field(default_factory=dict)
     own: Numbers | None = None
+    records: bool = False
 
     def top(self, largest: int, rule: str, level: Level = "holding") -> Numbers:
         """The sum of the largest contributions, by their absolute size: a loss is as telling as a profit."""
@@ -85,6 +87,7 @@ class Facts:
             self.counts,
             self.columns.rows(cells),
             tuple(column[cells] for column in self.singles),
+            self.lines,
         )
 
     @property
@@ -94,16 +97,6 @@ class Facts:
         for column in self.contributions:
             empty &= np.nan_to_num(column) == 0
         return np.asarray(empty if self.frequency is None else empty & (self.frequency == 0))
-
-    @property
-    def counted(self) -> bool:
-        """Whether the values are counts: of respondents, or of what each of them has at least one of, as rows of
-        persons are. A count of 0 has nobody then."""
-        if self.counts or self.frequency is None or self.contributions or self.holdings is not None:
-            return self.counts
-        known = ~(np.isnan(self.values) | np.isnan(self.frequency))
-        values = self.values[known]
-        return bool((values == np.round(values)).all() and (values >= self.frequency[known]).all())
 
     def respondents(self, rule: str) -> Numbers:
         """The number of respondents in each cell."""

@@ -28,7 +28,7 @@ class GroupDisclosure:
     n: Annotated[int, Note("how many categories count together", minimum=1)] = 1
 
     def apply(self, facts: Facts) -> Judgment:
-        if not facts.counts or self.dimension not in facts.lines:
+        if not (facts.counts or facts.records) or self.dimension not in facts.lines:
             raise PlanError(
                 f'rule group-disclosure needs a table of counts with a dimension "{self.dimension}".',
                 "Name a dimension of the table; for sums use dominance.",

@@ -5,6 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError
+from sfumato.shapes.paths import PlanPath
 from sfumato.shapes.records import Note, record_of
 from sfumato.shapes.shapes import Record
 
@@ -73,7 +74,7 @@ class CellKey:
     js: Annotated[int, Note("no count from 1 to js is published", minimum=0, maximum=50)] = 0
     pstay: Annotated[float | None, Note("least probability to stay, above js", minimum=0, maximum=1)] = None
     monotone: Annotated[bool, Note("whether probabilities do not rise away from the count, below it")] = True
-    ptable: Annotated[str | None, Note("file with a perturbation table, instead of D, V, js and pstay")] = None
+    ptable: Annotated[PlanPath | None, Note("file with a perturbation table, instead of D, V, js and pstay")] = None
     key: Annotated[str | None, Note("column with the cells' keys, or of microdata with the records'")] = None
     digits: Annotated[int | None, Note("digits of imported decimal keys", minimum=1, maximum=18)] = None
     record: Annotated[str | None, Note("column of the microdata that names a record")] = None

@@ -10,6 +10,7 @@ from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import encoding_of
 from sfumato.errors import PlanError
 from sfumato.shapes.files import load_plan
+from sfumato.shapes.paths import FilePath, PlanPath
 from sfumato.shapes.records import record_of
 from sfumato.shapes.release_plan import RELEASE, ReleasePlan
 from sfumato.shapes.shapes import (
@@ -23,7 +24,6 @@ from sfumato.shapes.shapes import (
     Record,
     Schema,
     Tagged,
-    Text,
     kind_of,
     read,
 )
@@ -34,7 +34,7 @@ from sfumato.tables.plan.group_disclosure import GroupDisclosure
 from sfumato.tables.plan.method import Method, MethodChoice, Protection
 from sfumato.tables.plan.output import MASKED_FILES, Output
 from sfumato.tables.plan.perturbation import PERTURBATIONS, UNRULED, Perturbation, Rounding, check_design
-from sfumato.tables.plan.source import TableSource
+from sfumato.tables.plan.source import COUNT, TableSource
 
 WHAT_A_PLAN_IS = (
     "A plan of a table is a YAML or JSON file that names the table, its dimensions and what is unsafe; "
@@ -56,7 +56,7 @@ class TablePlan:
     attackers: Attackers = field(default_factory=Attackers)
     output: Output = field(default_factory=Output)
     tables: tuple[Crossing, ...] = ()
-    previous: tuple[str, ...] = ()
+    previous: tuple[PlanPath, ...] = ()
     release: ReleasePlan = field(default_factory=ReleasePlan)
     version: int = 1
     folder: Path = field(default_factory=Path)
@@ -96,6 +96,12 @@ class TablePlan:
         return [kind for kind in self.output.files if kind in MASKED_FILES or (kind == "sbs" and not rounded)]
 
     @property
+    def counts_rows(self) -> bool:
+        """Whether the tables are counted from rows: of microdata, or of a frame where no table has a source."""
+        rows = self.table.microdata or (self.tables and not any(crossing.source for crossing in self.tables))
+        return bool(rows) and self.table.value == COUNT
+
+    @property
     def alone(self) -> bool:
         """Whether the plan is of one table of cells, and of nothing that was published before."""
         return not self.tables and not self.previous and self.table.microdata is None
@@ -133,7 +139,34 @@ def _read(value: Any, folder: Path) -> TablePlan:
             "of-rows",
         )
     check_design(value.get("method"))
-    return replace(read(PLAN, value), folder=folder, plain=dict(value))
+    return _with_group_disclosure(replace(read(PLAN, value), folder=folder, plain=dict(value)))
+
+
+def _with_group_disclosure(plan: TablePlan) -> TablePlan:
+    """The plan with the rule group-disclosure for each dimension that has none, where rows are counted or it asks so.
+
+    Anyone who knows that a person is in a group would learn what all of the group have in common. Empty cells may be
+    suppressed then, unless the plan says otherwise: often one empty cell stays open only if another does.
+    """
+    wanted = plan.counts_rows if plan.table.group_disclosure is None else plan.table.group_disclosure
+    if plan.perturbation is not None or not (plan.counts_rows or wanted):
+        return plan
+    named = dict.fromkeys(name for own in (plan.dimensions, *(one.dimensions for one in plan.tables)) for name in own)
+    ruled = {rule.dimension for rule in plan.primary if isinstance(rule, GroupDisclosure)}
+    added = [GroupDisclosure(name) for name in named if wanted and name not in ruled]
+    plain = dict(plan.plain) | {"table": {**plan.plain["table"], "group_disclosure": wanted}}
+    if added:
+        rules = [{"rule": GroupDisclosure.name, "dimension": rule.dimension} for rule in added]
+        plain["primary"] = [*plain.get("primary", ()), *rules]
+    said = plain.get("method")
+    zeros = plan.method.zeros or (wanted and not (isinstance(said, Mapping) and "zeros" in said))
+    return replace(
+        plan,
+        table=replace(plan.table, group_disclosure=wanted),
+        primary=(*plan.primary, *added),
+        method=replace(plan.method, zeros=zeros),
+        plain=plain,
+    )
 
 
 def table_plan_schema() -> Schema:
@@ -210,7 +243,7 @@ PLAN = Record(
         "table": Key(TABLE, True),
         "dimensions": Key(MapOf(DIMENSION, about="the dimensions of the table by their names")),
         "tables": Key(ListOf(CROSSING, 1, "tables that are protected together")),
-        "previous": Key(ListOf(Text(), 1, "release folders of what was published before")),
+        "previous": Key(ListOf(FilePath(), 1, "release folders of what was published before")),
         "primary": Key(ListOf(Tagged("rule", RULES), about="which cells are unsafe by themselves")),
         "method": Key(_METHOD),
         "protection": Key(PROTECTION),

@@ -68,6 +68,11 @@ class Range:
     min: Annotated[float, Note("the least value that is unsafe")]
     max: Annotated[float, Note("the greatest value that is unsafe")]
 
+    @property
+    def suppresses_empty(self) -> bool:
+        """Whether it announces that empty cells are suppressed."""
+        return self.min <= 0 <= self.max
+
     def __post_init__(self) -> None:
         if self.min >= self.max:
             raise ValueError("min must lie below max: a range of one value tells the value.")
@@ -97,6 +102,7 @@ class ZeroUnsafe:
     """Cells of value 0 are unsafe: nobody may learn that there is nothing; the range must reach `margin`."""
 
     name: ClassVar[str] = "zero-unsafe"
+    suppresses_empty: ClassVar[bool] = True
     margin: Annotated[float, Note("how far above 0 the range must reach", minimum=0)] = 1.0
 
     def apply(self, facts: Facts) -> Judgment:

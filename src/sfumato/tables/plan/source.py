@@ -4,6 +4,7 @@ from typing import Annotated
 
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import DecimalMark, Dialect
+from sfumato.shapes.paths import PlanPath
 from sfumato.shapes.records import Note
 
 Texts = tuple[str, ...]
@@ -12,6 +13,8 @@ COUNT = "count"
 _STEP = "smallest difference of two values; the last decimal by default"
 _DECIMAL = "the decimal mark of its files, a point unless given; to be given where counts may have it between thousands"
 _ENCODING = "of its files, hierarchies too; UTF-8 unless given, for office files and hierarchies else Windows-1252"
+_HARMLESS = "columns with numbers next to suppressed cells that reveal nothing of these, for the audit"
+_GROUPS = "whether to add the rule group-disclosure for every dimension; true for counts of rows, unless given"
 _HOLDING = "column of the microdata: which holding, or whoever attacks as one, a record belongs to"
 
 
@@ -19,7 +22,7 @@ _HOLDING = "column of the microdata: which holding, or whoever attacks as one, a
 class TableSource:
     """Where the cells are and what their columns mean."""
 
-    source: Annotated[str | None, Note("file with one row for each cell")] = None
+    source: Annotated[PlanPath | None, Note("file with one row for each cell")] = None
     value: Annotated[str, Note("column with the values")] = "value"
     group_by: Annotated[Texts, Note("columns whose values each make a table of their own")] = ()
     separator: Annotated[str | None, Note("of its files; found out unless given")] = None
@@ -33,12 +36,14 @@ class TableSource:
     holdings: Annotated[str | None, Note("column with the number of holdings")] = None
     tolerance: Annotated[float, Note("largest difference of a total that is rounding", minimum=0)] = 0.0
     step: Annotated[float | None, Note(_STEP, minimum=1e-9)] = None
-    microdata: Annotated[str | None, Note("file with one row for each record, instead of source")] = None
+    microdata: Annotated[PlanPath | None, Note("file with one row for each record, instead of source")] = None
     weight: Annotated[str | None, Note("column of the microdata: how many respondents a record stands for")] = None
     holding: Annotated[str | None, Note(_HOLDING)] = None
-    metadata: Annotated[str | None, Note("metadata (.rda) of a .tab file; those of its name by default")] = None
-    cells: Annotated[str | None, Note("file: id, value, status, cost, lb, ub, lpl, upl")] = None
-    relations: Annotated[str | None, Note("file: relation, cell_id, coef")] = None
+    metadata: Annotated[PlanPath | None, Note("metadata (.rda) of a .tab file; those of its name by default")] = None
+    group_disclosure: Annotated[bool | None, Note(_GROUPS)] = None
+    harmless: Annotated[Texts, Note(_HARMLESS)] = ()
+    cells: Annotated[PlanPath | None, Note("file: id, value, status, cost, lb, ub, lpl, upl")] = None
+    relations: Annotated[PlanPath | None, Note("file: relation, cell_id, coef")] = None
 
     def __post_init__(self) -> None:
         if (self.cells is None) != (self.relations is None):

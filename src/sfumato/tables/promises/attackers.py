@@ -17,8 +17,9 @@ from sfumato.errors import PlanError
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Reach, Relations, Status, Table
 from sfumato.tables.cells.knowledge import Attacker, Kind
 from sfumato.tables.plan.facts import Facts
+from sfumato.tables.plan.group_disclosure import GroupDisclosure
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.plan.rules import combine
+from sfumato.tables.plan.rules import Judgment, Rule, combine, judge
 from sfumato.tables.promises.widths import thickened
 
 # More coalitions than these are not tried one by one.
@@ -65,8 +66,23 @@ def attackers_of(plan: TablePlan, facts: Facts, table: Table, step: float) -> tu
     else:
         alone = _alone(facts, number)
         insiders = _unnamed(table, alone, kind) + _dominant(table, facts, alone, kind)
+    _add_empty_parts(insiders, facts, table)
     insiders += _coalitions(insiders, plan.attackers.coalition, number)
     return _resolved(plan, facts, table, step, insiders)
+
+
+def _add_empty_parts(insiders: Sequence[_Insider], facts: Facts, table: Table) -> None:
+    """Let everyone know that nobody else is in a total in which he is alone: its unsafe empty parts are no secret to
+    him."""
+    empty = np.flatnonzero(table.unsafe & facts.empty)
+    below: dict[int, list[int]] = {}
+    for above in facts.lines.values():
+        for cell in empty[above[empty] >= 0].tolist():
+            below.setdefault(int(above[cell]), []).append(cell)
+    for insider in insiders if below else ():
+        for cell in [cell for total in sorted(insider.alone) for cell in below.get(total, ())]:
+            insider.parts.setdefault(cell, 0.0)
+            insider.alone.add(cell)
 
 
 def _let(plan: TablePlan, kind: Kind) -> bool:
@@ -289,8 +305,16 @@ def _not_his(plan: TablePlan, facts: Facts, table: Table, cells: Places, parts: 
         share = np.abs(values - parts) / np.maximum(np.abs(values), 1e-300)
         share = np.where(values == 0, 1.0, np.minimum(share, 1.0))
         return Reach(base.down[cells] * share, base.up[cells] * share), unsafe
-    judgment = combine([rule.apply(facts.without(cells, parts)) for rule in plan.primary], len(cells))
+    judgment = combine([_seen_by(rule, facts, cells, parts) for rule in plan.primary], len(cells))
     if plan.protection is not None:
         return Reach(base.down[cells], base.up[cells]).at(judgment.unsafe & unsafe), judgment.unsafe & unsafe
     down, up = np.minimum(judgment.reach.down, base.down[cells]), np.minimum(judgment.reach.up, base.up[cells])
     return Reach(down, up), judgment.unsafe & unsafe
+
+
+def _seen_by(rule: Rule, facts: Facts, cells: Places, parts: Numbers) -> Judgment:
+    """What a rule says of cells without an insider's part; what groups have in common is the same to everybody."""
+    if not isinstance(rule, GroupDisclosure):
+        return rule.apply(facts.without(cells, parts))
+    whole = rule.apply(facts)
+    return judge(whole.unsafe[cells], whole.reach.down[cells], whole.reach.up[cells])

@@ -7,11 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from sfumato.errors import DataError
-from sfumato.tables.cells.cells import Bounds, Numbers, Places, Reach, Relations
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, Reach, Relations
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.knowledge import Knowledge
 from sfumato.tables.cells.parts import Margin, Part, Terms
 from sfumato.tables.cells.precision import step_of
+from sfumato.tables.cells.public_floor import public_floor
 from sfumato.tables.cells.relations import finest_of
 from sfumato.tables.plan.facts import Facts
 from sfumato.tables.plan.group_disclosure import GroupDisclosure
@@ -32,7 +33,7 @@ from sfumato.tables.plan.rules import (
 )
 from sfumato.tables.plan.source import COUNT, TableSource
 from sfumato.tables.promises.attackers import attackers_of
-from sfumato.tables.promises.shown_cases import case_bounds, shows_zeros
+from sfumato.tables.promises.shown_cases import case_bounds
 
 
 def facts_of(
@@ -54,6 +55,7 @@ def facts_of(
         columns=columns,
         singles=tuple(columns.optional(name) * unit for name in source.respondents),
         lines=lines or {},
+        records=source.value == COUNT,
     )
 
 
@@ -128,19 +130,21 @@ def with_attackers(plan: TablePlan, part: Part, facts: Facts) -> Part:
     return replace(part, knowledge=replace(part.knowledge, attackers=attackers))
 
 
-def public_bounds(plan: TablePlan, facts: Facts) -> Bounds:
-    """What anyone assumes: nothing negative, unless something is; nothing masked is 0, where zeros are published."""
-    values, least, most = facts.values, plan.attacker.lower, plan.attacker.upper
-    floor = least if least is not None else (-np.inf if (values < 0).any() else 0.0)
-    ceiling = np.inf if most is None else most
-    if (values < floor).any() or (values > ceiling).any():
+def public_bounds(plan: TablePlan, values: Numbers, hidden: Mask) -> Bounds:
+    """What anyone assumes of the cells of a table of which some are suppressed, or may be: of a file that was read, and
+    of one that will be written.
+
+    Raises:
+        DataError: A value lies outside the bounds that the plan names.
+    """
+    least, most = plan.attacker.lower, plan.attacker.upper
+    if (values < (-np.inf if least is None else least)).any() or (values > (np.inf if most is None else most)).any():
         raise DataError(
             "a value lies outside the bounds of the attacker.", "Correct attacker.lower or upper.", "bounds"
         )
-    low = np.full(len(values), floor)
-    if not plan.method.zeros and floor >= 0 and shows_zeros(plan.primary, facts):
-        low[~(values <= 0)] = max(floor, step_in(plan.table, values))
-    return Bounds(low, np.full(len(values), ceiling))
+    announced = plan.method.zeros or any(getattr(rule, "suppresses_empty", False) for rule in plan.primary)
+    low = public_floor(values, hidden, step_in(plan.table, values), least, announced)
+    return Bounds(low, np.full(len(values), np.inf if most is None else most))
 
 
 def known_bounds(plan: TablePlan, facts: Facts, judgment: Judgment, public: Bounds) -> Bounds:

@@ -7,7 +7,7 @@ import numpy as np
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers
 from sfumato.tables.cells.precision import step_of
 from sfumato.tables.plan.facts import Facts
-from sfumato.tables.plan.rules import Frequency, Range, Rule, Waiver, ZeroUnsafe
+from sfumato.tables.plan.rules import Frequency, Range, Rule, ZeroUnsafe
 
 
 def case_bounds(rules: Sequence[Rule], facts: Facts, unsafe: Mask) -> Bounds:
@@ -35,18 +35,3 @@ def case_bounds(rules: Sequence[Rule], facts: Facts, unsafe: Mask) -> Bounds:
 
 def _raise(floor: Numbers, cells: Mask, least: float) -> None:
     floor[cells] = np.maximum(floor[cells], least)
-
-
-def shows_zeros(rules: Sequence[Rule], facts: Facts) -> bool:
-    """Whether a cell of value 0 is always published, so that everyone knows that a masked one is none.
-
-    Where respondents, contributions or holdings stand beside sums, a masked one may well be 0; so may a cell that a
-    rule masks for being 0, or that a column marks.
-    """
-    return facts.counted and facts.holdings is None and not any(_may_hide_zero(rule) for rule in rules)
-
-
-def _may_hide_zero(rule: Rule) -> bool:
-    if isinstance(rule, Range):
-        return rule.min <= 0 <= rule.max
-    return not isinstance(rule, Frequency | Waiver)

@@ -63,7 +63,7 @@ def _instance(plan: TablePlan, columns: Columns, exact: Numbers) -> PublishedPar
     relations = relations_of(plan, columns)
     check(published_relations(relations, exact), np.nan_to_num(exact), plan.table.tolerance, step_in(plan.table, exact))
     part, unjudged = part_of(plan, columns, exact, relations, cell_names(columns))
-    bounds = optional_bounds(columns, exact, plan.attacker)
+    bounds = optional_bounds(columns, exact, np.isnan(exact), plan)
     status = np.where(marked_unsafe(columns) & ~np.isnan(exact), Status.UNSAFE, part.table.status).astype(np.int8)
     table = part.table.with_columns(bounds=bounds, status=status)
     return PublishedParts((replace(part, table=table, public=bounds),), tuple(sorted(unjudged)))
@@ -75,7 +75,7 @@ def part_of(
     """A table by what is published of it, and the rules that cannot be judged."""
     facts = _facts(plan, columns, exact, relations)
     unsafe, unjudged = _unsafe(plan.primary, facts)
-    bounds = public_bounds(plan, facts)
+    bounds = public_bounds(plan, exact, np.isnan(exact))
     status = np.where(unsafe, Status.UNSAFE, Status.SAFE).astype(np.int8)
     table = make_table(np.nan_to_num(exact), relations, status=status, bounds=bounds, names=names)
     return Part(np.arange(len(exact)), table, bounds, knowledge=knowledge_of(plan, exact)), unjudged

@@ -9,6 +9,7 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import PlanError, SfumatoError
+from sfumato.shapes.paths import PlanPath
 from sfumato.tables.build.build import build
 from sfumato.tables.build.joint import Joint, Sheet, merged
 from sfumato.tables.cells.cells import Bounds, Mask, Reach, no_bounds
@@ -70,7 +71,7 @@ def read_releases(plan: TablePlan) -> list[Release]:
     """
     releases = []
     for name in plan.previous:
-        folder = plan.folder / name
+        folder = name.within(plan.folder)
         if folder.suffix.lower() == ".zip" and folder.is_file():
             releases += _packed(folder, name)
             continue
@@ -124,7 +125,7 @@ def _release(folder: Path, beside: Path | None = None) -> Release:
         key: _placed(dimension, beside) if beside else dimension.placed(plan.folder)
         for key, dimension in plan.dimensions.items()
     }
-    columns = read_columns(folder / "table.csv")
+    columns = read_columns(folder / "table.csv", published=True)
     reach = _reach(replace(plan, dimensions=dimensions), columns)
     return Release(Sheet(folder.name, dimensions, columns), read_published(columns, plan), reach)
 
@@ -146,7 +147,8 @@ def _reach(plan: TablePlan, columns: Columns) -> Reach:
 def _placed(dimension: Dimension, beside: Path) -> Dimension:
     if dimension.hierarchy is None:
         return dimension
-    return replace(dimension, hierarchy=str(beside / PurePosixPath(dimension.hierarchy.replace("\\", "/")).name))
+    name = PurePosixPath(dimension.hierarchy.replace("\\", "/")).name
+    return replace(dimension, hierarchy=PlanPath(beside / name))
 
 
 def history_of(joint: Joint, releases: list[Release], step: float) -> History | None:

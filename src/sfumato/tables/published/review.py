@@ -14,6 +14,8 @@ from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.parts import Part
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.rules import Range
+from sfumato.tables.promises.shown_zeros import as_shown
+from sfumato.tables.published.narrow_ranges import narrow_ranges
 from sfumato.tables.published.parts import case_floor, published_parts
 from sfumato.tables.published.reading import Reading
 from sfumato.tables.words import Case
@@ -78,6 +80,7 @@ def _publication(part: Part, reading: Reading) -> Publication:
 
 def audit_values(part: Part, reading: Reading) -> Audit:
     """The audit of a table whose true values are known."""
+    part = as_shown(part, np.isnan(reading.exact[part.rows]))
     publication = _publication(part, reading)
     audit, _ = attack(publication, part, [reading.case[row] for row in part.rows])
     return audit.with_contradictions(false_cells(publication, part.table.values, part.knowledge.step))
@@ -99,9 +102,11 @@ def audit_part(part: Part, plan: TablePlan, reading: Reading) -> Audit:
         publication = replace(publication, bounds=case_floor(plan, part, others, publication.exact))
     promise = _promise(part, plan, publication, primary)
     audit, _ = attack(publication, part, cases, promise)
-    certain = _within_range(part, plan, audit) & np.isnan(promise.low)
-    if certain.any():
-        audit, _ = attack(publication, part, cases, _promise(part, plan, publication, primary | certain))
+    needs = narrow_ranges(plan, part, publication, audit.findings)
+    narrow = np.isnan(promise.low) & ~np.isnan(needs.low)
+    if narrow.any():
+        low, high = (np.where(narrow, new, old) for new, old in ((needs.low, promise.low), (needs.high, promise.high)))
+        audit, _ = attack(publication, part, cases, Bounds(low, high))
     return replace(audit, by_cases=not publication.bounds.equals(part.table.bounds))
 
 
@@ -122,14 +127,3 @@ def _promise(part: Part, plan: TablePlan, publication: Publication, primary: Mas
             cells = masked & part.finest & (primary | shown) & (least <= most)
             low[cells], high[cells] = least[cells], most[cells]
     return Bounds(low, high)
-
-
-def _within_range(part: Part, plan: TablePlan, audit: Audit) -> Mask:
-    """The masked finest cells that can only lie within the range of a rule: they are primary for certain."""
-    certain = np.zeros(len(part.rows), bool)
-    for finding in audit.findings:
-        certain[finding.cell] = any(
-            isinstance(rule, Range) and rule.min <= finding.lower + 1e-6 and finding.upper - 1e-6 <= rule.max
-            for rule in plan.primary
-        )
-    return certain & part.finest

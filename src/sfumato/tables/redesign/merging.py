@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.dataclass import dataclass
+from sfumato.shapes.paths import PlanPath
 from sfumato.tables.build.build import dimensions_of
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.dimensions import Code, Tree
@@ -77,7 +78,7 @@ def coarser(
     renamed_columns = Columns({**columns.texts, column: tuple(texts)}).rows(rows)
     dimensions = {
         **plan.dimensions,
-        change.dimension: Dimension(column=column, hierarchy=str(path), total=dimension.total),
+        change.dimension: Dimension(column=column, hierarchy=PlanPath(path), total=dimension.total),
     }
     codes = [*plan.table.group_by, *_code_columns(plan)]
     return dimensions, added_up(renamed_columns, codes, plan.table)

@@ -19,6 +19,7 @@ from sfumato.microdata.methods.result import Result
 from sfumato.microdata.methods.search import search
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.plan.resolve import resolve
 from sfumato.pipelines.stages.counting import frequency_table
 from sfumato.service.http.problems import RefusedError
 from sfumato.service.jobs.plans import check_paths
@@ -107,7 +108,7 @@ class Estimates:
             return _searched_by_sizes(quick, table)
         if not known:
             return search(quick, table)
-        own = read_plan({**plan, "method": {**method, "time_limit": MOMENT_SECONDS}}, quick.folder)
+        own = resolve(read_plan({**plan, "method": {**method, "time_limit": MOMENT_SECONDS}}, quick.folder))
         results, errors = [], []
         for one in (quick, own):
             try:
@@ -139,7 +140,7 @@ class Estimates:
             column.pop("importance", None)  # other methods know neither what cells cost
             if column["role"] == "quasi-identifier":
                 column.pop("publish", None)  # nor means of groups
-        return read_plan(quick, self.workspace.place("x").parent)
+        return resolve(read_plan(quick, self.workspace.place("x").parent))
 
     def _counted(self, resolved: Plan, plan: Mapping[str, Any]) -> FrequencyTable:
         key = self._key(plan, counted=True)

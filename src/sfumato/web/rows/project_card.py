@@ -1,7 +1,6 @@
 """Projects: open and save one, open a plan for the data at hand, and erase all that lies on the server."""
 
 import asyncio
-from collections.abc import Container
 from pathlib import Path
 from typing import Any
 
@@ -80,14 +79,15 @@ class ProjectCard:
         await event.file.save(archive)
         record = await asyncio.to_thread(_unpacked, archive, folder, room)
         plan = record["plan"]
+        data = data_of(record, folder)
         said = plan.get("data")
-        reading = said if isinstance(said, dict) else None
+        plan["data"] = {**(said if isinstance(said, dict) else {}), "source": data.name}
+        check_paths(plan, {path.name for path in folder.iterdir()})  # before any file that it names is read
+        reading = plan["data"] if isinstance(said, dict) else None
         with self._room:
-            loaded = await watched(self.workspace, self.words["reading"], load, data_of(record, folder), reading)
+            loaded = await watched(self.workspace, self.words["reading"], load, data, reading)
         if not can_be_shown(plan, {column.name for column in loaded.columns}):
             raise ValueError("no plan")
-        _check_files(plan, {path.name for path in folder.iterdir()})
-        plan["data"] = {**(said or {}), "source": loaded.path.name}
         await asyncio.to_thread(self.workspace.restore, record, loaded, room)
         self.workspace.tabs.changed()
 
@@ -123,7 +123,7 @@ class ProjectCard:
             raise PlanError(self.words["other_columns"].format(columns=", ".join(others[:5])))
         plan["data"] = {**(plan.get("data") or {}), "source": self.workspace.loaded.path.name}
         plan.setdefault("method", dict(self.workspace.loaded.suggested["method"]))
-        _check_files(plan, self.workspace.extra)
+        check_paths(plan, self.workspace.files(plan))
         read_plan(plan)
         return plan
 
@@ -164,8 +164,3 @@ def _unpacked(archive: Path, folder: Path, room: Room) -> dict[str, Any]:
         record = unpack(stream, folder, room)
     archive.unlink()
     return record
-
-
-def _check_files(plan: dict[str, Any], files: Container[str]) -> None:
-    """Refuse a plan whose hierarchies or populations are files that did not come with it."""
-    check_paths({"columns": plan["columns"], "privacy": plan.get("privacy")}, files)

@@ -10,6 +10,7 @@ from nicegui import ui
 
 from sfumato.dataclass import dataclass
 from sfumato.shapes.shapes import read
+from sfumato.tables.plan.group_disclosure import GroupDisclosure
 from sfumato.tables.plan.method import MethodChoice
 from sfumato.tables.plan.perturbation import PERTURBATIONS, UNRULED
 from sfumato.tables.plan.plan import ATTACKER, METHOD, PROTECTION, RULES, TABLE
@@ -113,6 +114,9 @@ class MaskingRules:
     def offer(self, columns: Sequence[str]) -> None:
         """Offer the columns of another table."""
         self.facts.clear()
+        ours = [rule for rule in self.proposed if rule["rule"] == GroupDisclosure.name]
+        self.rules[:] = [rule for rule in self.rules if rule not in ours]
+        self.proposed = [rule for rule in self.proposed if rule not in ours]
         for rule in self.rules:
             rule.pop("column", None)
             rule.pop("dimension", None)
@@ -164,6 +168,15 @@ class MaskingRules:
                 self.rules[place] = {"rule": "frequency", "min": int(rule["max"]) + 1}
         if not any(rule["rule"] == "frequency" for rule in self.rules):
             self.rules.append({"rule": "frequency", **STARTS["frequency"]})
+        self.show()
+
+    def protect_groups(self, names: Sequence[str]) -> None:
+        """Propose the rule on groups for each category of a table of persons that has none; it can be removed."""
+        ruled = {rule.get("dimension") for rule in self.rules if rule["rule"] == GroupDisclosure.name}
+        start = STARTS[GroupDisclosure.name]
+        added = [{"rule": GroupDisclosure.name, "dimension": name, **start} for name in names if name not in ruled]
+        self.rules.extend(added)
+        self.proposed = [*self.proposed, *deepcopy(added)]
         self.show()
 
     def missing(self) -> list[str]:

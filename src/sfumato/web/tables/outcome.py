@@ -5,6 +5,7 @@ from pathlib import Path
 
 from nicegui import ui
 
+from sfumato.delimited.formulas import plain_cell
 from sfumato.delimited.lines import read_lines
 from sfumato.report.tables.outcome import outcome_sentences
 from sfumato.service.jobs.plans import read_plan_text
@@ -77,7 +78,7 @@ def _show_documents(release: Path, words: Words) -> None:
 def show_cells(folder: Path, words: Words) -> None:
     """The published table; masked or changed cells are marked with why."""
     masked = folder / "published.csv"
-    lines = [line.fields for line in read_lines(masked)] if masked.exists() else changed_lines(folder, words)
+    lines = _plain_lines(masked) if masked.exists() else changed_lines(folder, words)
     first = len(lines[0]) - len(ENDINGS)
     head = [*lines[0][:first], *(words[f"cell.{ending}"] for ending in ENDINGS)]
     case = first + ENDINGS.index("case")
@@ -94,10 +95,15 @@ def show_cells(folder: Path, words: Words) -> None:
             ui.label(words["more_cells"].format(count=words.count(len(lines) - 1 - SHOWN_ROWS)))
 
 
+def _plain_lines(path: Path) -> list[list[str]]:
+    """The lines of a file of ours, cells that are quoted for spreadsheets as what they are."""
+    return [[*map(plain_cell, line.fields)] for line in read_lines(path)]
+
+
 def changed_lines(folder: Path, words: Words) -> list[list[str]]:
     """A table whose numbers were changed, laid out as one with masks: changed cells have a case and a reason."""
-    head, *rows = (line.fields for line in read_lines(folder / "table.csv"))
-    codes = next(line.fields for line in read_lines(folder / "table-external.csv"))[:-1]
+    head, *rows = _plain_lines(folder / "table.csv")
+    codes = _plain_lines(folder / "table-external.csv")[0][:-1]
     value = str(read_plan_text((folder / "plan.yaml").read_text(encoding="utf-8"))["table"]["value"])
     lines = [[*codes, *ENDINGS]]
     for row in rows:

@@ -15,8 +15,11 @@ from sfumato.hierarchies.person_keys import plain_key
 from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.counts.persons import Ints, by_plain_keys
 from sfumato.microdata.data_plan import DataPlan
+from sfumato.tables.tabulate import check_size
 from sfumato.texts.words import Words
 
+# Cells of a table that a page shows.
+MOST_LINES = 50_000
 # What a missing value is called.
 MISSING = "–"
 Key = tuple[str, ...]
@@ -112,7 +115,10 @@ def _wider(key: Key, total: str) -> list[Key]:
 
 
 def _lines(names: Sequence[str], total: str, columns: dict[str, Counter[Key]]) -> list[list[str]]:
-    cells = {key for counts in columns.values() for key in counts}
-    order = sorted(cells, key=lambda key: [(text != total, text) for text in key])
+    """The lines of all crossings: one that is left out would tell that nobody is there."""
+    cells = [key for counts in columns.values() for key in counts]
+    codes = [{key[place] for key in cells} for place in range(len(names))]
+    check_size(map(len, codes), MOST_LINES)
+    order = product(*(sorted(own, key=lambda text: (text != total, text)) for own in codes))
     body = ([*key, *(str(counts[key]) for counts in columns.values())] for key in order)
     return [[*names, *columns], *body]

@@ -122,8 +122,9 @@ class TableArea:
 
     def _counted(self, table: CountedTable, persons: CountedPersons | None) -> None:
         """Take a table that was counted; where persons stand in several cells, the rules look at them."""
-        self._text.value = delimited_text(table.lines)
+        self._text.value = delimited_text(table.lines, formulas="keep")
         self._counting.tell(persons)
+        self._rules.protect_groups(self._dimensions.value or ())
         if table.several:
             self._rules.count_respondents(table.lines[0][-1])
         self._check()
@@ -209,7 +210,7 @@ class TableArea:
             return
 
         def take() -> None:
-            self._text.value = delimited_text(cells, ";")
+            self._text.value = delimited_text(cells, ";", "keep")
 
         with self._crosstab:
             components.notice(self.words["crosstab_seen"], good=None)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.hierarchies.ladder import Ladder
-from sfumato.hierarchies.types import numerals
+from sfumato.hierarchies.types import inexact, numerals
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.methods.k_optimize import layout as at
 from sfumato.microdata.methods.k_optimize.features import Alphabet, Codes, Space, State
@@ -73,21 +73,25 @@ def _round_range(alphabet: Alphabet, places: Codes) -> str | None:
 
     None where values are no numbers, or labels of a hierarchy, which tell nobody's value.
     """
-    numbers = numerals([label for label in alphabet.labels if label is not None])
-    if alphabet.level or not np.isfinite(numbers).all() or (np.diff(numbers) <= 0).any():
+    texts = [label for label in alphabet.labels if label is not None]
+    numbers = numerals(texts)
+    are_exact = bool(np.isfinite(numbers).all()) and not inexact(texts, numbers)
+    if alphabet.level or not are_exact or (np.diff(numbers) <= 0).any():
         return None
     grid = number_grid(numbers)
-    steps = grid.below(numbers)
+    steps, ends = grid.below(numbers), grid.above(numbers)
     first, last = int(places[0]), int(places[-1])
     beyond = int(steps[-1] - steps[0]) // _MARGIN
     lowest = max(int(steps[0]) - beyond, 0) if steps[0] >= 0 else int(steps[0]) - beyond
     low = grid.roundest(int(steps[first - 1]) + 1 if first else lowest, int(steps[first]))
     if last + 1 < len(steps):
-        high = grid.roundest(int(steps[last]) + 1, int(steps[last + 1])) - 1
+        high = grid.roundest(int(ends[last]) + 1, int(steps[last + 1])) - 1
     else:
-        high = grid.roundest(int(steps[last]), int(steps[last]) + beyond)
-    texts = grid.text(low), grid.text(high)
-    return joined(*texts) if grid.decimals == 0 else "..".join(texts)
+        high = grid.roundest(int(ends[last]), int(ends[last]) + beyond)
+    if high < ends[last]:  # no step lies between the block and the next value
+        return None
+    low_text, high_text = grid.text(low), grid.text(high)
+    return joined(low_text, high_text) if grid.decimals == 0 else f"{low_text}..{high_text}"
 
 
 def _is_scale(ladder: Ladder) -> bool:

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from sfumato.dataclass import dataclass
 from sfumato.hierarchies.intervals import Intervals
 from sfumato.hierarchies.ladder import Ladder
-from sfumato.hierarchies.types import NUMBER_TYPES, numbers_of
+from sfumato.hierarchies.types import inexact, ranks_of
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.grouping import regroup
 from sfumato.microdata.methods.mondrian.cells import Cells, Tail, cells_of, with_tails
@@ -170,7 +170,8 @@ def _with_cells(axis: Axis, column: ColumnPlan, persons: Counts) -> Axis:
     inner = slice(bottom.count if bottom else 0, len(order) - (top.count if top else 0))
     # Ends at values need not lie between those of persons.
     members = persons[order] if axis.by_cuts else np.full(len(order), 2, np.int64)
-    cells = cells_of(grid_of(column, numbers), numbers[inner], members[inner])
+    longer = inexact([axis.ladder.values[code] for code in order[inner].tolist()], numbers[inner])
+    cells = cells_of(grid_of(column, numbers), numbers[inner], members[inner], longer)
     return replace(axis, cells=with_tails(cells, numbers[inner], bottom, top))
 
 
@@ -202,9 +203,9 @@ def axis_of(ladder: Ladder, column: ColumnPlan, rows: Counts) -> Axis:
     >>> axis_of(make_ladder(["10", "9"], []), column, np.array([1, 1])).order.tolist()
     [1, 0]
     """
-    numbers = _numbers(ladder, column)
+    numbers = ladder.numbers_as(column.type)
     if numbers is not None:
-        order = np.argsort(numbers, kind="stable")
+        order = np.argsort(ranks_of(ladder.values, numbers), kind="stable")
         measures = numbers if column.hierarchy is None else _ranks(numbers, order)
         return Axis("numbers", ladder, order, numbers, rows, column.weight, measures)
     absent = np.array([value is None for value in ladder.values], bool)
@@ -227,22 +228,6 @@ def _by_branch(ladder: Ladder, rows: Counts) -> list[npt.NDArray[np.int64]]:
         held = np.bincount(codes, weights=rows).astype(np.int64)
         keys += [codes.astype(np.int64), -held[codes]]
     return keys
-
-
-def _numbers(ladder: Ladder, column: ColumnPlan) -> Floats | None:
-    """The values as numbers, where they are; NaN for the missing value."""
-    if ladder.numbers is not None or column.type not in (*NUMBER_TYPES, "date"):
-        return ladder.numbers
-    present = [value for value in ladder.values if value is not None]
-    try:
-        read = numbers_of(present, column.type)
-    except ValueError:
-        return None
-    if read is None or np.isnan(read).any():
-        return None
-    numbers = np.full(ladder.size, np.nan)
-    numbers[[value is not None for value in ladder.values]] = read
-    return numbers
 
 
 def compiled(axes: Sequence[Axis]) -> Axes:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.models.classes import Counts, Floats, Mask
-from sfumato.microdata.recoding.grids import Grid, range_text
+from sfumato.microdata.recoding.grids import NONE_LONGER, Grid, Longer, range_text
 from sfumato.microdata.recoding.recoding import STAR
 
 Ints = npt.NDArray[np.int64]
@@ -66,11 +66,12 @@ class Cells:
         return self.grid.roundest(*self.starts[cell].tolist())
 
 
-def cells_of(grid: Grid, numbers: Floats, persons: Counts) -> Cells:
+def cells_of(grid: Grid, numbers: Floats, persons: Counts, longer: Longer = NONE_LONGER) -> Cells:
     """The cells of numbers in ascending order.
 
     Args:
         persons: How many persons, or rows, have each of them.
+        longer: The exact numbers that floating-point numbers do not represent, by place.
 
     >>> from sfumato.microdata.recoding.grids import NumberGrid
     >>> cells = cells_of(NumberGrid(0), np.array([1812.0, 1813.0, 2044.0]), np.array([1, 1, 1]))
@@ -79,7 +80,7 @@ def cells_of(grid: Grid, numbers: Floats, persons: Counts) -> Cells:
     """
     if not len(numbers):
         return Cells(grid, np.empty(0, np.int64), np.zeros((1, 2), np.int64))
-    low, high = grid.below(numbers), grid.above(numbers)
+    low, high = grid.below(numbers, longer), grid.above(numbers, longer)
     # What lies between two steps is no end of anything.
     rare = (persons == 1) & (low == high)
     lone = rare & ~_in_long_runs(low, high, rare, persons)

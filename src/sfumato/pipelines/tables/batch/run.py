@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from sfumato.dataclass import dataclass
@@ -18,7 +19,14 @@ from sfumato.tables.formats import batch_file
 from sfumato.tables.formats.apriori_file import apply_apriori
 from sfumato.tables.formats.batch_file import Command
 from sfumato.tables.formats.metadata import read_metadata
-from sfumato.tables.formats.outputs import HOUSE, Protected, house_reason, output_text, shown_counts
+from sfumato.tables.formats.outputs import (
+    HOUSE,
+    Protected,
+    house_reason,
+    output_text,
+    shown_counts,
+    written_without_hidden,
+)
 from sfumato.tables.formats.rule_numbers import USED
 from sfumato.tables.office.office_table import OfficeTable
 from sfumato.tables.office.statuses import unsafe_of
@@ -208,10 +216,12 @@ def _write_table(command: Command, state: BatchState, name: str) -> None:
     done = job.done or Protected(table)
     if done.method in ("", "masks"):
         done = replace(done, remarks=(*done.remarks, *_unprotected(state, job, done.table, asked)))
-    _write(state, asked.file, output_text(done, asked.kind, asked.options))
+    text = partial(output_text, kind=asked.kind, options=asked.options)
+    reason = house_reason(done, asked.kind, asked.options)
+    _write(state, asked.file, text(done) if reason else written_without_hidden(done, text))
     if asked.options.get("AS") and asked.kind > 3:
         state.log.append(f"{asked.file}: option AS says nothing in output {asked.kind}, which has statuses of its own.")
-    if reason := house_reason(done, asked.kind, asked.options):
+    if reason:
         state.notices.append(f"{asked.file} tells {reason}: it is for the house.")
         state.log.append(state.notices[-1])
     if asked.kind not in HOUSE:

@@ -36,7 +36,9 @@ def perturb(
         UnattainableError: The method has no answer.
     """
     check_installed()
-    return kept(change(plan, columns, like, asked))
+    table = kept(change(plan, columns, like, asked))
+    table.check(table.external)
+    return table
 
 
 def change(

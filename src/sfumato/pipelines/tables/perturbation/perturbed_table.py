@@ -13,6 +13,7 @@ from sfumato.report.tables.perturbed_page import html
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.formats.release_files import changed_files
 from sfumato.tables.perturbed.perturbed import ChangedTable, Perturbed
+from sfumato.tables.published.handed_out import check_changed
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,6 +36,14 @@ class PerturbedTable(ChangedTable, TableRelease[Perturbed]):
     def house(self, report: Mapping[str, Any], papers: Papers) -> str:
         """The page that stays in the house, to be signed."""
         return changed_house(self, report, papers)
+
+    def check(self, external: Columns) -> None:
+        """Compare a file to hand out with the numbers that readers were looked for.
+
+        Raises:
+            InternalError: It tells something else.
+        """
+        check_changed(self, external)
 
     def sheets(self) -> dict[str, Columns]:
         """All for the house, and what to hand out."""

@@ -58,6 +58,8 @@ def perturb_several(plan: TablePlan, table: Any = None, asked: Callable[[], bool
         section.name: PerturbedTable(plan_of(plan, place), section.columns, (_section(changed, section),), seconds)
         for place, section in enumerate(joint.sections)
     }
+    for own in tables.values():
+        own.check(own.external)
     return PerturbedTables(whole, tables)
 
 

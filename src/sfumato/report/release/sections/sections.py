@@ -51,6 +51,9 @@ def verdict(dossier: Dossier, outside: bool = False) -> str:
     broken = words["report.broken_outside" if outside else "report.broken"]
     bad = f'<div class="verdict bad"><strong>{escape(broken)}</strong>'
     succeeded = bool((report.details.get("attack") or {}).get("found"))
+    if report.inferred:
+        lines = [*findings.inferred(words, report), *lines]
+        bad = f'<div class="verdict bad"><strong>{escape(words["report.inferred"])}</strong>'
     if report.holds and report.uncounted:
         return _uncounted_verdict(dossier, lines) + f"{checks}</div>"
     return f"{verdict_head(words, succeeded, outside) if report.holds else bad}{listing(lines)}{checks}</div>"
@@ -82,6 +85,7 @@ def limits(dossier: Dossier, outside: bool = False) -> str:
     """What is not promised, as loud as what is; in the house also what these rows tell besides."""
     words = dossier.words
     told = findings.persons_uncounted(words, dossier.report)
+    told += findings.shared_identifiers(words, dossier.report, outside)
     told += [] if outside else findings.disclosure(words, dossier.report)
     general = sentences.general_limits(words)
     models = tuple(promise.model for promise in dossier.report.models)

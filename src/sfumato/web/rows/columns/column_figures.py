@@ -41,7 +41,8 @@ def histogram(
     low, high = (own if end is None else float(end) for own, end in zip((low, high), ends, strict=True))
     whole = bool((numbers == np.round(numbers)).all())
     weights = np.array(list(column.counts.values()))
-    rows, _ = np.histogram(numbers, bins, (low, high if high > low else low + 1), weights=weights)
+    # From zero on, since large numbers leave too few floating-point numbers between them for the bounds of bins.
+    rows, _ = np.histogram(numbers - low, bins, (0, (high - low) or 1), weights=weights)
     return Histogram(low, high, tuple(int(count) for count in rows), whole)
 
 

@@ -9,6 +9,7 @@ from nicegui import events, ui
 
 from sfumato.errors import PlanError, SfumatoError
 from sfumato.hierarchies.ladder import Ladder
+from sfumato.hierarchies.registry import HIERARCHY
 from sfumato.hierarchies.types import NUMBER_TYPES, ColumnType, canonical
 from sfumato.microdata.plan.model import ColumnPlan
 from sfumato.service.http.problems import RefusedError
@@ -189,7 +190,7 @@ class ColumnPanel:
             self._changed()
 
     def _bound(self, settings: Any) -> tuple[Ladder, int]:
-        check_paths({"hierarchy": settings}, self.workspace.extra)
+        check_paths(settings, self.workspace.extra, HIERARCHY)
         return ladder_of(self.column, {**self.plan, "hierarchy": settings}, self.workspace.place("x").parent)
 
     def _why(self, error: Exception, settings: Any) -> str:

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 from copy import deepcopy
-from html import escape
 from typing import Any
 
 from nicegui import ui
@@ -115,8 +114,8 @@ class ResultStep:
 
     def _answer(self, run: Run) -> None:
         """May this be published? What is promised, what is not, and what was lost, in figures."""
-        words, dossier = self.words, result_figures.dossier(run.folder, self.words)
-        answer = sections.verdict(dossier).replace(escape(words["report.holds"]), escape(words["may_publish"]))
+        dossier = result_figures.dossier(run.folder, self.words)
+        answer = sections.verdict(dossier)
         self._answer_room.clear()
         with self._answer_room:
             with ui.element("div").classes("sf-halves sf-answer"):

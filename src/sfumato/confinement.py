@@ -1,0 +1,68 @@
+"""Confinement: a process that works with a plan or file of somebody else opens the files of its job, and no others.
+
+It covers what Python opens, what DuckDB opens, and the other libraries whose files go through `check_open`. It is no
+barrier against foreign code in the process: the operating system alone could be that.
+"""
+
+import os
+import sys
+import sysconfig
+from collections.abc import Iterable
+from errno import EACCES
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+# What programs read of the system: shared data, the number of processors, the memory in use, random numbers.
+SYSTEM = ("/usr", "/lib", "/lib64", "/sys", "/proc/cpuinfo", "/proc/meminfo", "/dev/null", "/dev/urandom")
+OWN_PROCESS = ("statm", "stat", "status", "maps", "cgroup", "mountinfo")
+# The events of the interpreter whose first argument is a path.
+EVENTS = frozenset({"open", "os.listdir", "os.scandir", "os.link", "os.symlink", "os.rename", "sqlite3.connect"})
+
+_folders: tuple[str, ...] | None = None
+
+
+def confine(folders: Iterable[Path]) -> None:
+    """Let this process open files in these folders, or these files, alone; it cannot be undone.
+
+    What the interpreter and its libraries read of themselves and of the system stays open.
+    """
+    global _folders  # noqa: PLW0603  (a process is confined as a whole)
+    _program()
+    _folders = tuple(os.path.realpath(folder) for folder in folders)
+    sys.addaudithook(_audit)
+
+
+def allowed() -> tuple[str, ...] | None:
+    """Return the folders and files that this process is confined to; None where it is not."""
+    return _folders
+
+
+def check_open(path: str | bytes | os.PathLike[Any]) -> None:
+    """Refuse a file outside of the job by where it really lies, for libraries that open files by themselves.
+
+    Raises:
+        PermissionError: It is.
+    """
+    if _folders is None:
+        return
+    real = os.path.realpath(os.fsdecode(path))
+    if not any(_lies_in(real, folder) for folder in (*_folders, *_program())):
+        raise PermissionError(EACCES, "the file is outside of the job")
+
+
+def _audit(event: str, arguments: tuple[Any, ...]) -> None:
+    if event in EVENTS and isinstance(arguments[0], str | bytes | os.PathLike):
+        check_open(arguments[0])
+
+
+def _lies_in(real: str, folder: str) -> bool:
+    return real == folder or real.startswith(folder.rstrip("/") + "/")
+
+
+@cache
+def _program() -> tuple[str, ...]:
+    """Where the interpreter, its packages and what the system offers every program lie."""
+    own = {*sys.path, sys.prefix, sys.base_prefix, *sysconfig.get_paths().values(), *SYSTEM}
+    process = (f"/proc/{os.getpid()}/{name}" for name in OWN_PROCESS)
+    return (*(os.path.realpath(path) for path in own if path.startswith("/")), *process)

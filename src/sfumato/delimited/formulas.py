@@ -1,0 +1,32 @@
+r"""Cells that a spreadsheet would compute: quoted in files that people open, and read back.
+
+A cell that begins with `=`, `+`, `-` or `@` and is no number is a formula to a spreadsheet that opens the file. An
+apostrophe before it makes it a text. A cell that already begins with apostrophes before such a sign gets a further one,
+so that what stood there can always be had back, and different values stay different. Names of columns are cells, too.
+"""
+
+import re
+
+# White space counts: spreadsheets pass over some of it. The wide forms of the signs are formulas in some languages.
+SIGNS = r"[=+\-@\t\r\n＝＋－＠]"
+FORMULA, QUOTED = f"^'*{SIGNS}", f"^'+{SIGNS}"
+# Numbers, with marks between thousands or not, and a sign alone, which marks a masked cell.
+NUMBER = r"[+-]?[0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?|[+-]"
+
+
+def quoted_cell(text: str) -> str:
+    """A text as it stands in a file that people open.
+
+    >>> quoted_cell("=cmd|' /C calc'!A0"), quoted_cell("-5"), quoted_cell("'=x"), quoted_cell("age"), quoted_cell("-")
+    ("'=cmd|' /C calc'!A0", '-5', "''=x", 'age', '-')
+    """
+    return f"'{text}" if re.match(FORMULA, text) and not re.fullmatch(NUMBER, text) else text
+
+
+def plain_cell(text: str) -> str:
+    """The text that stands so in a file.
+
+    >>> plain_cell("'=x"), plain_cell("'x")
+    ('=x', "'x")
+    """
+    return text[1:] if re.match(QUOTED, text) else text

@@ -1,0 +1,111 @@
+"""Records of delimited files counted apart from their readers: a reader that leaves a row out is found out."""
+
+import gzip
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from sfumato.dataclass import dataclass
+from sfumato.delimited.dialect import encoding_of
+from sfumato.delimited.faults import damaged, open_quote
+from sfumato.delimited.opening import DAMAGED, open_text
+from sfumato.engines.line_kernels import BEGUN, LENGTH, LINE, LONGEST, LONGEST_LINE, QUOTED, ROWS, count_records
+from sfumato.errors import DataError
+
+# Encodings in which every byte of a separator, quote or line break is one, so that files are counted as they are.
+_BYTEWISE = ("utf-8", "iso8859-1")
+_PIECE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """The records of some files.
+
+    Attributes:
+        rows: How many there are, without headers.
+        longest: The bytes of the longest one.
+        file: The file that has it; line: the line in which it begins.
+    """
+
+    rows: int
+    longest: int
+    file: str
+    line: int
+
+    def check(self, read: int) -> None:
+        """Refuse another number of rows than there are.
+
+        Raises:
+            DataError: Rows were lost, or read twice.
+        """
+        if read != self.rows:
+            raise DataError(
+                f"the file has {self.rows:,} rows, but {read:,} were read. "
+                f"The longest row begins in line {self.line} of {self.file}.",
+                "Shorten that row, delete empty lines, or convert the file to Parquet.",
+                "lost-rows",
+            )
+
+
+def records_in(
+    files: Sequence[Path], separator: str, columns: int, quote: str = '"', encoding: str = "utf-8", header: bool = True
+) -> Records:
+    """Count the records of files that have the same columns.
+
+    Raises:
+        DataError: A file is damaged, not in its encoding, or a quote in it is not closed.
+    """
+    found = [(file, _state_of(file, separator, columns, quote, encoding)) for file in files]
+    file, longest = max(found, key=lambda entry: entry[1][LONGEST])
+    rows = sum(int(state[ROWS]) - header for _, state in found)
+    return Records(rows, int(longest[LONGEST]), file.name, int(longest[LONGEST_LINE]))
+
+
+def _state_of(file: Path, separator: str, columns: int, quote: str, encoding: str) -> Any:
+    """What the loop knows at the end of a file."""
+    name = encoding_of(encoding)
+    bytewise = name if name in _BYTEWISE else "utf-8"
+    mark = np.frombuffer(separator.encode(bytewise), np.uint8)
+    state = np.zeros(7, np.int64)
+    state[[LINE, BEGUN]] = 1
+    with _opened(file, encoding, name in _BYTEWISE) as stream:
+        for piece in _pieces(stream):
+            count_records(np.frombuffer(piece, np.uint8), mark, ord(quote), columns == 1, state)
+    if state[QUOTED]:
+        raise open_quote(int(state[BEGUN]), file.name)
+    if state[LENGTH]:  # the last record, which no line break ends
+        state[ROWS] += 1
+        if state[LENGTH] > state[LONGEST]:
+            state[[LONGEST, LONGEST_LINE]] = state[[LENGTH, BEGUN]]
+    return state
+
+
+@contextmanager
+def _opened(file: Path, encoding: str, bytewise: bool) -> Iterator[IO[Any]]:
+    """A file to be read as bytes, unpacked; as texts where its encoding has other bytes for line breaks."""
+    if not bytewise:
+        with open_text(file, encoding) as texts:
+            yield texts
+        return
+    unpacking: Any = gzip.open if file.suffix.lower() == ".gz" else open
+    try:
+        with unpacking(file, "rb") as stream:
+            yield stream
+    except DAMAGED:
+        raise damaged(file) from None
+
+
+def _pieces(stream: IO[Any]) -> Iterator[bytes]:
+    """The bytes of a file in pieces that end with a line break; only the last one may end without."""
+    rest, size = b"", _PIECE
+    while read := stream.read(size):
+        piece = rest + (read if isinstance(read, bytes) else read.encode())
+        # A line break of two bytes is not divided: what follows a return is known.
+        end = max(piece.rfind(b"\n"), piece.rfind(b"\r", 0, -1)) + 1
+        rest, size = piece[end:], _PIECE if end else max(2 * len(piece), _PIECE)
+        if end:
+            yield piece[:end]
+    yield rest

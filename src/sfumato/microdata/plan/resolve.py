@@ -1,0 +1,45 @@
+"""Resolving a plan: what it leaves open is filled in for the data at hand, and all of it is checked again."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+
+from sfumato.errors import PlanError
+from sfumato.microdata.plan.model import ColumnPlan, Plan, RequestedPlan
+from sfumato.microdata.plan.read import faults_between, read_plan
+
+
+def resolve(plan: RequestedPlan, columns: Iterable[str] = ()) -> Plan:
+    """The plan as it is carried out: the columns of the data that it leaves to `other` have that role.
+
+    What is checked when a plan is read is checked again, since a role may contradict what else the plan says. What a
+    policy chooses must have been chosen before.
+
+    Args:
+        columns: Names of the columns of the data.
+
+    Raises:
+        PlanError: With all faults.
+    """
+    resolved = _made(plan.with_others(columns))
+    if faults := faults_between(resolved):
+        raise PlanError(faults, code="faults")
+    return resolved if resolved.secret else resolved.with_secret()
+
+
+def for_measuring(plan: RequestedPlan, columns: Mapping[str, ColumnPlan]) -> Plan:
+    """A plan of some columns that promises nothing: rows are measured by it, and nothing is published or judged."""
+    return _made(replace(plan, columns=columns, privacy=(), other=None, policy=None))
+
+
+def released_plan(folder: Path) -> Plan:
+    """The plan in the folder of a release.
+
+    Raises:
+        PlanError: With all faults.
+    """
+    return resolve(read_plan(folder / "plan.yaml"))
+
+
+def _made(plan: RequestedPlan) -> Plan:
+    return Plan(**{part.name: getattr(plan, part.name) for part in fields(plan)})

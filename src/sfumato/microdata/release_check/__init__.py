@@ -1,0 +1,1 @@
+"""The release check: what an attacker infers from the published rows alone."""

@@ -1,0 +1,105 @@
+"""Which published labels of a column are finer than others, as an attacker understands their texts.
+
+`*` contains every other label. Ranges contain ranges and numbers, sets contain their members and smaller sets, masked
+codes contain what begins alike. A hierarchy that is known says the rest.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.errors import SfumatoError
+from sfumato.hierarchies.bounds import bounds_of
+from sfumato.hierarchies.ladder import Hierarchy, Ladder
+from sfumato.microdata.recoding.grids import range_ends
+from sfumato.microdata.recoding.recoding import STAR
+
+Text = str | None
+Mask = npt.NDArray[np.bool_]
+# Of more labels in one column, only `*` is compared with the others.
+MOST_LABELS = 3_000
+
+
+def finer_labels(labels: Sequence[Text], hierarchy: Hierarchy | None = None, blank: bool = False) -> Mask:
+    """Return for each label (row) which other labels (columns) are finer: contained in it, and not the same.
+
+    Args:
+        hierarchy: The hierarchy of the column, where it is known.
+        blank: Whether a missing label stands for any value, as `*` does.
+
+    >>> finer_labels(["*", "30-39", "31", "7202*", "72021", "{a, b}", "a"]).astype(int).tolist()[1:6]
+    [[0, 0, 1, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 1]]
+    """
+    finer = np.zeros((len(labels), len(labels)), bool)
+    stars = np.array([blank if label is None else bool(label) and not label.strip(STAR) for label in labels], bool)
+    if len(labels) <= MOST_LABELS:
+        finer |= _in_ranges(labels)
+        places = {label: place for place, label in enumerate(labels)}
+        for pairs in (_in_sets(labels, places), _in_masks(labels, hierarchy), _in_hierarchy(labels, places, hierarchy)):
+            for outer, inner in pairs:
+                finer[outer, inner] = True
+    finer[stars] = True
+    finer[:, stars] = False
+    np.fill_diagonal(finer, val=False)
+    return finer
+
+
+def _in_ranges(labels: Sequence[Text]) -> Mask:
+    """Ranges of numbers and of dates written from the year on, whose texts are in order."""
+    ends = [bounds_of(label) for label in labels]
+    low = np.array([-np.inf if least is None else least for least, _ in ends])
+    high = np.array([np.inf if most is None else most for _, most in ends])
+    bounded = np.array([pair != (None, None) for pair in ends], bool)
+    inside = (low[:, None] <= low) & (high[:, None] >= high) & ((low[:, None] < low) | (high[:, None] > high))
+    finer: Mask = inside & bounded[:, None] & bounded
+    ranges = {place: pair for place, label in enumerate(labels) if not bounded[place] and (pair := range_ends(label))}
+    for outer, (first, last) in ranges.items():
+        for inner, label in enumerate(labels):
+            least, most = ranges.get(inner, (label, label))
+            finer[outer, inner] |= label is not None and first <= (least or "") and (most or "") <= last
+    return finer
+
+
+def _in_sets(labels: Sequence[Text], places: Mapping[Text, int]) -> Iterator[tuple[int, int]]:
+    sets = {place: {*label[1:-1].split(", ")} for place, label in enumerate(labels) if label and label[0] == "{"}
+    for outer, members in sets.items():
+        yield from ((outer, places[member]) for member in members if member in places)
+        yield from ((outer, inner) for inner, others in sets.items() if others < members)
+
+
+def _in_masks(labels: Sequence[Text], hierarchy: Hierarchy | None) -> Iterator[tuple[int, int]]:
+    """Masked codes (`72***`), and years and months of a hierarchy of dates, by what they begin with."""
+    dated = type(hierarchy).__name__ == "Dates"
+    begins = [None if label is None else label.rstrip(STAR) for label in labels]
+    masked = [place for place, label in enumerate(labels) if begins[place] and (dated or (label or "").endswith(STAR))]
+    for outer in masked:
+        prefix = begins[outer] or ""
+        for inner, begin in enumerate(begins):
+            if begin is not None and begin != prefix and begin.startswith(prefix):
+                yield outer, inner
+
+
+def _in_hierarchy(
+    labels: Sequence[Text], places: Mapping[Text, int], hierarchy: Hierarchy | None
+) -> Iterator[tuple[int, int]]:
+    """Labels below others on the levels of a hierarchy, as far as the published labels or its own file tell them."""
+    ladder = None if hierarchy is None else _ladder_of(labels, hierarchy)
+    if ladder is None:
+        return
+    levels = [
+        np.array([places.get(text, -1) for text in texts] or [-1], np.int64)[codes]
+        for texts, codes in zip(ladder.labels, ladder.codes, strict=True)
+    ]
+    for low, inner in enumerate(levels):
+        for outer in levels[low + 1 :]:
+            both = (inner >= 0) & (outer >= 0) & (inner != outer)
+            yield from {*zip(outer[both].tolist(), inner[both].tolist(), strict=True)}
+
+
+def _ladder_of(labels: Sequence[Text], hierarchy: Hierarchy) -> Ladder | None:
+    """The hierarchy of the published labels; None where its file is not at hand."""
+    try:
+        return hierarchy.bind([label for label in labels if label is not None and label.strip(STAR)]).ladder
+    except (SfumatoError, OSError, ValueError):
+        return None

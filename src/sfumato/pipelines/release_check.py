@@ -1,0 +1,262 @@
+"""The release check: judges what leaves by itself: the published rows, and what the plan says of their columns.
+
+Every published column is accounted for by its role, or the release is refused. Then columns are read against each
+other: where some of them tell the value behind a generalized label, classes are counted again as an attacker reads
+them, and every guarantee is judged on these, too.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from sfumato.dataclass import dataclass
+from sfumato.engines.engine import Engine, Reading
+from sfumato.engines.order import PERSON
+from sfumato.errors import DataError, InternalError, UnattainableError
+from sfumato.microdata.counts.frequencies import TextCounts, typed
+from sfumato.microdata.counts.parts import counted_by
+from sfumato.microdata.counts.persons import PersonCount, all_persons
+from sfumato.microdata.plan.methods import CellSuppression
+from sfumato.microdata.plan.model import Plan, located
+from sfumato.microdata.release_check.finer_labels import finer_labels
+from sfumato.microdata.release_check.read_back import Inference, ReadBack, mixed_columns, read_back
+from sfumato.microdata.verdict import Promise, Verdict
+from sfumato.pipelines.stages.column_checks import ONE_SPELLING, SHAPES, CountBy, column_promises, unplanned
+from sfumato.pipelines.stages.shared_counts import MOST_AT_ONCE, MOST_COLUMNS, other_columns
+
+# Judges rows as a reader reads them, with the persons behind them where these are counted.
+Judge = Callable[[TextCounts, "Members | None"], Verdict]
+Members = dict[str | None, PersonCount]
+# Rows that may be counted for it, all counts together, where a release is too large to be counted once.
+MOST_WORK = 5_000_000
+# A rule is drawn from so many rows at least, whatever is asked for.
+FEWEST = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseCheck:
+    """What the release check found.
+
+    Attributes:
+        columns: What is promised of each column by its role.
+        inferences: Columns from which quasi-identifiers are read back.
+        broken: The guarantees that no longer hold then, with what they reach.
+        unplanned: Columns that are not accounted for, in sentences.
+        unchecked: What was not looked at, in sentences.
+    """
+
+    columns: tuple[Promise, ...] = ()
+    inferences: tuple[Inference, ...] = ()
+    broken: tuple[Promise, ...] = ()
+    unplanned: tuple[str, ...] = ()
+    unchecked: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing speaks against the release."""
+        return not self.broken and not self.unplanned and all(promise.holds for promise in self.columns)
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What speaks against the release besides the columns, in sentences."""
+        return (*self.unplanned, *self.sentences)
+
+    @property
+    def sentences(self) -> list[str]:
+        """Which quasi-identifiers are inferred, and what is left of the guarantees; nothing where all of them hold."""
+        if not self.broken:
+            return []
+        most = {entry.quasi_identifier: entry for entry in sorted(self.inferences, key=lambda entry: entry.rows)}
+        told = [f'An attacker infers "{name}" from {_quoted(entry.columns)}.' for name, entry in sorted(most.items())]
+        return told + [
+            f"{one.model}{_of(one.column)} then reaches {one.reached:g}, not {one.asked:g}." for one in self.broken
+        ]
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        """The findings in plain values, as in report.json; nothing where nothing was found."""
+        figures = {
+            "inferences": [
+                {"columns": [*entry.columns], "quasi_identifier": entry.quasi_identifier, "rows": entry.rows}
+                for entry in self.inferences
+            ],
+            "models": [promise.to_dict() for promise in self.broken],
+            "unchecked": [*self.unchecked],
+            "sentences": self.sentences,
+        }
+        return {"release_check": {"holds": not self.broken} | figures} if any(figures.values()) else {}
+
+
+def release_check(
+    published: Engine,
+    plan: Plan,
+    rows: TextCounts,
+    judge: Judge,
+    count: CountBy | None = None,
+    persons: bool = True,
+) -> ReleaseCheck:
+    """Check published rows by themselves.
+
+    Args:
+        rows: The rows as they were written, counted by the quasi-identifiers and the columns of guarantees.
+        judge: Judges the guarantees on rows as an attacker reads them.
+        count: Counts the rows by some columns; the engine itself by default.
+        persons: Whether the persons of the rows are at hand, where the plan counts persons.
+    """
+    afresh = count or (lambda columns: published.count(columns, Reading()))
+
+    @lru_cache(2)
+    def kept(columns: tuple[str, ...]) -> TextCounts:
+        return afresh(columns)
+
+    def count_by(columns: Sequence[str]) -> TextCounts:
+        return counted_by(rows, columns) if {*columns} <= {*rows.columns} else kept((*columns,))
+
+    checked = ReleaseCheck(
+        columns=tuple(column_promises(published, plan, count_by)), unplanned=unplanned(published, plan)
+    )
+    attacker = _Attacker(published, plan, rows, count_by, persons)
+    if not attacker.further or not mixed_columns(attacker.finer(rows)):
+        return checked
+    found = attacker.inferring()
+    checked = replace(checked, unchecked=tuple(attacker.unchecked))
+    return replace(checked, **attacker.broken(found, judge)) if found else checked
+
+
+def refuse_columns(checked: ReleaseCheck) -> None:
+    """Stop a release of which a column is not what it must be.
+
+    Raises:
+        DataError: Its values as they were read are the reason.
+        InternalError: They are not.
+    """
+    for promise in checked.columns:
+        if not promise.holds and promise.model == ONE_SPELLING:
+            raise DataError(
+                f'column "{promise.column}": some values are written in several ways that look alike.',
+                "Set data.strip: true, clean the column, or remove it (role: identifier).",
+                "spellings",
+                column=promise.column,
+            )
+        if not promise.holds and promise.model == SHAPES:
+            raise DataError(
+                f'column "{promise.column}": fewer than {promise.asked:g} pseudonyms have the same length and form.',
+                "Remove the column (role: identifier), or make its values alike.",
+                "shapes",
+                column=promise.column,
+            )
+    if checked.unplanned or not all(promise.holds for promise in checked.columns):
+        raise InternalError("a published column is not what the plan says.", code="columns")
+
+
+def refuse_inference(checked: ReleaseCheck, plan: Plan) -> None:
+    """Stop a release whose guarantees do not hold for an attacker who reads its columns against each other.
+
+    Raises:
+        UnattainableError: Some do not.
+    """
+    if checked.broken:
+        further = (name for entry in checked.inferences for name in entry.columns if name not in plan.quasi_identifiers)
+        raise UnattainableError(
+            " ".join(checked.sentences),
+            f"Make {_quoted(tuple(dict.fromkeys(further)))} a quasi-identifier, publish less of it, or remove it. "
+            "With on_inference: warn the release is published, and says so.",
+            "inference",
+        )
+
+
+class _Attacker:
+    """Reads the columns of published rows against each other."""
+
+    def __init__(self, published: Engine, plan: Plan, rows: TextCounts, count: CountBy, persons: bool) -> None:
+        self.published, self.plan, self.count, self.rows = published, plan, count, rows
+        self.known = plan.quasi_identifiers
+        keys = (plan.person,) if plan.publishes_keys and plan.person is not None else ()
+        further = dict.fromkeys((*other_columns(plan), *plan.pseudonyms, *keys))
+        self.further = tuple(name for name in further if name in published.columns)
+        self.k = max(FEWEST, plan.minimum_class_size)
+        self.number = int(rows.counts.sum())
+        named = plan.person if plan.publishes_keys else PERSON
+        self.person = named if persons and plan.person is not None else None
+        self.unchecked: list[str] = []
+        self._hierarchies = {name: located(plan).columns[name].hierarchy for name in self.known}
+        self._finer: dict[tuple[str, tuple[str | None, ...]], Any] = {}
+
+    def inferring(self) -> tuple[str, ...]:
+        """The further columns from which a quasi-identifier is read back."""
+        if self.number <= MOST_AT_ONCE and len(self.known) + len(self.further) <= MOST_COLUMNS:
+            return self._names(self._read_back((*self.known, *self.further), self.further))
+        work, found = MOST_WORK, list[str]()
+        for place, name in enumerate(self.further):
+            work -= self.number
+            if work < 0:
+                left = _quoted(self.further[place:])
+                self.unchecked.append(
+                    f"Too many rows: whether an attacker infers anything from {left} was not checked."
+                )
+                break
+            found += self._names(self._read_back((*self.known, name), (name,)))
+        return tuple(dict.fromkeys(found))
+
+    def broken(self, further: Sequence[str], judge: Judge) -> dict[str, Any]:
+        """What is read back from some columns, and the guarantees that hold without that, and not with it."""
+        person = self.person
+        columns = tuple(dict.fromkeys((*self.known, *further, *self.plan.promise_columns)))
+        if person is None:
+            rows = self.count(columns)
+            back = self._of(rows, further)
+        else:
+            rows = self.published.count((*(name for name in columns if name != person), person), Reading())
+            back = self._of(rows, further, np.ones(len(rows.counts)))
+        if not back.inferences:
+            return {}
+        before, after = (self._judged(counted, person, judge).promises for counted in (rows, back.text_counts))
+        broken = [promise for promise, old in zip(after, before, strict=True) if old.holds and not promise.holds]
+        return {"inferences": back.inferences, "broken": tuple(broken)}
+
+    def _judged(self, rows: TextCounts, person: str | None, judge: Judge) -> Verdict:
+        by_value = {None: self.known} | {
+            model.column: (*self.known, model.column) for model in self.plan.privacy if model.column
+        }
+        members = (
+            None
+            if person is None
+            else {
+                name: all_persons(typed(counted_by(rows, (*columns, person)), self.plan)[0])
+                for name, columns in by_value.items()
+            }
+        )
+        return judge(typed(counted_by(rows, (*self.known, *self.plan.promise_columns)), self.plan)[0], members)
+
+    def _names(self, back: ReadBack) -> tuple[str, ...]:
+        if names := dict.fromkeys(entry[0] for entry in back.unchecked):
+            self.unchecked.append(f"Too many values: not all that may tell {_quoted([*names])} was checked.")
+        return tuple(name for entry in back.inferences for name in entry.columns if name in self.further)
+
+    def _read_back(self, columns: Sequence[str], further: Sequence[str]) -> ReadBack:
+        return self._of(self.count(columns), further)
+
+    def _of(self, text_counts: TextCounts, further: Sequence[str], weights: Any = None) -> ReadBack:
+        return read_back(text_counts, self.finer(text_counts), further, self.k, weights=weights)
+
+    def finer(self, text_counts: TextCounts) -> dict[str, Any]:
+        """Which labels of each quasi-identifier are finer than others; the method `cells` publishes blanks for `*`."""
+        masks, blank = {}, isinstance(self.plan.method, CellSuppression)
+        for name in self.known:
+            labels = text_counts.values[text_counts.columns.index(name)]
+            key = (name, labels)
+            if key not in self._finer:
+                self._finer[key] = finer_labels(labels, self._hierarchies[name], blank)
+            masks[name] = self._finer[key]
+        return masks
+
+
+def _of(column: str | None) -> str:
+    return "" if column is None else f' of "{column}"'
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return " and ".join(f'"{name}"' for name in names)

@@ -1,0 +1,102 @@
+"""Paths in plans: a type of their own, from which writing, locating and confining the files of a plan derive."""
+
+import os
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from sfumato.dataclass import dataclass
+from sfumato.shapes.faults import Faults, Refused
+from sfumato.shapes.scalars import Schema, Shape, Text
+
+# Names that lead out of no folder.
+PLAIN_NAME = re.compile(r"(?!\.)[\w .()+×-]{1,100}(?<![ .])")
+
+
+class PlanPath(str):
+    """The path of a file or folder as a plan has it, relative to the plan's folder unless it is absolute.
+
+    Files that a plan names are opened by `within` alone. Other texts of a plan have no such method.
+
+    >>> PlanPath("zips.csv").within(Path("plans")).as_posix()
+    'plans/zips.csv'
+    """
+
+    __slots__ = ()
+
+    def within(self, folder: Path) -> Path:
+        """Return the path, found from a folder."""
+        return folder / self
+
+    def located(self, folder: Path) -> "PlanPath":
+        """Return the path with the folder that it starts from; the address of a table stays as it is."""
+        return self if self.is_address else PlanPath(folder / self)
+
+    @property
+    def is_address(self) -> bool:
+        """Whether it is the address of a database and no path."""
+        return "://" in self
+
+    def moved(self, old: Path, new: Path) -> str:
+        """Return the path for a plan that lies in another folder.
+
+        An address and a path on another drive stay whole.
+        """
+        if self.is_address:
+            return str(self)
+        whole = old.resolve() / self
+        try:
+            return Path(os.path.relpath(whole, new.resolve())).as_posix()
+        except ValueError:
+            return str(whole)
+
+
+@dataclass(frozen=True, slots=True)
+class FilePath:
+    """The shape of a path; each one that is read is noted, so that whoever confines a plan knows all of them."""
+
+    about: str = ""
+
+    def read(self, value: object, at: str, faults: Faults) -> PlanPath:
+        path = PlanPath(Text().read(value, at, faults))
+        faults.paths.append((at, path))
+        return path
+
+    def schema(self) -> Schema:
+        return Text(self.about).schema()
+
+
+def paths_in(shape: Shape[Any], value: object, at: str = "") -> list[tuple[str, PlanPath]]:
+    """Return every path in a plan, or in a part of one, with its place.
+
+    Args:
+        shape: What the plan or the part must look like.
+        value: The plan or the part, in plain values.
+    """
+    faults = Faults()
+    with suppress(Refused):  # all faults are listed when the plan is read to be used
+        shape.read(value, at, faults)
+    return [(at, PlanPath(path)) for at, path in faults.paths]
+
+
+def with_moved_paths(shape: Shape[Any], value: Any, old: Path, new: Path) -> Any:
+    """Return a plan in plain values, for another folder: its relative paths lead to the same files from there.
+
+    Args:
+        shape: What the plan must look like.
+        value: The plan in plain values.
+        old: The folder where its paths start.
+        new: The folder where they are to start.
+    """
+    paths = dict(paths_in(shape, value))
+
+    def moved(entry: Any, at: str) -> Any:
+        if isinstance(entry, Mapping):
+            return {key: moved(part, f"{at}.{key}" if at else str(key)) for key, part in entry.items()}
+        if isinstance(entry, list | tuple):
+            return [moved(part, f"{at}[{place}]") for place, part in enumerate(entry)]
+        return paths[at].moved(old, new) if at in paths else entry
+
+    return moved(value, "")

@@ -1,0 +1,34 @@
+"""The least value of each cell that anyone infers from a published table: by what it shows, whatever the rules are."""
+
+import numpy as np
+
+from sfumato.tables.cells.cells import Mask, Numbers
+
+
+def public_floor(
+    values: Numbers, hidden: Mask, step: float, least: float | None = None, announced: bool = False
+) -> Numbers:
+    """Return the least value of each cell that a reader of the published table holds possible.
+
+    Nothing is negative, unless something is. A suppressed cell is not 0, where all cells of value 0 are published,
+    whichever rule suppressed it: the table shows its zeros, or counts something and would show them. Sums with decimals
+    may be 0 where nothing is.
+
+    Args:
+        values: The values; not a number where nobody knows them.
+        hidden: The cells that are suppressed, or that may be.
+        step: The precision of the table.
+        least: The least value that the plan names.
+        announced: Whether the plan announces that empty cells may be suppressed.
+
+    >>> public_floor(np.array([5.0, 2.0, 3.0, 0.0]), np.array([False, True, True, False]), 1.0).tolist()
+    [1.0, 1.0, 1.0, 0.0]
+    >>> public_floor(np.array([5.0, 2.0, 3.0, 0.0]), np.array([False, True, True, True]), 1.0).tolist()
+    [0.0, 0.0, 0.0, 0.0]
+    """
+    floor = least if least is not None else (-np.inf if (values < 0).any() else 0.0)
+    low = np.full(len(values), floor)
+    zeros = values <= 0
+    if floor >= 0 and not announced and not (hidden & zeros).any() and (zeros.any() or step >= 1):
+        low[~zeros] = max(floor, step)
+    return low

@@ -1,0 +1,118 @@
+"""Relations of a further column to the published values: linear, shares of totals, the same order."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from sfumato.dataclass import dataclass
+from sfumato.tables.cells.cells import Mask, Numbers, Places
+from sfumato.tables.cells.precision import step_of
+
+LINEAR = "It is a linear function of the published values."
+RATIO = "It is a linear function of each value's share of a published total."
+REST = "It is a linear function of what each value leaves of a published total."
+ORDER = "It has the same order as the published values, so it bounds the suppressed ones."
+REVERSED = "It has the reverse order of the published values, so it bounds the suppressed ones."
+# Relations by which numbers are computed from the values, exactly but for rounding.
+COMPUTED = (LINEAR, RATIO, REST)
+# Bits by which a column must agree with a function beyond chance; of orders, values that all agree.
+PROOF = 6.0
+SOME_VALUES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a file shows of its cells.
+
+    Attributes:
+        values: The published values; not a number where suppressed.
+        above: For each dimension, and for the grand total, the row of the total of each row; -1 where there is none.
+        names: The names of the cells.
+    """
+
+    values: Numbers
+    above: tuple[Places, ...]
+    names: tuple[str, ...]
+
+    def totals(self) -> Iterator[tuple[Places, Numbers]]:
+        """The rows of totals of each dimension, and their values."""
+        for rows in self.above:
+            yield rows, np.where(rows >= 0, self.values[rows], np.nan)
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """How a column relates to the values, in words, and the suppressed cells that follow from it."""
+
+    text: str
+    cells: Mask
+
+
+def relation_to(shown: Shown, numbers: Numbers) -> Relation | None:
+    """Return the first relation of numbers to the values that is hardly chance; None if there is none.
+
+    >>> values = np.array([100.0, 40.0, 35.0, 25.0, np.nan])
+    >>> shown = Shown(values, (np.array([-1, 0, 0, 0, 0]),), tuple("tabcd"))
+    >>> relation_to(shown, 7 * np.array([100.0, 40.0, 35.0, 25.0, 3.0])).cells.tolist()
+    [False, False, False, False, True]
+    """
+    values, hidden, said = shown.values, np.isnan(shown.values), ~np.isnan(numbers)
+    if is_linear(values, numbers):
+        return Relation(LINEAR, hidden & said)
+    for rows, totals in shown.totals():
+        shares = np.divide(values, totals, out=np.full(len(values), np.nan), where=totals > 0)
+        if np.unique(totals[~np.isnan(shares) & said]).size and is_linear(shares, numbers):
+            cells = hidden & said & ~np.isnan(totals)
+            # A share and its value reveal the total.
+            cells[rows[(rows >= 0) & said & ~hidden & np.isnan(totals)]] = True
+            return Relation(RATIO, cells)
+        if is_linear(totals - values, numbers):
+            return Relation(REST, hidden & said & ~np.isnan(totals))
+    order = _order(values, numbers)
+    return None if order == 0 else Relation(ORDER if order > 0 else REVERSED, hidden & said)
+
+
+def is_linear(values: Numbers, numbers: Numbers) -> bool:
+    """Return whether numbers are a linear function of values but for their rounding, and hardly by chance."""
+    both = ~np.isnan(values) & ~np.isnan(numbers)
+    points = np.unique(np.stack([values[both], numbers[both]]), axis=1)
+    own, others = points
+    if np.unique(own).size < 3 or np.unique(others).size < 3:
+        return False
+    step = step_of(others)
+    slope, start = np.polyfit(own, others, 1)
+    if np.abs(slope * own + start - others).max() > step * 0.75 + 1e-9 * np.abs(others).max():
+        return False
+    # Two numbers fix a line, one fixes it if the line begins at zero or rises as the values do.
+    free = 2 - (abs(start) <= step) - (abs(abs(slope) - 1) * np.abs(own).max() <= step)
+    bits = np.log2(max(1.0, float(np.ptp(others)) / (1.5 * step)))
+    return bool((len(own) - free) * bits > PROOF)
+
+
+def _order(values: Numbers, numbers: Numbers) -> int:
+    """Return 1 if numbers rise strictly with the values, -1 if they fall, 0 if they do neither or are too few."""
+    both = ~np.isnan(values) & ~np.isnan(numbers)
+    points = np.unique(np.stack([values[both], numbers[both]]), axis=1)
+    rises = np.diff(points[1])
+    if points.shape[1] < SOME_VALUES or np.unique(points[0]).size < points.shape[1]:
+        return 0
+    return 1 if (rises > 0).all() else -1 if (rises < 0).all() else 0
+
+
+def may_share_totals(shown: Shown, numbers: Numbers) -> bool:
+    """Return whether numbers are proportional to the values below a suppressed total, as shares of it are."""
+    values = shown.values
+    for rows, totals in shown.totals():
+        used = (rows >= 0) & np.isnan(totals) & (values > 0) & (numbers > 0)
+        for total in np.unique(rows[used]):
+            own = used & (rows == total)
+            if _is_proportional(values[own], numbers[own]):
+                return True
+    return False
+
+
+def _is_proportional(values: Numbers, numbers: Numbers) -> bool:
+    if np.unique(values).size < 2:
+        return False
+    half = step_of(numbers) / 2
+    return bool(((numbers - half) / values).max() <= ((numbers + half) / values).min())

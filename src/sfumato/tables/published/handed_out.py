@@ -1,0 +1,115 @@
+"""The closing check of a release of tables: the file to hand out, read as a stranger reads it, shows what was attacked.
+
+An audit attacked cells, ranges and what anyone infers from these. Where the file says the same of each cell, and a
+stranger infers no more from it, that audit is the audit of the file; else nothing is published.
+"""
+
+import numpy as np
+
+from sfumato.errors import InternalError, SfumatoError
+from sfumato.tables.cells.cells import Mask, Numbers, Places
+from sfumato.tables.cells.columns import Columns
+from sfumato.tables.masking import Masked
+from sfumato.tables.perturbed.perturbed import ChangedTable
+from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.promises.resolution import public_bounds
+from sfumato.tables.protected import MaskedTable
+from sfumato.tables.published.reading import Reading, read_published
+
+# What the last decimal of a printed number may be off.
+PRINTED = 2e-6
+
+
+def check_masked(table: MaskedTable, external: Columns) -> None:
+    """Compare a file to hand out with what was attacked.
+
+    Raises:
+        InternalError: It shows other cells, values or ranges, or tells more of suppressed cells than was attacked.
+    """
+    reading = _read(table, external)
+    places = _places(table, external)
+    for answer in table.parts:
+        rows = places[answer.part.rows]
+        if (rows < 0).any() or not _says(answer, reading, rows):
+            raise _other("cells, values or ranges")
+        if len(answer.part.table.relations):
+            check_inferred(table.plan, answer, reading.exact[rows])
+
+
+def check_changed(table: ChangedTable, external: Columns) -> None:
+    """Compare a file of changed numbers with those that readers were looked for.
+
+    Raises:
+        InternalError: It shows other cells or numbers.
+    """
+    reading = _read(table, external)
+    places = _places(table, external)
+    for answer in table.parts:
+        rows = places[answer.part.rows]
+        if ((rows >= 0) != answer.shown).any():
+            raise _other("cells")
+        if not _near(reading.exact[rows[answer.shown]], answer.published[answer.shown]).all():
+            raise _other("numbers")
+
+
+def check_inferred(plan: TablePlan, answer: Masked, exact: Numbers) -> None:
+    """Refuse a table from which a stranger rightly infers more of suppressed cells than attackers knew.
+
+    Raises:
+        InternalError: There is such a cell.
+    """
+    if not answer.part.inferred:
+        return
+    hidden = np.isnan(exact) if answer.part.unshown is None else np.isnan(exact) & ~answer.part.unshown
+    table, inferred = answer.part.table, public_bounds(plan, exact, hidden)
+    right = (table.values >= inferred.low) | ~hidden
+    if right.all() and (hidden & (inferred.low > table.bounds.low + PRINTED)).any():
+        raise InternalError(
+            "readers of the table to hand out infer more of suppressed cells than was attacked.", code="handed-out"
+        )
+
+
+def _read(table: MaskedTable | ChangedTable, external: Columns) -> Reading:
+    try:
+        return read_published(external, table.plan)
+    except SfumatoError:
+        raise _other("texts") from None
+
+
+def _places(table: MaskedTable | ChangedTable, external: Columns) -> Places:
+    """Where the rows of a table stand in the file; -1 for those that do not."""
+    codes = table.codes()
+    if not all(name in external for name in codes):
+        raise _other("columns")
+    rows = {key: row for row, key in enumerate(zip(*(external.texts[name] for name in codes), strict=True))}
+    found = [rows.get(key, -1) for key in zip(*codes.values(), strict=True)]
+    if len(rows) != len(external) or sum(row >= 0 for row in found) != len(external):
+        raise _other("cells")
+    return np.array(found, np.int64)
+
+
+def _says(answer: Masked, reading: Reading, rows: Places) -> bool:
+    """Whether the file says of each cell what was attacked, and no range that is narrower than anyone computes."""
+    exact, ranges, values = reading.exact[rows], reading.ranges.rows(rows), answer.part.table.values
+    hidden = np.isnan(exact)
+    known, told = np.isnan(answer.ends.low), ~(np.isnan(ranges.low) & np.isnan(ranges.high))
+    narrower = _above(ranges.low, answer.ends.low) | _above(answer.ends.high, ranges.high) | (known & told)
+    same = np.array_equal(hidden, answer.mask) and _near(exact[~hidden], values[~hidden]).all()
+    return bool(same and not (hidden & narrower).any())
+
+
+def _above(one: Numbers, other: Numbers) -> Mask:
+    """Where one end lies above another; an open one lies nowhere."""
+    return np.asarray(one > other + _slack(one))
+
+
+def _near(one: Numbers, other: Numbers) -> Mask:
+    return np.asarray(np.abs(one - other) <= _slack(other))
+
+
+def _slack(numbers: Numbers) -> Numbers:
+    return np.asarray(PRINTED + 1e-9 * np.abs(np.nan_to_num(numbers, posinf=0.0, neginf=0.0)))
+
+
+def _other(what: str) -> InternalError:
+    return InternalError(f"the table to hand out shows other {what} than were attacked.", code="handed-out")

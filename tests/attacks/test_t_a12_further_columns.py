@@ -1,0 +1,164 @@
+"""Columns next to suppressed cells are judged by their numbers, whatever they are called."""
+
+import json
+
+import pandas
+import pytest
+
+from sfumato import audit
+from sfumato.cli.main import run
+
+PLAN = {
+    "version": 1,
+    "table": {"value": "n"},
+    "dimensions": {"area": {"column": "area"}, "sex": {"column": "sex"}},
+    "primary": [{"rule": "range", "min": 1, "max": 3}],
+}
+COUNTS = {"a": (2, 31), "b": (3, 48), "c": (24, 17), "d": (41, 36), "e": (9, 66)}
+HIDDEN = {("a", "m"), ("a", "f"), ("b", "m"), ("b", "f")}
+POPULATION = {"Total": "9304", "a": "4012", "b": "977", "c": "1290", "d": "2650", "e": "375"}
+
+
+def cells():
+    sums = {(area, "Total"): m + f for area, (m, f) in COUNTS.items()}
+    fine = {(area, sex): n for area, own in COUNTS.items() for sex, n in zip("mf", own, strict=True)}
+    across = {("Total", sex): sum(n for (_, own), n in fine.items() if own == sex) for sex in "mf"}
+    return {**sums, **fine, **across, ("Total", "Total"): sum(sums.values())}
+
+
+def published(hide=HIDDEN, **more):
+    """The table as it is published, with further columns computed from area, sex, the true count and its totals."""
+    own = cells()
+    rows = [
+        {"area": area, "sex": sex, "n": "*" if (area, sex) in hide else str(n)}
+        | {name: of(area, sex, n, own) for name, of in more.items()}
+        for (area, sex), n in own.items()
+    ]
+    return pandas.DataFrame(rows)
+
+
+TELLING = {
+    "row percent": lambda area, sex, n, own: f"{100 * n / own[area, 'Total']:.1f}",
+    "column percent": lambda area, sex, n, own: f"{100 * n / own['Total', sex]:.1f}",
+    "percent of all": lambda area, sex, n, own: f"{100 * n / own['Total', 'Total']:.2f}",
+    "the rest of the row": lambda area, sex, n, own: str(own[area, "Total"] - n),
+    "n + 1": lambda area, sex, n, own: str(n + 1),
+    "7 n": lambda area, sex, n, own: str(7 * n),
+    "1000 - n": lambda area, sex, n, own: str(1000 - n),
+    "n squared": lambda area, sex, n, own: str(n * n),
+    "logarithm": lambda area, sex, n, own: f"{__import__('math').log(n):.6f}",
+}
+DRESSED = ["{}", "{} %", "n={}", "({})", "about {}", "{}*"]
+
+
+@pytest.mark.parametrize("name", ["v2", "andel"])
+@pytest.mark.parametrize("kind", TELLING)
+def test_no_relation_passes_under_any_name(kind, name):
+    assert audit(published(), PLAN).passed
+    review = audit(published(**{name: TELLING[kind]}), PLAN)
+    (found,) = review.unexplained
+    assert not review.passed and found.name == name and found.code == "audit.unexplained_column"
+    assert found.relation and {"area a, sex m", "area b, sex f"} <= set(found.cells)
+
+
+@pytest.mark.parametrize("dress", DRESSED)
+def test_texts_that_carry_numbers_are_read(dress):
+    review = audit(published(v=lambda area, sex, n, own: dress.format(7 * n)), PLAN)
+    assert [one.name for one in review.unexplained] == ["v"]
+
+
+@pytest.mark.parametrize("kind", ["7 n", "n squared", "row percent"])
+def test_a_small_table_proves_nothing_and_is_refused(kind):
+    plan = PLAN | {"dimensions": {"area": {"column": "area"}}}
+    own = {"a": 1, "b": 2, "c": 30, "Total": 33}
+    of = {"7 n": lambda n: 7 * n, "n squared": lambda n: n * n, "row percent": lambda n: round(100 * n / 33)}[kind]
+    rows = [{"area": area, "n": "*" if n < 3 else n, "v": of(n)} for area, n in own.items()]
+    (found,) = audit(pandas.DataFrame(rows), plan).unexplained
+    assert found.name == "v" and "harmless" in found.what
+
+
+def test_a_column_of_chance_is_refused_until_it_is_named_harmless():
+    frame = published(v=lambda area, sex, n, own: str(sum(map(ord, area * 3 + sex)) % 89))
+    (found,) = audit(frame, PLAN).unexplained
+    assert not found.relation and not found.cells
+    assert audit(frame, PLAN, harmless=["v"]).passed
+    assert audit(frame, PLAN | {"table": {"value": "n", "harmless": ["v"]}}).passed
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        lambda area, sex, n, own: "2021",
+        lambda area, sex, n, own: f"0{ord(area[-1])}",
+        lambda area, sex, n, own: POPULATION[area],
+        lambda area, sex, n, own: "" if (area, sex) in HIDDEN else f"{100 * n / own[area, 'Total']:.1f}",
+        lambda area, sex, n, own: "low" if n < 9 else "high",
+    ],
+    ids=["year", "code", "population", "shares of what is shown", "words"],
+)
+def test_what_categories_explain_passes(of):
+    assert audit(published(v=of), PLAN).passed
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        lambda area, sex, n, own: str(own[area, "Total"]),
+        lambda area, sex, n, own: f"{100 * n / own[area, 'Total']:.1f}" if (area, sex) != ("a", "Total") else "",
+    ],
+    ids=["the total as a fact of the area", "shares of the total"],
+)
+def test_columns_that_reveal_a_suppressed_total_do_not_pass(of):
+    hide = HIDDEN | {("a", "Total"), ("b", "Total")}
+    assert [one.name for one in audit(published(hide, v=of), PLAN).unexplained] == ["v"]
+
+
+def test_a_part_of_each_area_as_a_fact_of_the_area_does_not_pass():
+    (found,) = audit(published(women=lambda area, sex, n, own: str(own[area, "f"])), PLAN).unexplained
+    assert found.name == "women"
+
+
+def test_columns_that_the_plan_names_are_no_exceptions():
+    plan = PLAN | {"table": {"value": "n", "frequency": "f"}, "method": {"name": "optimal", "cost": "c"}}
+    frame = published(c=lambda area, sex, n, own: str(n), f=lambda area, sex, n, own: str(n))
+    assert [one.name for one in audit(frame, plan).unexplained] == ["c"]
+    ends = published(n_lower=lambda area, sex, n, own: str(n), n_upper=lambda area, sex, n, own: str(n))
+    assert [one.name for one in audit(ends, PLAN).unexplained] == ["n_lower"]
+    reasons = published(n_published=lambda area, sex, n, own: "*" if n < 9 else str(n))
+    reasons["n_reason"] = [f"n={n}" for n in cells().values()]
+    assert "n_reason" in [one.name for one in audit(reasons.drop(columns="n"), PLAN).unexplained]
+
+
+def test_measures_that_are_audited_themselves_are_explained():
+    other = {
+        key: (7 * place * place) % 83 + 5 for place, key in enumerate(key for key in cells() if "Total" not in key)
+    }
+    staff = lambda area, sex, n, own: str(  # noqa: E731
+        sum(m for (a, s), m in other.items() if area in (a, "Total") and sex in (s, "Total"))
+    )
+    frame, plans = published(staff=staff), [PLAN, PLAN | {"table": {"value": "staff"}}]
+    assert [one.name for one in audit(frame, PLAN).unexplained] == ["staff"]
+    assert audit([frame, frame], plans).unexplained == ()
+
+
+def test_true_shares_next_to_rounded_counts_do_not_pass():
+    plan = PLAN | {"method": {"name": "rounding", "kind": "deterministic", "base": 5}}
+    exact = published(set(), v=TELLING["row percent"])
+    exact["n"] = [str(5 * round(int(n) / 5)) for n in exact["n"]]
+    assert [one.name for one in audit(exact, plan).unexplained] == ["v"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx", "json", "parquet"])
+def test_the_command_says_it_in_every_format(tmp_path, capsys, ending):
+    frame = published(andel=TELLING["row percent"])
+    path, plan = tmp_path / f"table.{ending}", tmp_path / "plan.json"
+    plan.write_text(json.dumps(PLAN))
+    write = {"csv": frame.to_csv, "xlsx": frame.to_excel, "parquet": frame.to_parquet}
+    if ending == "json":
+        path.write_text(frame.to_json(orient="records"))
+    else:
+        write[ending](path, index=False)
+    assert run(["audit", str(path), "--plan", str(plan), "--json"]) == 1
+    (found,) = json.loads(capsys.readouterr().out)["unexplained"]
+    assert found["code"] == "audit.unexplained_column" and found["column"] == "andel"
+    assert run(["audit", str(path), "--plan", str(plan), "--harmless", "andel", "--quiet"]) == 0

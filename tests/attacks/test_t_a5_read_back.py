@@ -1,0 +1,183 @@
+"""A release is refused where a further column tells what a generalized quasi-identifier hides."""
+
+import random
+
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.errors import UnattainableError
+from sfumato.microdata.release_check.finer_labels import finer_labels
+from sfumato.report.release.report import text
+
+pytestmark = pytest.mark.usefixtures("no_remedies")
+
+TOWNS = {"type": "tree", "parents": {f"town {number}": f"county {number // 3}" for number in range(9)}}
+ROWS = 1500
+AGES = {"type": "intervals", "start": 20, "end": 99, "widths": [5, 10, 20, 40]}
+
+
+def crashes(rows: int = ROWS) -> pl.DataFrame:
+    """Rows of persons in cars: whether an airbag was there, and what became of it, which says whether it was there."""
+    draw = random.Random(5)
+    airbags = [draw.random() < 0.55 for _ in range(rows)]
+    return pl.DataFrame(
+        {
+            "age": [20 + int(60 * draw.random() ** 2) for _ in range(rows)],
+            "airbag": ["airbag" if there else "none" for there in airbags],
+            "year": [str(draw.randint(1997, 2002)) for _ in range(rows)],
+            "town": [f"town {int(9 * draw.random() ** 2)}" for _ in range(rows)],
+            "opened": [draw.choice(("yes", "no")) if there else "unavailable" for there in airbags],
+            "injury": [str(draw.randint(0, 4)) for _ in range(rows)],
+        }
+    )
+
+
+def plan(method: str = "local", role: str = "sensitive", **further: object) -> dict[str, object]:
+    known = {"role": "quasi-identifier", "hierarchy": {"type": "any"}}
+    return {
+        "version": 1,
+        "columns": {
+            "age": {"role": "quasi-identifier", "type": "integer", "hierarchy": AGES},
+            # An airbag costs least, so that it is what rows are published without.
+            "airbag": {**known, **({"importance": 0.1} if method == "cells" else {"weight": 0.1})},
+            "year": known,
+            "town": {"role": "quasi-identifier", "hierarchy": TOWNS},
+            "opened": {"role": role},
+            "injury": {"role": "sensitive"},
+        },
+        "privacy": [{"model": "k-anonymity", "k": 5}],
+        "method": {"name": method},
+        "seed": 3,
+        **further,
+    }
+
+
+@pytest.mark.parametrize(("method", "role"), [("local", "sensitive"), ("local", "insensitive"), ("cells", "sensitive")])
+def test_a_column_that_determines_a_quasi_identifier_stops_the_release(method, role) -> None:
+    with pytest.raises(UnattainableError) as caught:
+        sf.anonymize(crashes(600 if method == "cells" else ROWS), plan(method, role))
+    assert caught.value.what == 'An attacker infers "airbag" from "opened". k-anonymity then reaches 1, not 5.'
+    assert '"opened"' in caught.value.do
+    assert caught.value.code == "unattainable.inference"
+
+
+def test_with_warn_every_face_says_that_the_guarantee_fails(tmp_path, sfumato) -> None:
+    release = sf.anonymize(crashes(), plan(on_inference="warn"))
+    assert not release.report.holds
+    assert "DOES NOT HOLD" in text(release.report).splitlines()[0]
+    assert "DOES NOT HOLD" in repr(release)
+    folder = release.save(tmp_path / "release")
+    outside = (folder / "report-external.json").read_text()
+    assert '"holds": false' in outside
+    assert 'An attacker infers \\"airbag\\" from \\"opened\\".' in outside
+    assert "A guarantee does not hold" in (folder / "report-external.html").read_text()
+    ran = sfumato("verify", folder)
+    assert ran.code == 1
+    assert "DOES NOT HOLD" in ran.out
+    verdict = sf.verify(pl.read_csv(folder / "data.csv", infer_schema=False), plan(on_inference="warn"))
+    assert not verdict.holds
+
+
+@pytest.mark.parametrize("engine", ["frames", "duckdb"])
+def test_engines_agree(engine, tmp_path) -> None:
+    data: object = crashes()
+    if engine == "duckdb":
+        crashes().write_csv(tmp_path / "data.csv")
+        data = tmp_path / "data.csv"
+    release = sf.anonymize(data, plan(on_inference="warn"), engine=engine)
+    assert release.report.details["release_check"]["inferences"][0]["columns"] == ["opened"]
+
+
+def test_a_column_that_tells_nothing_passes() -> None:
+    columns = {**plan()["columns"], "opened": {"role": "quasi-identifier", "hierarchy": {"type": "any"}}}  # type: ignore[dict-item]
+    release = sf.anonymize(crashes(), {**plan(), "columns": columns})
+    assert release.report.holds
+    assert sf.verify(release).holds
+
+
+def test_one_value_may_tell_though_its_column_does_not() -> None:
+    rows = crashes()
+    opened = pl.when(pl.col("airbag") == "none").then(pl.lit("?")).otherwise(pl.col("opened")).alias("opened")
+    told = rows.with_columns(
+        pl.when(pl.col("opened") == "yes").then(pl.lit("yes")).otherwise(pl.lit("?")).alias("opened")
+    )
+    assert rows.with_columns(opened)["opened"].n_unique() == 3
+    with pytest.raises(UnattainableError, match='"airbag" from "opened"'):
+        sf.anonymize(told, plan())
+
+
+def test_a_value_tells_that_never_stands_with_a_finer_label() -> None:
+    """Where the bag opened, none of the labels shown is the true one: classes part by that as by the label itself."""
+    draw = random.Random(4)
+    ages = [20 + draw.randint(0, 59) for _ in range(ROWS)]
+    kinds = [draw.choice(("opened", "closed", "none", "none")) for _ in range(ROWS)]
+    published = pl.DataFrame(
+        {
+            "age": [f"{age // 20 * 20}-{age // 20 * 20 + 19}" for age in ages],
+            "airbag": ["none" if kind == "none" else "*" for kind in kinds],
+            "year": ["*"] * ROWS,
+            "town": ["*"] * ROWS,
+            "opened": ["1" if kind == "opened" else "0" for kind in kinds],
+            "injury": ["0"] * ROWS,
+        }
+    )
+    asked = plan(privacy=[{"model": "k-anonymity", "k": 150}])
+    verdict = sf.verify(published, asked)
+    assert verdict.faults[0] == 'An attacker infers "airbag" from "opened".'
+
+
+def test_suggest_proposes_what_passes() -> None:
+    """A yes or no that tells a category of a quasi-identifier for certain is not published next to it."""
+    rows = (
+        crashes()
+        .rename({"airbag": "bag", "opened": "state"})
+        .with_columns(deployed=pl.when(pl.col("state") == "yes").then(1).otherwise(0))
+    )
+    assert sf.anonymize(rows, sf.suggest(rows)).report.holds
+
+
+def test_a_column_nearly_tells_where_19_of_20_rows_agree() -> None:
+    draw = random.Random(1)
+    rows = crashes()
+    noisy = [draw.choice(("yes", "no", "unavailable")) if draw.random() < 0.02 else text for text in rows["opened"]]
+    with pytest.raises(UnattainableError, match='"airbag" from "opened"'):
+        sf.anonymize(rows.with_columns(pl.Series("opened", noisy)), plan())
+
+
+def test_two_columns_together_may_tell() -> None:
+    draw = random.Random(2)
+    keys = [draw.randint(0, 1) for _ in range(ROWS)]
+    rows = crashes().with_columns(pl.Series("injury", [str(key) for key in keys]))
+    mixed = [str((there == "airbag") ^ key) for there, key in zip(rows["airbag"], keys, strict=True)]
+    with pytest.raises(UnattainableError, match='"airbag" from "opened" and "injury"'):
+        sf.anonymize(rows.with_columns(pl.Series("opened", mixed)), plan())
+
+
+def test_suppressed_rows_are_read_back_too() -> None:
+    old = crashes(8).with_columns(age=pl.Series([99] * 8))
+    rows = pl.concat([crashes(), old]).with_columns(opened=pl.col("year"))
+    columns = plan(output={"suppressed": "star"}) | {"method": {"name": "optimal", "suppression": {"rows": 8}}}
+    with pytest.raises(UnattainableError, match='"year" from "opened"'):
+        sf.anonymize(rows, columns)
+
+
+def test_persons_are_counted_where_the_plan_names_them() -> None:
+    rows = crashes().with_columns(who=pl.Series([str(row // 2) for row in range(ROWS)]))
+    columns = {**plan()["columns"], "who": {"role": "person"}}  # type: ignore[dict-item]
+    with pytest.raises(UnattainableError, match='"airbag" from "opened"'):
+        sf.anonymize(rows, {**plan(), "columns": columns})
+
+
+@pytest.mark.parametrize(
+    ("label", "finer", "other"),
+    [
+        ("*", "x", None),
+        ("30-39", "31", "40"),
+        ("[1–9]", "[2–3]", "[5–12]"),
+        ("{a, b}", "a", "c"),
+        ("72***", "7202*", "8"),
+    ],
+)
+def test_labels_are_understood(label, finer, other) -> None:
+    assert finer_labels([label, finer, other])[0].tolist() == [False, True, label == "*"]

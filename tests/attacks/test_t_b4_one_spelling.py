@@ -1,0 +1,83 @@
+"""What a published column says besides its values is found: spellings, shapes of pseudonyms, class numbers."""
+
+import polars as pl
+import pytest
+
+import sfumato as sf
+from sfumato.errors import DataError
+from sfumato.microdata.plan.model import ColumnPlan
+from sfumato.microdata.plan.read import read_plan
+from sfumato.microdata.publishing.perturbation import Pseudonym
+from sfumato.microdata.publishing.plan import PublishPlan
+
+ROWS = 400
+
+
+def rows() -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "age": [20 + row % 40 for row in range(ROWS)],
+            "illness": [("flu", "cold", "hiv", "acne")[row % 4] for row in range(ROWS)],
+            "ward": [f"ward {row % 3}" for row in range(ROWS)],
+        }
+    )
+
+
+def plan(**output: object) -> dict[str, object]:
+    ages = {"type": "intervals", "start": 0, "end": 99, "widths": [5, 10]}
+    return {
+        "version": 1,
+        "columns": {
+            "age": {"role": "quasi-identifier", "type": "integer", "hierarchy": ages},
+            "illness": {"role": "sensitive"},
+            "ward": {"role": "insensitive"},
+        },
+        "privacy": [
+            {"model": "k-anonymity", "k": 5},
+            {"model": "l-diversity", "variant": "distinct", "l": 2, "column": "illness"},
+        ],
+        "output": output,
+        "seed": 1,
+    }
+
+
+@pytest.mark.parametrize("column", ["illness", "ward"])
+@pytest.mark.parametrize("mark", [" ", "\u00a0", "\u200b"])
+def test_a_trailing_blank_is_found(column, mark) -> None:
+    published = sf.anonymize(rows(), plan()).data
+    assert sf.verify(published, plan()).holds
+    odd = pl.int_range(pl.len()) % 2 == 1
+    marked = published.with_columns(pl.when(odd).then(pl.col(column) + mark).otherwise(pl.col(column)).alias(column))
+    verdict = sf.verify(marked, plan())
+    assert [promise.column for promise in verdict.promises if not promise.holds] == [column]
+
+
+def test_rows_as_they_were_read_may_break_it_and_a_plan_mends_it(tmp_path) -> None:
+    blank = pl.when(pl.int_range(pl.len()) % 7 == 0).then(pl.lit(" ")).otherwise(pl.lit(""))
+    marked = rows().with_columns(ward=pl.col("ward") + blank)
+    with pytest.raises(DataError, match="ward"):
+        sf.anonymize(marked, plan())
+    marked.write_csv(tmp_path / "rows.csv")
+    assert sf.anonymize(tmp_path / "rows.csv", {**plan(), "data": {"strip": True}}).report.holds
+
+
+def test_class_numbers_tell_nothing_but_the_class() -> None:
+    published = sf.anonymize(rows(), plan(class_column="class")).data
+    assert sf.verify(published, plan(class_column="class")).holds
+    told = published.with_columns(pl.col("class").cast(pl.Int64) * 2 + (pl.col("illness") == "hiv"))
+    assert not sf.verify(told, plan(class_column="class")).holds
+
+
+def test_a_pseudonym_of_a_length_of_its_own_is_found() -> None:
+    """One of 103 letters among those of 52 is found again wherever its person appears."""
+    asked = read_plan(plan())
+    keyed = sf.Plan(
+        *asked.privacy,
+        columns={
+            **asked.columns,
+            "name": ColumnPlan("identifier", publish=PublishPlan(pseudonym=Pseudonym("keyed"))),
+        },
+    )
+    names = [("b" * 103 if row == 7 else "a" * 52) for row in range(ROWS)]
+    verdict = sf.verify(rows().with_columns(pl.lit("20-24").alias("age"), name=pl.Series(names)), keyed)
+    assert [promise.model for promise in verdict.promises if not promise.holds] == ["shapes of pseudonyms"]
