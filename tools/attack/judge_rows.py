@@ -1,4 +1,4 @@
-"""Judges a published file of rows: recounts it, and compares that with its report; raw rows show whose rows are whose."""
+"""Judges published rows: recounts it, and compares that with its report. Raw rows show whose rows are whose."""
 
 import json
 import re

@@ -40,7 +40,9 @@ def read_table(paths: Sequence[Path], table: Table, value: str) -> File:
                 low, high = float(row[f"{value}_lower"] or 0), float(row[f"{value}_upper"] or np.inf)
                 ends = _ENDS.match(text)
                 file.printed[cell] = (max(low, float(ends[1])), min(high, float(ends[2]))) if ends else (low, high)
-        file.shown |= empty
+        codes = {code for row in rows for code in row.values()} | {TOTAL}
+        file.shown |= {cell: 0.0 for cell in empty if codes.issuperset(cell)}
+        file.printed |= {cell: (0.0, 0.0) for cell in empty if not codes.issuperset(cell)}  # categories of nobody
     file.printed = {cell: ends for cell, ends in file.printed.items() if cell not in file.shown}
     return file
 
@@ -49,7 +51,7 @@ class Attacker:
     def __init__(self, file: File, counts: bool) -> None:
         least = float(counts and 0.0 in file.shown.values())
         self.ends = {cell: (value, value) for cell, value in file.shown.items()}
-        self.ends |= {cell: (max(low, least), high) for cell, (low, high) in file.printed.items()}
+        self.ends |= {cell: (min(max(low, least), high), high) for cell, (low, high) in file.printed.items()}
         above = [[own.above(code) for code in own.leaves()] for own in file.table.dimensions]
         leaves = [set(product(*codes)) for codes in product(*above)]
         self._sums = np.array([[float(cell in leaf) for leaf in leaves] for cell in self.ends])
