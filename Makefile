@@ -1,4 +1,4 @@
-# make demo | test | test-quick | check | docs | bench | prove | fuzz | matrix | coverage | mutants | screenshots:
+# make demo | test | test-quick | check | docs | bench | prove | attack | fuzz | matrix | coverage | mutants | screenshots:
 # each sets up what it needs in .venv.
 PYTHON ?= python3
 WORKERS ?= 3
@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Workers and tests start hundreds of programs: what they import is compiled once.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-quick check docs bench bench-scale peers peers-attacks prove fuzz matrix coverage mutants format schema pictures screenshots clean
+.PHONY: demo test test-quick check docs bench bench-scale peers peers-attacks prove attack fuzz matrix coverage mutants format schema pictures screenshots clean
 
 demo: $(CORE)
 	@rm -rf demo-release
@@ -55,6 +55,10 @@ bench-scale: $(READY) $(KERNELS)
 # Every bar at full size; what is done for this commit is not done again.
 prove: $(READY) $(KERNELS)
 	$(BIN)/python tools/prove.py $(PROOFS)
+
+# Releases and tables drawn at random, judged by their published files with a program written apart.
+attack: $(READY) $(KERNELS)
+	$(BIN)/python tools/attack/run.py --releases $(or $(RELEASES),1000) --tables $(or $(TABLES),500) --seed $(or $(SEED),0)
 
 # Damaged files against every reader, for so many seconds.
 fuzz: $(READY)

@@ -66,6 +66,7 @@ PROOFS = (
     Proof("attacked tables", ("bench/prove_tables.py", "1000"), 60),
     Proof("attacked linked tables", ("bench/prove_linked.py", "300"), 40),
     Proof("attacks on sound releases", ("bench/prove_attacks.py", "300"), 40),
+    Proof("a stranger's judgment", ("tools/attack/run.py",), 60),
 )
 
 

@@ -1,0 +1,172 @@
+"""What published labels say of values, and the definitions of privacy models, as their papers have them, for one class:
+of rows, or of persons with their sets of sensitive values. A value's share is that of the members who have it."""
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from functools import lru_cache
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from draw_rows import PARENTS, Row
+from scipy.special import hyp2f1
+from scipy.stats import binom
+
+Rows = list[Row]
+Members = Sequence[frozenset[str]]
+CLOSE = 1e-6
+_NUMBER = r"-?\d+(?:\.\d+)?"
+_RANGE = re.compile(rf"^[\[(]?({_NUMBER})(?:[-–]|\.\.|, )({_NUMBER})([\])]?)$")
+_BEYOND = re.compile(rf"^(<=|>=|[<>≤≥])({_NUMBER})$")
+# How often a rule must be right in rows that show it, and in those that it reads back; how likely chance may make it.
+RIGHT, RIGHT_IN_TRUTH, BY_CHANCE = 0.97, 0.95, 0.001
+
+
+def shares(members: Members) -> dict[str, float]:
+    counts = Counter(value for member in members for value in member)
+    return {value: count / len(members) for value, count in counts.items()}
+
+
+def of_class(model: Mapping[str, Any], members: Members, whole: Members) -> tuple[float, bool]:
+    """What a class reaches of a model about a sensitive column, and whether that keeps it."""
+    own, table, name = shares(members), shares(whole), model["model"]
+    if name == "l-diversity":
+        reached = diversity(members, model["variant"], model["l"], model.get("c", 1.0))
+        return reached, reached >= model["l"] - CLOSE
+    if name == "beta-likeness":
+        gains = {value: share / table[value] - 1 if value in table else math.inf for value, share in own.items()}
+        enhanced = {value: -math.log(share) for value, share in table.items() if model["variant"] == "enhanced"}
+        kept = (gain <= min(model["beta"], enhanced.get(value, math.inf)) + CLOSE for value, gain in gains.items())
+        return max(gains.values()), all(kept)
+    if name == "alpha-k-anonymity":
+        figure, limit = max((share for value, share in own.items() if value), default=0.0), model["alpha"]
+    elif name == "t-closeness":
+        figure, limit = distance(members, whole, model["distance"]), model["t"]
+    else:
+        figure = max(abs(math.log(own[value] / p)) if value in own else math.inf for value, p in table.items())
+        limit = model["delta"]
+    return figure, figure <= limit + CLOSE
+
+
+def diversity(members: Members, variant: str, wanted: float, c: float) -> float:
+    """The l reached; of recursive, the one wanted or 1; of several values a member, that of the best reading."""
+    parts = sorted((share for value, share in shares(members).items() if value), reverse=True)
+    if not parts:
+        return 0.0
+    single, top, count = all(len(member) == 1 for member in members), parts[0], len(parts)
+    if variant == "distinct":
+        return float(count) if single or top < 1 else 1.0
+    if not single:
+        parts = [top, *[(1 - top) / max(count - 1, 1)] * (count - 1)]
+    parts = [part / sum(parts) for part in parts if part > 0]
+    if variant == "entropy":
+        return math.exp(-sum(part * math.log(part) for part in parts))
+    rest = sum(parts[math.ceil(wanted) - 1 :]) if single else 1 - top
+    return wanted if top < c * rest * (1 - 1e-12) else 1.0
+
+
+def distance(members: Members, whole: Members, kind: str) -> float:
+    """The distance of t-closeness; where members have several values, that of the value that differs most."""
+    own, table = shares(members), shares(whole)
+    domain = sorted(table.keys() | own.keys(), key=lambda value: (not value, number(value) or 0, value))
+    apart = np.array([own.get(value, 0.0) - table.get(value, 0.0) for value in domain])
+    if any(len(member) > 1 for member in (*members, *whole)):
+        return 0.0 if kind == "ordered" else float(np.abs(apart).max(initial=0.0))
+    ordered = np.abs(np.cumsum(apart)).sum() / max(len(domain) - 1, 1)
+    return float(ordered if kind == "ordered" else np.abs(apart).sum() / 2)
+
+
+def risk_of(name: str, sizes: Sequence[int], fraction: float) -> float:
+    """Figures of a whole release: its average risk, unique rows, expected 1 / F (Franconi and Polettini 2004)."""
+    if name == "average-risk":
+        return len(sizes) / sum(sizes)
+    if name == "sample-uniqueness":
+        return sizes.count(1) / sum(sizes)
+    risks = [float(fraction**size / size * hyp2f1(size, size, size + 1, 1 - fraction)) for size in sizes]
+    return max(risks) if name == "individual-risk" else float(np.dot(sizes, risks)) / sum(sizes)
+
+
+def delta_of(epsilon: float, k: int) -> float:
+    """The delta where 1 - exp(-epsilon) of the rows are drawn and k alike published (Li et al. 2012, theorem 1)."""
+    beta, gamma = -math.expm1(-epsilon), -math.expm1(-2 * epsilon)
+    first = max(math.ceil(k / gamma - 1), 1)
+    sizes = first + np.unique(np.concatenate([np.arange(3000), np.linspace(0, 3 * first, 300).astype(int)]))
+    return float(binom.sf(np.floor(gamma * sizes), sizes, beta).max())
+
+
+def number(text: str) -> Decimal | None:
+    return Decimal(text) if re.fullmatch(_NUMBER, text) else None
+
+
+def is_star(key: Sequence[str]) -> bool:
+    return all(label and not label.strip("*") for label in key)
+
+
+@lru_cache(maxsize=100_000)
+def contains(label: str, value: str) -> bool | None:
+    """Whether a label contains a raw value; None where nobody can read it."""
+    if label == value or is_star([label]):
+        return True
+    if not value or not label:  # what was missing, or is published as missing
+        return None
+    if label.startswith("{"):
+        return f", {value}, " in f", {label[1:-1]}, "
+    if "*" in label and len(label) == len(value):
+        return all(shown in ("*", own) for shown, own in zip(label, value, strict=True))
+    own = number(value)
+    if own is None:  # a text: its labels are those above it
+        return label in (PARENTS.get(value), PARENTS.get(PARENTS.get(value, "")))
+    if (single := number(label)) is not None:
+        return single == own
+    if beyond := _BEYOND.match(label):
+        end = Decimal(beyond[2])
+        return (own == end and beyond[1] not in "<>") or (own < end if beyond[1][0] in "<≤" else own > end)
+    if ends := _RANGE.match(label):
+        return Decimal(ends[1]) <= own and (own < Decimal(ends[2]) if ends[3] == ")" else own <= Decimal(ends[2]))
+    return None
+
+
+@lru_cache(maxsize=100_000)
+def is_within(fine: str, coarse: str) -> bool:
+    """Whether one label says all that another says, and more."""
+    if fine == coarse or not fine or is_star([fine]) or fine.startswith("{"):
+        return False
+    ends = _RANGE.match(fine)
+    return not coarse or all(contains(coarse, end) is True for end in ((ends[1], ends[2]) if ends else (fine,)))
+
+
+def rows_read_back(
+    rows: Rows, raw: Rows, known: list[str], sources: list[str], k: int, stars: list[int]
+) -> tuple[Rows, str]:
+    """Rows with the finer labels that other columns tell, and how: a column that determines another undoes it."""
+    found, how = rows, {}
+    for name in known:
+        most = k - 1
+        for columns in [*((source,) for source in sources), *combinations(sources, 2)]:
+            read = _by_rules(rows, name, columns, k)
+            gained = [at for at, label in enumerate(read) if at not in stars and label != rows[at][name]]
+            right = sum(contains(read[at], raw[at][name]) is True for at in gained)
+            if len(gained) > most and right >= RIGHT_IN_TRUTH * len(gained):
+                most, how[name] = len(gained), f"{len(gained)} labels of {name} by {' and '.join(columns)}"
+                found = [row | {name: read[at] if at not in stars else row[name]} for at, row in enumerate(found)]
+    return found, ", ".join(how.values())
+
+
+def _by_rules(rows: Sequence[Row], name: str, columns: Sequence[str], k: int) -> list[str]:
+    """Labels of a quasi-identifier, by the one that goes with values of columns in nearly all rows as fine as that."""
+    seen: dict[tuple[str, ...], Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        seen[tuple(row[column] for column in columns)][row[name]] += 1
+    anywhere, read = Counter(row[name] for row in rows), []
+    for row in rows:
+        labels, own = seen[tuple(row[column] for column in columns)], row[name]
+        fine = Counter({label: count for label, count in labels.items() if is_within(label, own)})
+        if fine.total() >= max(k, 5):
+            ((label, count),) = fine.most_common(1)
+            usual = anywhere[label] / sum(other for one, other in anywhere.items() if is_within(one, own))
+            own = label if count >= RIGHT * fine.total() and len(seen) * usual**count < BY_CHANCE else own
+        read.append(own)
+    return read
