@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
+from instance_folders import read_instance
 from sfumato.errors import DataError
 from sfumato.tables.cells.dimensions import Tree, file_tree
 from sfumato.tables.formats.apriori_file import apply_apriori, apriori_text
@@ -21,7 +22,6 @@ from sfumato.tables.formats.hrc import (
     tree_of_rows,
     widths_between,
 )
-from sfumato.tables.formats.instance import read_instance
 from sfumato.tables.formats.labels_file import labels_text, read_labels
 from sfumato.tables.formats.metadata import metadata_text, parse_metadata, read_metadata
 from sfumato.tables.formats.px import px_text, read_px
