@@ -114,10 +114,6 @@ class Protection(ClassModel):
     def keeps(self, classes: Classes) -> bool:
         return not self.short(classes).any()
 
-    def lost_together(self, classes: Classes) -> int:  # noqa: ARG002
-        """Nothing is known of finer tables."""
-        return 0
-
     def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
         _group, groups, published = self._groups(classes)
         return self.model.reached(groups, published) if len(groups.sizes) else self.asked

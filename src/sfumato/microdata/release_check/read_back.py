@@ -10,9 +10,9 @@ a fine label tells, too: its rows have none of those.
 What quasi-identifiers say of each other is no disclosure: all rows of a class agree in them, and none leaves it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import numpy.typing as npt
@@ -88,18 +88,11 @@ def read_back(
     """
     reader = _Reader(text_counts, finer, k, text_counts.counts.astype(np.float64) if weights is None else weights)
     mixed = sorted(mixed_columns(finer), key=lambda name: len(finer[name]))
-    for sources in (_single(further), _pairs(further, tuple(finer))):
+    single = [(name,) for name in further]
+    for sources in (single, [*product(further, finer), *combinations(further, 2)]):
         for name in mixed:
             reader.read(name, [source for source in sources if name not in source])
     return ReadBack(reader.text_counts_read(), tuple(reader.inferences), tuple(dict.fromkeys(reader.unchecked)))
-
-
-def _single(further: Sequence[str]) -> list[tuple[str, ...]]:
-    return [(name,) for name in further]
-
-
-def _pairs(further: Sequence[str], known: Sequence[str]) -> list[tuple[str, ...]]:
-    return [*((column, other) for column in further for other in known), *combinations(further, 2)]
 
 
 class _Reader:
@@ -107,8 +100,10 @@ class _Reader:
 
     def __init__(self, text_counts: TextCounts, finer: Mapping[str, Mask], k: int, weights: Floats) -> None:
         self.text_counts, self.finer, self.k, self.weights = text_counts, finer, k, weights
-        self.columns = {name: codes.astype(np.int64) for name, codes in _columns_of(text_counts)}
-        self.sizes = {name: len(texts) for name, texts in zip(text_counts.columns, text_counts.values, strict=True)}
+        named = zip(text_counts.columns, text_counts.codes.T, text_counts.values, strict=True)
+        self.columns, self.sizes = dict[str, Ints](), dict[str, int]()
+        for name, codes, texts in named:
+            self.columns[name], self.sizes[name] = codes.astype(np.int64), len(texts)
         self.coarse = {
             name: [(place, np.flatnonzero(mask[place])) for place in np.flatnonzero(mask.any(axis=1)).tolist()]
             for name, mask in finer.items()
@@ -256,10 +251,6 @@ class _Reader:
         return groups, size
 
 
-def _columns_of(text_counts: TextCounts) -> Iterator[tuple[str, npt.NDArray[np.int32]]]:
-    yield from zip(text_counts.columns, text_counts.codes.T, strict=True)
-
-
 class _Evidence:
     """What rows say for the rules of a source: each value of it has one finer label.
 
@@ -271,16 +262,12 @@ class _Evidence:
 
     def __init__(self, rows: Floats, k: int, trials: int, columns: int) -> None:
         self.rows, self.k, self.trials, self.columns = rows, k, trials, columns
-        self.total, self.most = rows.sum(axis=1), rows.max(axis=1, initial=0)
+        self.total, self.place = rows.sum(axis=1), rows.argmax(axis=1)
+        self.most = rows[np.arange(len(rows)), self.place]
         self.right: Mask = (self.total > 0) & (self.most >= RIGHT * self.total)
         several = self.total >= 2
         whole = self.most[several].sum() >= RIGHT * max(self.total[several].sum(), self.k)
         self.may_rule = bool(whole or (columns == 1 and (self.right & (self.total >= k)).any()))
-
-    @property
-    def place(self) -> Ints:
-        most: Ints = self.rows.argmax(axis=1)
-        return most
 
     def rules(self, classes: Floats, by_parts: float) -> Mask:
         """For which values of the source the label is inferred that most of their rows have.

@@ -50,7 +50,11 @@ class TableRelease(TableAnswer[Group_co]):
 
     @abstractmethod
     def check(self, external: Columns) -> None:
-        """Compare a file to hand out with what was attacked."""
+        """Compare a file to hand out with what the audit assumed.
+
+        Raises:
+            InternalError: It shows something else, or more.
+        """
 
     @abstractmethod
     def sheets(self) -> dict[str, Columns]:
