@@ -5,8 +5,8 @@ and after from the published labels; and for pairs of numbers Pearson's correlat
 the values it covers. Sensitive columns that a model judges are published as they are and take part, too. A column with
 one value, or one label, is associated with nothing: V and correlation are 0.
 
-A missing value and a star are no category and no number: each pair is measured on the rows in which both columns tell
-something. V counts labels as categories: fewer labels than values may raise it a little as well as lower it.
+Missing values and `*` are neither categories nor numbers: each pair is measured on the rows that have neither in both
+columns. V counts labels as categories: fewer labels than values may raise it a little as well as lower it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.counts import kernels
-from sfumato.microdata.measures.view import View, told_of
+from sfumato.microdata.measures.view import View, are_informative
 from sfumato.microdata.models.classes import Floats, Mask
 
 # Pairs of columns times rows of the frequency table that may be gone through.
@@ -55,8 +55,8 @@ def associations(view: View) -> Associations:
     chosen = list(combinations(range(width), 2))
     most = max(MAX_WORK // max(len(view.pieces.rows), 1), 1)
     tables = (
-        _Codes(view.table.codes, view.table.counts, [told_of(ladder.values) for ladder in view.table.ladders]),
-        _Codes(view.class_labels, view.class_rows, [column.told for column in view.columns]),
+        _Codes(view.table.codes, view.table.counts, [are_informative(ladder.values) for ladder in view.table.ladders]),
+        _Codes(view.class_labels, view.class_rows, [column.informative for column in view.columns]),
     )
     pairs = [_between(view, tables, first, second) for first, second in chosen[:most]]
     pairs += _with_sensitive(view) if most >= len(chosen) else []
@@ -92,21 +92,21 @@ class _Codes:
 
     Attributes:
         codes: (lines, columns); rows: how many rows each line stands for.
-        told: For each column which codes tell something; pairs are measured over these.
+        informative: For each column which codes are neither missing nor `*`; pairs are measured over these.
     """
 
     codes: npt.NDArray[np.int32]
     rows: npt.NDArray[np.int64]
-    told: Sequence[Mask]
+    informative: Sequence[Mask]
 
     def cramers_v(self, first: int, second: int) -> float:
-        height, width = len(self.told[first]), len(self.told[second])
+        height, width = len(self.informative[first]), len(self.informative[second])
         if height * width > _DENSE:
             both = self._both(first, second)
             return cramers_v(self.codes[both, first], self.codes[both, second], self.rows[both])
         counts = kernels.pair_rows(self.codes, self.rows, first, second, height, width)
-        counts[~self.told[first]] = 0
-        counts[:, ~self.told[second]] = 0
+        counts[~self.informative[first]] = 0
+        counts[:, ~self.informative[second]] = 0
         one, two = np.nonzero(counts)
         return _of_cells(one, two, counts[one, two].astype(np.float64))
 
@@ -116,7 +116,7 @@ class _Codes:
         return correlation(one[self.codes[both, first]], two[self.codes[both, second]], self.rows[both])
 
     def _both(self, first: int, second: int) -> Mask:
-        return self.told[first][self.codes[:, first]] & self.told[second][self.codes[:, second]]
+        return self.informative[first][self.codes[:, first]] & self.informative[second][self.codes[:, second]]
 
 
 def _numbers(view: View, place: int) -> Floats:
@@ -136,11 +136,11 @@ def _with_sensitive(view: View) -> Iterator[Association]:
     owner_class = np.zeros(len(shown), np.int64)
     owner_class[view.pieces.combinations] = view.pieces.classes
     for name, content in view.table.sensitive.items():
-        owners, told = content.owners, told_of(view.table.sensitive_values[name])[content.values]
+        owners, known = content.owners, are_informative(view.table.sensitive_values[name])[content.values]
         for place, column in enumerate(view.columns):
             codes, labels = view.table.codes[owners, place], view.class_labels[owner_class[owners], place]
-            raw = told & told_of(view.table.ladders[place].values)[codes]
-            seen = told & shown[owners] & column.told[labels]
+            raw = known & are_informative(view.table.ladders[place].values)[codes]
+            seen = known & shown[owners] & column.informative[labels]
             yield Association(
                 column.name,
                 name,

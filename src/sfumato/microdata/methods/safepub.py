@@ -71,8 +71,8 @@ class _Choice:
     """What nodes are worth to an analyst, and the draw among them.
 
     The score of a node is minus what its rows lose: a published row the share of all levels that each column was
-    lifted by, a withheld one everything. What a draw among nodes sees of it is how much they differ: the rows that a
-    node publishes, each times what its columns keep. One row more adds to that, and at most k times the number of
+    lifted by, a suppressed one everything. A draw among nodes depends on their differences alone: the rows that a node
+    publishes, each times what its columns keep. One row more adds to that, and at most k times the number of
     columns, where it makes a class large enough: levels and their number do not depend on the data.
     """
 

@@ -166,7 +166,7 @@ class ClassModel(ABC):
 
     @property
     def subject(self) -> str | None:
-        """The column that the model is about, whether or not it is counted beside the quasi-identifiers."""
+        """The column that the model is about, also where classes do not count its values."""
         column: str | None = getattr(self, "column", None)
         return column
 

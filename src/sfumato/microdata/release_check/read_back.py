@@ -1,13 +1,13 @@
 """Reading back: an attacker infers the value of a generalized quasi-identifier from other columns of the same file.
 
 Where a quasi-identifier is published finely in some rows and coarsely in others, an attacker learns from the former
-what a further column says of it, and applies this to the latter. Rows of one class then no longer look alike. A rule
+what a further column predicts, and applies this to the latter. Rows of one class then no longer look alike. A rule
 "who has this value has that label" is drawn from the published rows alone. It counts where it is right for at least
 95 % of at least k rows, and so often that chance does not explain it; or where the column as a whole predicts the label
-of 95 % of the other rows (leaving one out), whatever the number of rows with one value. A value that never stands with
-a fine label tells, too: its rows have none of those.
+of 95 % of the other rows (leaving one out), whatever the number of rows with one value. A value that never occurs with
+a fine label is a rule, too: its rows have none of those.
 
-What quasi-identifiers say of each other is no disclosure: all rows of a class agree in them, and none leaves it.
+What quasi-identifiers predict of each other is no disclosure: all rows of a class agree in them, and none leaves it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 # A rule is right so often; chance would make one of all rules that are tried with this probability.
 RIGHT, CHANCE = 0.95, 0.001
-# A value never stands with a label where so many of its rows should.
+# A value never occurs with a label where so many of its rows should.
 EXPECTED = 20
 # What is read where a value is none of those that are shown more finely.
 NONE_SHOWN = "(none of the finer labels)"
@@ -118,7 +118,7 @@ class _Reader:
         self._known: dict[str, Ints] = {}
 
     def read(self, name: str, sources: Sequence[tuple[str, ...]]) -> None:
-        """Read a quasi-identifier back from some sources; pairs of a column that tells it by itself add nothing."""
+        """Read a quasi-identifier back from some sources; pairs with a column that predicts it alone add nothing."""
         read = self.labels_read.setdefault(name, np.full(len(self.owners), -1, np.int64))
         alone = {entry.columns for entry in self.inferences if entry.quasi_identifier == name}
         trials = len(self.columns) ** 2
@@ -205,7 +205,7 @@ class _Reader:
         return max(shares)
 
     def _apart(self, name: str, source: str, coarse: int, rows: Floats) -> Mask:
-        """Which values of a column never stand with any of the finer labels, though many of their rows should.
+        """Which values of a column never occur with any of the finer labels, though many of their rows should.
 
         Their rows have none of these labels then. What another quasi-identifier explains is not counted: where it has
         the same label, as many rows of a value should have a fine label as of the others.

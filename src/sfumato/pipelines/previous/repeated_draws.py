@@ -91,11 +91,11 @@ def check_drift(plan: Plan, published: PublishedRows, folders: Sequence[Path]) -
 
     Args:
         plan: The plan of the published rows.
-        published: The rows as they are handed out.
+        published: The published rows.
         folders: The earlier release folders.
 
     Raises:
-        UnattainableError: The average of what a person's values were published as deviates by less than is promised.
+        UnattainableError: The average of what a person's values were published as deviates by less than is requested.
     """
     deviations = _deviations(plan)
     if not deviations:
@@ -141,7 +141,7 @@ def _averaged(plan: Plan, name: str, draws: Sequence[int]) -> UnattainableError:
     persons, most = sum(number > 1 for number in draws), max(draws)
     return UnattainableError(
         f"columns.{name}: values of {persons} persons changed a little; {most} releases average out to noise of "
-        f"{share / sqrt(most):.2g} standard deviations; {share:g} is promised.",
+        f"{share / sqrt(most):.2g} standard deviations; {share:g} is requested.",
         "Publish the column rounded or binned, or remove it from this release.",
         "previous-noise",
     )

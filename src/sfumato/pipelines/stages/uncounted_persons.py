@@ -93,7 +93,7 @@ def _naming_persons(looks: ColumnLooks, candidates: dict[str, Profile]) -> Itera
     repeating = [name for name in candidates if _may_denote(looks, name)]
     if not repeating:
         return
-    # Whatever they would be proposed as: the plan withholds them as what points to somebody.
+    # Whatever they would be proposed as: the plan removes them as identifiers.
     own = {name: Suggestion("identifier", "", concept=looks.suggestion(name).concept) for name in candidates}
     further = looks.readable([name for name in looks.plan.columns if name not in candidates])
     profiles = {**candidates, **{name: looks.profile(name) for name in further}}

@@ -135,7 +135,7 @@ class OfficeTable:
 
 
 def floor_of(table: OfficeTable) -> Numbers:
-    """What anyone knows each cell to be at least, where its file does not tell: by what will be published of it."""
+    """The least possible value of each cell, where its file names none: by what will be published."""
     hidden = choices_of(table.statuses) != Status.PUBLISH
     return public_floor(table.values, hidden, step_of(table.values))
 
