@@ -124,16 +124,12 @@ class _Choice:
     def score(self, node: Node) -> float:
         """Minus what the sampled rows lose at a node."""
         self.checked += 1
-        kept = 0.0 if self.bare.intersection(_neighbors(node, 1, self.high)) else self._kept(node)
+        sizes = np.zeros(0) if self.bare.intersection(_neighbors(node, 1, self.high)) else self.grouper.at(node).sizes
+        kept = float(sizes[sizes >= self.promise.k].sum())
         if not kept:
             self.bare.add(node)
         lifted = float((np.array(node) / self.heights).sum())
         return -(kept * lifted + (self.rows - kept) * self.columns)
-
-    def _kept(self, node: Node) -> float:
-        """The sampled rows in classes that are large enough."""
-        sizes = self.grouper.at(node).sizes
-        return float(sizes[sizes >= self.promise.k].sum())
 
 
 def _neighbors(node: Node, step: int, ends: Node) -> list[Node]:

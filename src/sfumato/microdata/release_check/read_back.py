@@ -12,6 +12,7 @@ What quasi-identifiers predict of each other is no disclosure: all rows of a cla
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import combinations, product
 
 import numpy as np
@@ -170,29 +171,26 @@ class _Reader:
         self.work -= work
         counted: Floats = np.bincount(groups * width + labels, self.weights, cells).astype(np.float64)
         rows = counted.reshape(size, width)
-        rules: Ints | None = None
-        classes: Floats | None = None
+        classes = cache(lambda: self._classes(source, groups, labels, width, cells).reshape(size, width))
+        found: dict[int, Ints] = {}
         for coarse, inner in self.coarse[name]:
+            inferred = np.full(size, -1, np.int64)
             evidence = _Evidence(rows[:, inner], self.k, trials, len(source))
-            asked = np.flatnonzero((rows[:, coarse] > 0) & evidence.right) if evidence.may_rule else ()
-            if len(asked):
-                classes = (
-                    self._classes(source, groups, labels, width, cells).reshape(size, width)
-                    if classes is None
-                    else classes
-                )
-                rules = np.full((size, width), -1, np.int64) if rules is None else rules
-                rules[asked, coarse] = np.where(
-                    evidence.rules(classes[:, inner], self._by_parts(name, source, inner))[asked],
-                    inner[evidence.place[asked]],
-                    -1,
-                )
+            asked = evidence.right & (rows[:, coarse] > 0)
+            if evidence.may_rule and asked.any():
+                asked &= evidence.rules(classes()[:, inner], self._by_parts(name, source, inner))
+                inferred[asked] = inner[evidence.place[asked]]
             if len(source) == 1 and source[0] not in self.finer:
                 apart = self._apart(name, source[0], coarse, rows)
-                if apart.any():
-                    rules = np.full((size, width), -1, np.int64) if rules is None else rules
-                    rules[apart & (rules[:, coarse] < 0), coarse] = width + coarse
-        return np.full(len(groups), -1, np.int64) if rules is None else rules[groups, labels]
+                inferred[apart & (inferred < 0)] = width + coarse
+            if (inferred >= 0).any():
+                found[coarse] = inferred
+        if not found:
+            return np.full(len(groups), -1, np.int64)
+        rules = np.full((size, width), -1, np.int64)
+        for coarse, inferred in found.items():
+            rules[:, coarse] = inferred
+        return rules[groups, labels]
 
     def _by_parts(self, name: str, source: tuple[str, ...], inner: Ints) -> float:
         """The share of finer labels that one column of a pair predicts by itself; 0 for a single column."""
