@@ -107,12 +107,7 @@ def apply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False) 
     plan = resolve(read_plan(plain.get("plan", {}), recoding.parent))
     plan = replace(plan, person_secret=plain.get("person_secret") or plain.get("secret") or plan.secret)
     plan = with_repeated_draws(plan, [recoding.parent], "the release of the recoding")
-    if "division" in plain:
-        raise _divided()
-    if plan.subset is not None:
-        raise _of_list()
-    if isinstance(plan.method, SafePub):
-        raise _of_sample()
+    _check_applicable(plan, divided="division" in plain)
     source = replace(plan.source_data, source=None, separator=None)
     with closing(DuckDBEngine(data, source, tuple(plan.columns), plan.output.partition)) as engine:
         reference = read_reference(plain)
@@ -128,28 +123,30 @@ class _Earlier:
     persons: Mapping[Labels, int] | None
 
 
-def _divided() -> PlanError:
-    return PlanError(
-        "this recoding cannot be applied to other rows: it divided rows with the same values between classes.",
-        "Make a new release for them, or use mondrian with mode: strict.",
-        "recoding-divided",
-    )
+def _check_applicable(plan: Plan, divided: bool) -> None:
+    """Refuse a recoding that belongs to the rows that it was made for.
 
-
-def _of_list() -> PlanError:
-    return PlanError(
-        "this recoding cannot be applied to other rows: delta-presence is about the list that it was made for.",
-        "Make a new release for them.",
-        "recoding-list",
-    )
-
-
-def _of_sample() -> PlanError:
-    return PlanError(
-        "this recoding cannot be applied to other rows: differential privacy draws the rows of each release.",
-        "Make a new release for them; its epsilon and delta add to those of the earlier one.",
-        "recoding-sample",
-    )
+    Raises:
+        PlanError: It does.
+    """
+    if divided:
+        raise PlanError(
+            "this recoding cannot be applied to other rows: it divided rows with the same values between classes.",
+            "Make a new release for them, or use mondrian with mode: strict.",
+            "recoding-divided",
+        )
+    if plan.subset is not None:
+        raise PlanError(
+            "this recoding cannot be applied to other rows: delta-presence is about the list that it was made for.",
+            "Make a new release for them.",
+            "recoding-list",
+        )
+    if isinstance(plan.method, SafePub):
+        raise PlanError(
+            "this recoding cannot be applied to other rows: differential privacy draws the rows of each release.",
+            "Make a new release for them; its epsilon and delta add to those of the earlier one.",
+            "recoding-sample",
+        )
 
 
 def _apply(engine: Engine, plan: Plan, earlier: _Earlier, out: Path, drop_failing: bool) -> Application:

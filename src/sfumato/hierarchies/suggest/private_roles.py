@@ -9,8 +9,8 @@ from sfumato.hierarchies.suggest.words.value_words import concept_of_values
 from sfumato.hierarchies.suggest.words.vocabulary import head_of, spoken_word
 from sfumato.hierarchies.suggest.written_texts import are_written_by_hand
 
-# What is asked after with an empty line to write on.
 _DAYS = 31
+# What is asked after with an empty line to write on.
 _OFTEN_WRITTEN = frozenset(("use", "outcome", "reason", "need", "opinion", "performance"))
 
 
