@@ -88,11 +88,12 @@ class Application:
         return text(self.verdict) + rows + (DIFFERS.format(**figures) if self.added or self.removed else "")
 
 
-def apply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False) -> Application:
+def apply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False, released: bool = True) -> Application:
     """Apply the recoding of a release to the rows of a file.
 
     Args:
         drop_failing: Whether rows of classes that fail a promise are suppressed instead of an error.
+        released: Whether the rows of the release were handed out, so that the new ones are compared with them.
 
     Raises:
         PromiseError: The new rows would break a promise; nothing is written.
@@ -105,22 +106,28 @@ def apply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False) 
     # The release has a secret of its own, so that the first one's does not disclose both. Only draws that must be the
     # same in all releases of the same persons use that of the first one.
     plan = resolve(read_plan(plain.get("plan", {}), recoding.parent))
-    plan = replace(plan, person_secret=plain.get("person_secret") or plain.get("secret") or plan.secret)
-    plan = with_repeated_draws(plan, [recoding.parent], "the release of the recoding")
+    if released:
+        plan = replace(plan, person_secret=plain.get("person_secret") or plain.get("secret") or plan.secret)
+        plan = with_repeated_draws(plan, [recoding.parent], "the release of the recoding")
     _check_applicable(plan, divided="division" in plain)
     source = replace(plan.source_data, source=None, separator=None)
     with closing(DuckDBEngine(data, source, tuple(plan.columns), plan.output.partition)) as engine:
         reference = read_reference(plain)
         plan = replace(plan, privacy=reference.with_ladders(plan.privacy))
-        return _apply(engine, plan, _Earlier(read_recoding(plain), reference.persons), out, drop_failing)
+        return _apply(engine, plan, _Earlier(read_recoding(plain), reference.persons, released), out, drop_failing)
 
 
 @dataclass(frozen=True, slots=True)
 class _Earlier:
-    """What is known from the release: its recoding, and the persons of the population behind what it published."""
+    """What is known from the release: its recoding, and the persons of the population behind what it published.
+
+    Attributes:
+        released: Whether its rows were handed out.
+    """
 
     recoding_file: RecodingFile
     persons: Mapping[Labels, int] | None
+    released: bool
 
 
 def _check_applicable(plan: Plan, divided: bool) -> None:
@@ -164,7 +171,7 @@ def _apply(engine: Engine, plan: Plan, earlier: _Earlier, out: Path, drop_failin
     recoding = replace(recoding, suppressed=recoding.suppressed | failing)
     with staged(out) as stage:
         target = stage / f"data.{plan.output.format}"
-        verdict, differences = _written(engine, plan, table, recoding, target, earlier.persons)
+        verdict, differences = _written(engine, plan, table, recoding, target, earlier)
         outcome = Application(verdict, int(recoding.sizes[recoding.suppressed].sum()), *differences)
         write_text(stage / "report.json", json.dumps(outcome.to_dict(), indent=2, ensure_ascii=False) + "\n")
     return outcome
@@ -188,18 +195,19 @@ def _written(
     table: FrequencyTable,
     recoding: ClassRecoding,
     target: Path,
-    persons: Mapping[Labels, int] | None,
+    earlier: _Earlier,
 ) -> tuple[Verdict, tuple[int, int]]:
     handling = handling_of(plan, table, recoding)
     with closing(with_bounds(_published(engine, plan, recoding, handling, target), plan)) as published:
         recounted = recount(published, predict(table, recoding, handling, plan))
         members = published_persons(plan, published)
         columns, separator = published.columns, separator_of(published, plan.data.separator)
-        differences = _differences(plan, published)
+        differences = _differences(plan, published) if earlier.released else (0, 0)
     if plan.output.quotes_formulas:
         quote_formulas(target, columns, separator)
     weights = weights_by_label(table, recoding)
-    verdict = judge_plan(typed(recounted, plan)[0], plan, table.whole, persons, members=members, weights=weights)
+    counted = typed(recounted, plan)[0]
+    verdict = judge_plan(counted, plan, table.whole, earlier.persons, members=members, weights=weights)
     if not verdict.rows:
         raise PromiseError("no row is left.", "Make a new release for these rows.", "reapply")
     if not verdict.holds:

@@ -66,7 +66,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             frame.write_parquet(rows)
             (Path(folder) / "recoding.json").write_bytes(self._recoding)
             try:
-                apply(Path(folder) / "recoding.json", rows, out)
+                apply(Path(folder) / "recoding.json", rows, out, released=False)
             except PromiseError as error:
                 do = "Transform more rows at a time, or fit with these among the training rows."
                 raise PromiseError(error.what, do, "reapply") from None

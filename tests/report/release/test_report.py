@@ -102,7 +102,7 @@ def test_a_broken_promise_is_told_as_one(release) -> None:
     for page in (html(Dossier(report, release.plan)), external.html(Dossier(report, release.plan))):
         assert "verdict bad" in page
         assert "This does not hold." in page
-        assert "The promises hold" not in page
+        assert "All guarantees are satisfied" not in page
     assert "DOES NOT HOLD" in text(report)
 
 

@@ -166,7 +166,7 @@ def test_the_result_comes_as_one_archive_and_as_files(client, done) -> None:
     listed = client.get(done["links"]["files"]).json()
     assert {name: archive.getinfo(name).file_size for name in names} == listed
     report = client.get(done["links"]["report"])
-    assert "The promises hold" in report.text
+    assert "All guarantees are satisfied" in report.text
     assert "default-src 'none'" in report.headers["content-security-policy"]
     assert client.get(f"{done['links']['self']}/files/..%2Frequest.json").status_code == 404
 

@@ -27,8 +27,8 @@ Codes = npt.NDArray[np.int64]
 Suggestions = Mapping[str, Suggestion]
 Profiles = Mapping[str, Profile]
 # What hardly ever changes of a person, and what seldom does.
-_LASTING = frozenset(("age", "sex"))
-_ATTRIBUTES = _LASTING | {"name", "place", "nationality", "family", "work", "schooling", "body"}
+LASTING = frozenset(("age", "sex"))
+_ATTRIBUTES = LASTING | {"name", "place", "nationality", "family", "work", "schooling", "body"}
 # Rows of one value agree so much beyond chance, ages so much more than those of all rows; a few are typing errors.
 _CONSTANT = 0.9
 # Rows of a value on average from which on some repeat; that so many values agree is chance so seldom.
@@ -133,7 +133,7 @@ def constant_within(source: CountsRows, name: str, suggestions: Suggestions, pro
         if one.is_constant or (known[other] == "age" and not exact and one.is_close)
     ]
     # One name in all rows is the person's; names that differ may be those of others.
-    lasting = [other for other in varied if known[other] in _LASTING or (known[other] == "name" and other in constant)]
+    lasting = [other for other in varied if known[other] in LASTING or (known[other] == "name" and other in constant)]
     enough = 2 * sum(other in constant for other in lasting) >= max(len(lasting), 1)
     if not enough or len(constant) < min(2, len(varied)) or not _no_chance([varied[other] for other in constant]):
         return ()

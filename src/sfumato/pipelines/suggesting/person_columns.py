@@ -13,6 +13,7 @@ from sfumato.hierarchies.suggest.suggestion import Suggestion
 from sfumato.hierarchies.suggest.words.concepts import WORDS
 from sfumato.hierarchies.suggest.words.person_names import share_of_full_names
 from sfumato.hierarchies.suggest.words.vocabulary import meanings_of
+from sfumato.pipelines.suggesting.constant_attributes import LASTING
 from sfumato.pipelines.suggesting.counted_rows import CountsRows
 
 Suggestions = Mapping[str, Suggestion]
@@ -151,8 +152,11 @@ def _share_in_one(source: CountsRows, finer: str, coarser: str) -> float:
 def with_named_persons(source: CountsRows, suggestions: Suggestions, profiles: Profiles) -> dict[str, Suggestion]:
     """Return the suggestions with a column of full names as the persons, where these repeat and no column numbers them.
 
-    Persons of one name then count as one: less is promised of them, not more.
+    Persons of one name then count as one: less is promised of them, not more. Ages or sexes would have shown that rows
+    of one name are one person's, where they are; else the names repeat by chance.
     """
+    if any(one.concept in LASTING for one in suggestions.values()):
+        return dict(suggestions)
     rows, columns = _rows_of_names(source, suggestions, profiles)
     full = [name for name in columns if share_of_full_names(profiles[name])]
     name = next((name for name in full if profiles[name].present >= _REPEATED * profiles[name].distinct_keys), None)

@@ -173,7 +173,7 @@ def _work(connection: socket.socket, start: Start) -> None:
     os.umask(0o077)
     os.chdir(start.folder)
     if start.folder != "/":
-        os.environ["TMPDIR"] = start.folder
+        os.environ["TMPDIR"] = os.environ["SPARK_LOCAL_DIRS"] = start.folder
         tempfile.tempdir = None  # what the template chose does not count
     _limit(start.limits)
     if start.limits.watched:
