@@ -1,19 +1,18 @@
 """Reading back: an attacker infers the value of a generalized quasi-identifier from other columns of the same file.
 
 Where a quasi-identifier is published finely in some rows and coarsely in others, an attacker learns from the former
-what a further column predicts, and applies this to the latter. Rows of one class then no longer look alike. A rule
+what a further column says of it, and applies this to the latter. Rows of one class then no longer look alike. A rule
 "who has this value has that label" is drawn from the published rows alone. It counts where it is right for at least
 95 % of at least k rows, and so often that chance does not explain it; or where the column as a whole predicts the label
-of 95 % of the other rows (leaving one out), whatever the number of rows with one value. A value that never occurs with
-a fine label is a rule, too: its rows have none of those.
+of 95 % of the other rows (leaving one out), whatever the number of rows with one value. A value that never stands with
+a fine label tells, too: its rows have none of those.
 
-What quasi-identifiers predict of each other is no disclosure: all rows of a class agree in them, and none leaves it.
+What quasi-identifiers say of each other is no disclosure: all rows of a class agree in them, and none leaves it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
-from itertools import combinations, product
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +26,7 @@ Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 # A rule is right so often; chance would make one of all rules that are tried with this probability.
 RIGHT, CHANCE = 0.95, 0.001
-# A value never occurs with a label where so many of its rows should.
+# A value never stands with a label where so many of its rows should.
 EXPECTED = 20
 # What is read where a value is none of those that are shown more finely.
 NONE_SHOWN = "(none of the finer labels)"
@@ -89,11 +88,18 @@ def read_back(
     """
     reader = _Reader(text_counts, finer, k, text_counts.counts.astype(np.float64) if weights is None else weights)
     mixed = sorted(mixed_columns(finer), key=lambda name: len(finer[name]))
-    single = [(name,) for name in further]
-    for sources in (single, [*product(further, finer), *combinations(further, 2)]):
+    for sources in (_single(further), _pairs(further, tuple(finer))):
         for name in mixed:
             reader.read(name, [source for source in sources if name not in source])
     return ReadBack(reader.text_counts_read(), tuple(reader.inferences), tuple(dict.fromkeys(reader.unchecked)))
+
+
+def _single(further: Sequence[str]) -> list[tuple[str, ...]]:
+    return [(name,) for name in further]
+
+
+def _pairs(further: Sequence[str], known: Sequence[str]) -> list[tuple[str, ...]]:
+    return [*((column, other) for column in further for other in known), *combinations(further, 2)]
 
 
 class _Reader:
@@ -101,10 +107,8 @@ class _Reader:
 
     def __init__(self, text_counts: TextCounts, finer: Mapping[str, Mask], k: int, weights: Floats) -> None:
         self.text_counts, self.finer, self.k, self.weights = text_counts, finer, k, weights
-        named = zip(text_counts.columns, text_counts.codes.T, text_counts.values, strict=True)
-        self.columns, self.sizes = dict[str, Ints](), dict[str, int]()
-        for name, codes, texts in named:
-            self.columns[name], self.sizes[name] = codes.astype(np.int64), len(texts)
+        self.columns = {name: codes.astype(np.int64) for name, codes in _columns_of(text_counts)}
+        self.sizes = {name: len(texts) for name, texts in zip(text_counts.columns, text_counts.values, strict=True)}
         self.coarse = {
             name: [(place, np.flatnonzero(mask[place])) for place in np.flatnonzero(mask.any(axis=1)).tolist()]
             for name, mask in finer.items()
@@ -119,7 +123,7 @@ class _Reader:
         self._known: dict[str, Ints] = {}
 
     def read(self, name: str, sources: Sequence[tuple[str, ...]]) -> None:
-        """Read a quasi-identifier back from some sources; pairs with a column that predicts it alone add nothing."""
+        """Read a quasi-identifier back from some sources; pairs of a column that tells it by itself add nothing."""
         read = self.labels_read.setdefault(name, np.full(len(self.owners), -1, np.int64))
         alone = {entry.columns for entry in self.inferences if entry.quasi_identifier == name}
         trials = len(self.columns) ** 2
@@ -171,26 +175,29 @@ class _Reader:
         self.work -= work
         counted: Floats = np.bincount(groups * width + labels, self.weights, cells).astype(np.float64)
         rows = counted.reshape(size, width)
-        classes = cache(lambda: self._classes(source, groups, labels, width, cells).reshape(size, width))
-        found: dict[int, Ints] = {}
+        rules: Ints | None = None
+        classes: Floats | None = None
         for coarse, inner in self.coarse[name]:
-            inferred = np.full(size, -1, np.int64)
             evidence = _Evidence(rows[:, inner], self.k, trials, len(source))
-            asked = evidence.right & (rows[:, coarse] > 0)
-            if evidence.may_rule and asked.any():
-                asked &= evidence.rules(classes()[:, inner], self._by_parts(name, source, inner))
-                inferred[asked] = inner[evidence.place[asked]]
+            asked = np.flatnonzero((rows[:, coarse] > 0) & evidence.right) if evidence.may_rule else ()
+            if len(asked):
+                classes = (
+                    self._classes(source, groups, labels, width, cells).reshape(size, width)
+                    if classes is None
+                    else classes
+                )
+                rules = np.full((size, width), -1, np.int64) if rules is None else rules
+                rules[asked, coarse] = np.where(
+                    evidence.rules(classes[:, inner], self._by_parts(name, source, inner))[asked],
+                    inner[evidence.place[asked]],
+                    -1,
+                )
             if len(source) == 1 and source[0] not in self.finer:
                 apart = self._apart(name, source[0], coarse, rows)
-                inferred[apart & (inferred < 0)] = width + coarse
-            if (inferred >= 0).any():
-                found[coarse] = inferred
-        if not found:
-            return np.full(len(groups), -1, np.int64)
-        rules = np.full((size, width), -1, np.int64)
-        for coarse, inferred in found.items():
-            rules[:, coarse] = inferred
-        return rules[groups, labels]
+                if apart.any():
+                    rules = np.full((size, width), -1, np.int64) if rules is None else rules
+                    rules[apart & (rules[:, coarse] < 0), coarse] = width + coarse
+        return np.full(len(groups), -1, np.int64) if rules is None else rules[groups, labels]
 
     def _by_parts(self, name: str, source: tuple[str, ...], inner: Ints) -> float:
         """The share of finer labels that one column of a pair predicts by itself; 0 for a single column."""
@@ -203,7 +210,7 @@ class _Reader:
         return max(shares)
 
     def _apart(self, name: str, source: str, coarse: int, rows: Floats) -> Mask:
-        """Which values of a column never occur with any of the finer labels, though many of their rows should.
+        """Which values of a column never stand with any of the finer labels, though many of their rows should.
 
         Their rows have none of these labels then. What another quasi-identifier explains is not counted: where it has
         the same label, as many rows of a value should have a fine label as of the others.
@@ -249,6 +256,10 @@ class _Reader:
         return groups, size
 
 
+def _columns_of(text_counts: TextCounts) -> Iterator[tuple[str, npt.NDArray[np.int32]]]:
+    yield from zip(text_counts.columns, text_counts.codes.T, strict=True)
+
+
 class _Evidence:
     """What rows say for the rules of a source: each value of it has one finer label.
 
@@ -260,12 +271,16 @@ class _Evidence:
 
     def __init__(self, rows: Floats, k: int, trials: int, columns: int) -> None:
         self.rows, self.k, self.trials, self.columns = rows, k, trials, columns
-        self.total, self.place = rows.sum(axis=1), rows.argmax(axis=1)
-        self.most = rows[np.arange(len(rows)), self.place]
+        self.total, self.most = rows.sum(axis=1), rows.max(axis=1, initial=0)
         self.right: Mask = (self.total > 0) & (self.most >= RIGHT * self.total)
         several = self.total >= 2
         whole = self.most[several].sum() >= RIGHT * max(self.total[several].sum(), self.k)
         self.may_rule = bool(whole or (columns == 1 and (self.right & (self.total >= k)).any()))
+
+    @property
+    def place(self) -> Ints:
+        most: Ints = self.rows.argmax(axis=1)
+        return most
 
     def rules(self, classes: Floats, by_parts: float) -> Mask:
         """For which values of the source the label is inferred that most of their rows have.
