@@ -1,7 +1,7 @@
-"""Confinement: a process that works with a plan or file of somebody else opens the files of its job, and no others.
+"""Confinement: a process that works with plans and files of users opens the files of its job, and no others.
 
-It covers what Python opens, what DuckDB opens, and the other libraries whose files go through `check_open`. It is no
-barrier against foreign code in the process: the operating system alone could be that.
+It covers what Python and DuckDB open, and other libraries whose files go through `check_open`. It does not stop foreign
+code in the process: only the operating system could.
 """
 
 import os
@@ -39,10 +39,10 @@ def allowed() -> tuple[str, ...] | None:
 
 
 def check_open(path: str | bytes | os.PathLike[Any]) -> None:
-    """Refuse a file outside of the job by where it really lies, for libraries that open files by themselves.
+    """Refuse a file outside of the job, by its resolved path, for libraries that open files by themselves.
 
     Raises:
-        PermissionError: It is.
+        PermissionError: The file is outside of the job.
     """
     if _folders is None:
         return

@@ -27,7 +27,7 @@ def command(
 ) -> int:
     """Attack a published table as anyone could.
 
-    Exit 1 if a masked cell gives way or a column with numbers next to one is unexplained, 4 if nobody can tell.
+    Exit 1 if a suppressed cell can be computed or a column next to one is unexplained, 4 if not all was audited.
     """
     from sfumato.pipelines.tables.audit import audit
     from sfumato.report.tables.report import review_figures, review_lines

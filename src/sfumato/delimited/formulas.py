@@ -2,7 +2,7 @@ r"""Cells that a spreadsheet would compute: quoted in files that people open, an
 
 A cell that begins with `=`, `+`, `-` or `@` and is no number is a formula to a spreadsheet that opens the file. An
 apostrophe before it makes it a text. A cell that already begins with apostrophes before such a sign gets a further one,
-so that what stood there can always be had back, and different values stay different. Names of columns are cells, too.
+so that the original text can always be restored, and different values stay different. Names of columns are cells, too.
 """
 
 import re
@@ -15,7 +15,7 @@ NUMBER = r"[+-]?[0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?|[+-]"
 
 
 def quoted_cell(text: str) -> str:
-    """A text as it stands in a file that people open.
+    """Return a text as it is written to a file that people open.
 
     >>> quoted_cell("=cmd|' /C calc'!A0"), quoted_cell("-5"), quoted_cell("'=x"), quoted_cell("age"), quoted_cell("-")
     ("'=cmd|' /C calc'!A0", '-5', "''=x", 'age', '-')
@@ -24,7 +24,7 @@ def quoted_cell(text: str) -> str:
 
 
 def plain_cell(text: str) -> str:
-    """The text that stands so in a file.
+    """Return the original of a text as it is written in such a file.
 
     >>> plain_cell("'=x"), plain_cell("'x")
     ('=x', "'x")

@@ -56,6 +56,31 @@ class CountsPersons:
         return all_persons(self.count(names, reading), reading.missing)
 
 
+class ReadsSource(CountsPersons):
+    """What engines share whose source knows its columns, notes, and the records of its files."""
+
+    source: Any
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        names: tuple[str, ...] = self.source.columns
+        return names
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        notes: tuple[str, ...] = self.source.notes
+        return notes
+
+    def textless(self, columns: Sequence[str]) -> tuple[str, ...]:
+        return tuple(name for name in self.source.textless if name in columns)
+
+    def check_rows(self, read: int) -> int:
+        """Return how many rows were read, if these are all."""
+        if self.source.records is not None:
+            self.source.records.check(read)
+        return read
+
+
 class Engine(Protocol):
     """Rows somewhere, counted and recoded where they lie.
 

@@ -1,4 +1,4 @@
-"""Records of delimited files counted apart from their readers: a reader that leaves a row out is found out."""
+"""Records of delimited files, counted independently of their readers, so that lost rows are detected."""
 
 import gzip
 from collections.abc import Iterator, Sequence
@@ -65,7 +65,7 @@ def records_in(
 
 
 def _state_of(file: Path, separator: str, columns: int, quote: str, encoding: str) -> Any:
-    """What the loop knows at the end of a file."""
+    """The state of the loop at the end of a file."""
     name = encoding_of(encoding)
     bytewise = name if name in _BYTEWISE else "utf-8"
     mark = np.frombuffer(separator.encode(bytewise), np.uint8)

@@ -103,18 +103,13 @@ def apply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False, 
     plain = read_mapping(recoding)
     if plain is None:
         raise no_recoding(recoding.name)
-    # What this release is drawn from is its own: the secret of the first one must not tell of two. Only what stays the
-    # same in all releases of the same persons is drawn from that of the first one.
+    # The release has a secret of its own, so that the first one's does not disclose both. Only draws that must be the
+    # same in all releases of the same persons use that of the first one.
     plan = resolve(read_plan(plain.get("plan", {}), recoding.parent))
     if released:
         plan = replace(plan, person_secret=plain.get("person_secret") or plain.get("secret") or plan.secret)
         plan = with_repeated_draws(plan, [recoding.parent], "the release of the recoding")
-    if "division" in plain:
-        raise _divided()
-    if plan.subset is not None:
-        raise _of_list()
-    if isinstance(plan.method, SafePub):
-        raise _of_sample()
+    _check_applicable(plan, divided="division" in plain)
     source = replace(plan.source_data, source=None, separator=None)
     with closing(DuckDBEngine(data, source, tuple(plan.columns), plan.output.partition)) as engine:
         reference = read_reference(plain)
@@ -135,28 +130,30 @@ class _Earlier:
     released: bool
 
 
-def _divided() -> PlanError:
-    return PlanError(
-        "this recoding cannot be applied to other rows: it divided rows with the same values between classes.",
-        "Make a new release for them, or use mondrian with mode: strict.",
-        "recoding-divided",
-    )
+def _check_applicable(plan: Plan, divided: bool) -> None:
+    """Refuse a recoding that belongs to the rows that it was made for.
 
-
-def _of_list() -> PlanError:
-    return PlanError(
-        "this recoding cannot be applied to other rows: delta-presence is about the list that it was made for.",
-        "Make a new release for them.",
-        "recoding-list",
-    )
-
-
-def _of_sample() -> PlanError:
-    return PlanError(
-        "this recoding cannot be applied to other rows: differential privacy draws the rows of each release.",
-        "Make a new release for them; its epsilon and delta add to those of the earlier one.",
-        "recoding-sample",
-    )
+    Raises:
+        PlanError: It does.
+    """
+    if divided:
+        raise PlanError(
+            "this recoding cannot be applied to other rows: it divided rows with the same values between classes.",
+            "Make a new release for them, or use mondrian with mode: strict.",
+            "recoding-divided",
+        )
+    if plan.subset is not None:
+        raise PlanError(
+            "this recoding cannot be applied to other rows: delta-presence is about the list that it was made for.",
+            "Make a new release for them.",
+            "recoding-list",
+        )
+    if isinstance(plan.method, SafePub):
+        raise PlanError(
+            "this recoding cannot be applied to other rows: differential privacy draws the rows of each release.",
+            "Make a new release for them; its epsilon and delta add to those of the earlier one.",
+            "recoding-sample",
+        )
 
 
 def _apply(engine: Engine, plan: Plan, earlier: _Earlier, out: Path, drop_failing: bool) -> Application:
@@ -219,21 +216,21 @@ def _written(
 
 
 def _differences(plan: Plan, published: PublishedRows) -> tuple[int, int]:
-    """Return how many persons the new rows add to those of the release, and how many they remove or change.
+    """Return how many persons, or rows, are added to those of the release, and how many are removed or changed.
 
     Raises:
-        UnattainableError: So few that anyone who has both files learns about fewer than k persons.
+        UnattainableError: They are fewer than k: anyone who has both files learns about them.
     """
     with closing(opened_release(plan.folder, plan.output.quotes_formulas)) as earlier:
         columns = [name for name in published.columns if name != plan.output.class_column]
         before, now = (_units(rows, columns, plan.person is not None) for rows in (earlier, published))
     added, removed = (now - before).total(), (before - now).total()
-    k = plan.minimum_class_size
+    k, unit = plan.minimum_class_size, "rows" if plan.person is None else "persons"
     if 0 < added < k or 0 < removed < k:
         raise UnattainableError(
-            f"compared with the release of the recoding, {added} persons were added and {removed} removed or changed: "
-            f"anyone who has both files learns about fewer than {k} persons.",
-            "Wait until more persons have come and gone, or make one release of all rows in place of both.",
+            f"compared with the release of the recoding, {added} {unit} were added and {removed} removed or changed. "
+            f"Anyone who has both files learns about fewer than {k}.",
+            "Wait until more have come and gone, or make one release of all rows in place of both.",
             "reapply-difference",
         )
     return added, removed

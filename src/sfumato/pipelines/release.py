@@ -92,9 +92,8 @@ def anonymize(
         source = open_engine(data, requested, engine)
         stack.callback(source.close)
         resolved = resolve(_with_policy(requested, source), source.columns)
-        if (
-            resolved.source_data.codes != requested.source_data.codes
-        ):  # a policy chose columns with codes that mean missing there
+        # A policy may choose columns with codes that mean missing there.
+        if resolved.source_data.codes != requested.source_data.codes:
             source = open_engine(data, resolved, engine)
             stack.callback(source.close)
         check_texts(resolved, source)
@@ -147,9 +146,8 @@ def _sourced(plan: RequestedPlan, data: Any) -> RequestedPlan:
     if not isinstance(data, str | Path):
         return plan
     source = PlanPath(data)
-    return replace(
-        plan, data=replace(plan.data, source=source if source.is_address else PlanPath(Path(data).resolve()))
-    )
+    source = source if source.is_address else PlanPath(Path(data).resolve())
+    return replace(plan, data=replace(plan.data, source=source))
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,15 +144,14 @@ class Release:
             if self.resolved.output.quotes_formulas:
                 separator = separator_of(self.published, self.resolved.data.separator)
                 quote_formulas(stage / "data.csv", self.published.columns, separator)
-            plan_yaml = plan_text(self.resolved, home)
-            write_text(stage / "plan.yaml", plan_yaml)
+            write_text(stage / "plan.yaml", plan_text(self.resolved, home))
             write_text(stage / "recoding.json", readable(self._recoding(home)) + "\n")
             if self.pseudonym_key is not None:
                 write_key(stage / KEY_FILE, self.pseudonym_key)
             if self.report.method == "exhaustive":
                 write_text(stage / "nodes.csv", _nodes(self.report))
             stays = sorted({*parts_of(stage)[1], "report.json"})
-            for name, text in self.reports(seals(stage), home, tuple(stays), plan_yaml).items():
+            for name, text in self.reports(seals(stage), home, tuple(stays)).items():
                 write_text(stage / name, text)
             # The stage itself is private, so nothing was readable by others until now.
             for name in parts_of(stage)[1]:
@@ -164,7 +163,6 @@ class Release:
         seals: Mapping[str, str] | None = None,
         home: Path | None = None,
         house: tuple[str, ...] = (),
-        plan_yaml: str | None = None,
     ) -> dict[str, str]:
         """The reports by their names in the folder.
 
@@ -172,7 +170,6 @@ class Release:
             seals: What ties the other files of the folder to the report.
             home: Where the paths of the plan start that is printed; as it was read by default.
             house: The files of the folder that stay in the house.
-            plan_yaml: The plan as it was written, where it was.
         """
         from sfumato.report.release.dossier import Dossier
         from sfumato.report.release.report import files
@@ -180,9 +177,7 @@ class Release:
 
         report, others = self._with_trade_off()
         evidence = gather(self.resolved, self.table, self.recoding)
-        dossier = Dossier(
-            report, self.resolved, evidence, others, seals or {}, date.today(), home=home, plan_yaml=plan_yaml
-        )
+        dossier = Dossier(report, self.resolved, evidence, others, seals or {}, date.today(), home=home)
         return files(replace(dossier, house=house) if house else dossier)
 
     def _with_trade_off(self) -> tuple[Report, tuple[Alternative, ...]]:

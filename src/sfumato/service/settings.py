@@ -102,7 +102,7 @@ class Settings:
 
     @property
     def of_workers(self) -> "Settings":
-        """The settings for processes that answer requests: no path of a secret, and nobody who signs in."""
+        """The settings for processes that answer requests: without paths of secrets and without users."""
         return Settings(ontologies=self.ontologies, allowed_hosts=self.allowed_hosts, limits=self.limits)
 
 

@@ -40,7 +40,7 @@ class PlanPath(str):
         return "://" in self
 
     def moved(self, old: Path, new: Path) -> str:
-        """Return the path for a plan that lies in another folder.
+        """Return the path for a plan in another folder.
 
         An address and a path on another drive stay whole.
         """
@@ -55,7 +55,7 @@ class PlanPath(str):
 
 @dataclass(frozen=True, slots=True)
 class FilePath:
-    """The shape of a path; each one that is read is noted, so that whoever confines a plan knows all of them."""
+    """The shape of a path; each one that is read is noted, so that a plan can be confined to its files."""
 
     about: str = ""
 

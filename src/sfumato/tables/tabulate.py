@@ -135,7 +135,7 @@ def table_of(
 ) -> dict[str, list[Any]]:
     """The cells of a table with all its totals.
 
-    A combination of codes that is left out tells that nobody has it, and no rule could suppress it.
+    A combination of codes that is left out discloses that nobody has it, and no rule could suppress it.
 
     Args:
         base: The microdata, counted.

@@ -24,7 +24,7 @@ from sfumato.engines.duckdb.sources import Source, csv_source, file_list, open_s
 from sfumato.engines.duckdb.stream import Stream, streams
 from sfumato.engines.duckdb.text_rows import KeepsTextRows, arrays_of, kept_codes
 from sfumato.engines.duckdb.writing import asked
-from sfumato.engines.engine import LOOKED_AT_ROWS, CountsPersons, Reading
+from sfumato.engines.engine import LOOKED_AT_ROWS, Reading, ReadsSource
 from sfumato.engines.files import about_rows, files_of, fingerprint, format_of
 from sfumato.engines.numbering import Texts, numbered, ordered
 from sfumato.engines.order import PERSON, PERSONS_FILE
@@ -40,7 +40,7 @@ Row = dict[str, str | None]
 _FEW_CELLS = 1_000_000
 
 
-class DuckDBEngine(CountsPersons, CountsByCodes, KeepsTextRows, ReplacesColumns):
+class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
     """Rows in a file."""
 
     name = "duckdb"
@@ -123,17 +123,6 @@ class DuckDBEngine(CountsPersons, CountsByCodes, KeepsTextRows, ReplacesColumns)
                 self.source = source(self._connection, self._database.folder)
             undo.pop_all()
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.source.columns
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        return self.source.notes
-
-    def textless(self, columns: Sequence[str]) -> tuple[str, ...]:
-        return tuple(name for name in self.source.textless if name in columns)
-
     def count(self, columns: Sequence[str], reading: Reading) -> TextCounts:
         keyed = PERSON in columns  # keys of persons stand beside the rows, in no dictionary of theirs
         with self.faults(reads=True):
@@ -141,11 +130,11 @@ class DuckDBEngine(CountsPersons, CountsByCodes, KeepsTextRows, ReplacesColumns)
             counting = Counting(table, tuple(columns), reading, self.plan.strip)
             quick = None if keyed else self._by_codes(counting) or self._by_rows(counting)
             values, codes, counts = quick or self._by_texts(counting)
-            rows = self._rows = self._all_rows() if reading.required else self.source.check_rows(int(counts.sum()))
+            rows = self._rows = self._all_rows() if reading.required else self.check_rows(int(counts.sum()))
         return TextCounts(tuple(columns), values, codes, counts, rows)
 
     def _all_rows(self) -> int:
-        return self.source.check_rows(int(self._run(f"SELECT count(*) FROM {self.source.table}")[0][0]))
+        return self.check_rows(int(self._run(f"SELECT count(*) FROM {self.source.table}")[0][0]))
 
     def expected_rows(self) -> int | None:
         if not self.path.name:

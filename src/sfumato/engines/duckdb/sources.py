@@ -68,12 +68,6 @@ class Source:
     kinds: Mapping[str, str] = field(default_factory=dict)
     records: Records | None = None
 
-    def check_rows(self, read: int) -> int:
-        """Return how many rows were read, if these are all."""
-        if self.records is not None:
-            self.records.check(read)
-        return read
-
     def table_for(self, column: str, data: DataPlan) -> str:
         """The table for a question about one column: codes of others need not be looked for."""
         own = {name: kind for name, kind in self.kinds.items() if name == column}

@@ -10,7 +10,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from sfumato.engines.arrow_counts import arrow, text_counts
-from sfumato.engines.engine import LOOKED_AT_ROWS, CountsPersons, Reading
+from sfumato.engines.engine import LOOKED_AT_ROWS, Reading, ReadsSource
 from sfumato.engines.files import fingerprint
 from sfumato.engines.order import PERSON, PERSONS_FILE
 from sfumato.engines.spark.apply import Application
@@ -32,7 +32,7 @@ WHOLE = ("byte", "short", "integer", "long")
 NUMBERS = (*WHOLE, "float", "double", "decimal")
 
 
-class SparkEngine(CountsPersons):
+class SparkEngine(ReadsSource):
     """Rows that Spark reads: of a frame that the caller holds, or of files.
 
     The order of a frame's rows means nothing on Spark: its release is the same collection of rows as on the other
@@ -65,17 +65,6 @@ class SparkEngine(CountsPersons):
         with faults(data.encoding):
             return cls(without_codes(of_path(spark, str(path), data, names), data), data, path)
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return self.source.columns
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        return self.source.notes
-
-    def textless(self, columns: Sequence[str]) -> tuple[str, ...]:
-        return tuple(name for name in self.source.textless if name in columns)
-
     def count(self, columns: Sequence[str], reading: Reading) -> TextCounts:
         if self._persons_file is not None and PERSON in columns:
             with self._beside_keys() as engine:
@@ -87,7 +76,7 @@ class SparkEngine(CountsPersons):
             grouped = rows.select(*keys).groupBy(*names).agg(F.count(F.lit(1)).alias("n")).toArrow()
             whole = self.source.frame.count() if reading.required else None
         counted = text_counts(columns, grouped, whole)
-        self.source.check_rows(counted.rows)
+        self.check_rows(counted.rows)
         return counted
 
     def count_persons(self, columns: Sequence[str], person: str, value: str | None, reading: Reading) -> PersonCount:

@@ -52,11 +52,6 @@ class SparkSource:
     textless: tuple[str, ...] = ()
     records: Records | None = None
 
-    def check_rows(self, read: int) -> None:
-        """Refuse another number of rows than there are."""
-        if self.records is not None:
-            self.records.check(read)
-
     def numbered(self) -> Any:
         """The rows with their numbers.
 

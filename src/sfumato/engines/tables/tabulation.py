@@ -195,7 +195,7 @@ def _counted(
         _check_columns([*names, *filter(None, special), *own], engine.columns)
         keys = names if holding is None else [*names, holding]
         rows = engine.ask(_grouping(engine.source.table, keys, (value, weight), 0 if holding else top, records))
-        engine.source.check_rows(sum(int(row[-3]) for row in rows))
+        engine.check_rows(sum(int(row[-3]) for row in rows))
         if records is not None:
             _check_records(engine.ask, engine.source.table, records)
     return _checked_base(rows, names, special, top, records)

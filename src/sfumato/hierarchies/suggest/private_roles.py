@@ -9,15 +9,15 @@ from sfumato.hierarchies.suggest.words.value_words import concept_of_values
 from sfumato.hierarchies.suggest.words.vocabulary import head_of, spoken_word
 from sfumato.hierarchies.suggest.written_texts import are_written_by_hand
 
-# What is asked after with an empty line to write on.
 _DAYS = 31
+# What is asked after with an empty line to write on.
 _OFTEN_WRITTEN = frozenset(("use", "outcome", "reason", "need", "opinion", "performance"))
 
 
 def judge_privacy(evidence: Evidence) -> Suggestion | None:
     """What GDPR protects most, what is private, what is studied."""
     named = evidence.likeliest("sensitive")
-    # When somebody was arrested or died is known to others; how fast somebody ran is not.
+    # Others know when a person was arrested or died, not how fast a person ran.
     timed = evidence.content.kind in ("years", "times") or _are_days_or_months(evidence.profile)
     dated = timed and head_of(evidence.profile.name) in BY_KEY["date"].words
     if evidence.content.kind == "dates" or dated or (not named and evidence.concepts):

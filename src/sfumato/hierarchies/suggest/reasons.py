@@ -46,7 +46,7 @@ PHRASES = {
     "belongings": "tells of belongings or where somebody was, which others see",
     "title": "is a title, which others use",
 }
-PROTECTED = " It is seen or known, and special: the other quasi-identifiers must not disclose it."
+PROTECTED = " Others may know it, and it is sensitive (GDPR): the other quasi-identifiers must not disclose it."
 LIKE = {
     "age": "Its whole numbers spread as ages of persons do, which relatives, colleagues and registers know.",
     "place": "Its numbers have five digits each and repeat, as postcodes do, which neighbors and directories know.",

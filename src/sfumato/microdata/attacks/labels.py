@@ -5,7 +5,7 @@ masked codes and sets are read from their texts. `*` stands for everything.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -206,6 +206,3 @@ def coded_numbers(labels: Sequence[Text], values: Floats) -> tuple[Floats, Float
             values = np.where(values < high, beyond, values)
     told = np.array([label is not None for label in labels], bool)
     return (numbers, values) if told.any() and np.isfinite(numbers[told]).all() else None
-
-
-Ladders = Mapping[str, Ladder]

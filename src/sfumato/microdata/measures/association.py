@@ -5,8 +5,8 @@ and after from the published labels; and for pairs of numbers Pearson's correlat
 the values it covers. Sensitive columns that a model judges are published as they are and take part, too. A column with
 one value, or one label, is associated with nothing: V and correlation are 0.
 
-A missing value and a star are no category and no number: each pair is measured on the rows in which both columns tell
-something. V counts labels as categories: fewer labels than values may raise it a little as well as lower it.
+Missing values and `*` are neither categories nor numbers: each pair is measured on the rows that have neither in both
+columns. V counts labels as categories: fewer labels than values may raise it a little as well as lower it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.microdata.counts import kernels
-from sfumato.microdata.measures.view import View, told_of
+from sfumato.microdata.measures.view import View, are_informative
 from sfumato.microdata.models.classes import Floats, Mask
 
 # Pairs of columns times rows of the frequency table that may be gone through.
@@ -54,9 +54,11 @@ def associations(view: View) -> Associations:
     width = len(view.columns)
     chosen = list(combinations(range(width), 2))
     most = max(MAX_WORK // max(len(view.pieces.rows), 1), 1)
-    before = [told_of(ladder.values) for ladder in view.table.ladders]
-    after = [column.told for column in view.columns]
-    pairs = [_between(view, before, after, first, second) for first, second in chosen[:most]]
+    tables = (
+        _Codes(view.table.codes, view.table.counts, [are_informative(ladder.values) for ladder in view.table.ladders]),
+        _Codes(view.class_labels, view.class_rows, [column.informative for column in view.columns]),
+    )
+    pairs = [_between(view, tables, first, second) for first, second in chosen[:most]]
     pairs += _with_sensitive(view) if most >= len(chosen) else []
     drifts = [abs(pair.cramers_v - pair.cramers_v_before) for pair in pairs]
     moved = [abs(pair.correlation - pair.correlation_before) for pair in pairs if _correlates(pair)]  # type: ignore[operator]
@@ -73,36 +75,48 @@ def _correlates(pair: Association) -> bool:
     return pair.correlation is not None and pair.correlation_before is not None
 
 
-def _between(view: View, values: Sequence[Mask], labels: Sequence[Mask], first: int, second: int) -> Association:
-    """The association of two columns, given which of their values and labels tell something."""
+def _between(view: View, tables: Sequence["_Codes"], first: int, second: int) -> Association:
+    """The association of two columns, in the raw table and in the classes."""
     one, two = view.columns[first], view.columns[second]
-    before = _of_columns(view.table.codes, view.table.counts, values, first, second)
-    after = _of_columns(view.class_labels, view.class_rows, labels, first, second)
+    v = [table.cramers_v(first, second) for table in tables]
     if one.means is None or two.means is None:
-        return Association(one.name, two.name, before, after)
-    raw = _numbers(view, first), _numbers(view, second)
-    return Association(
-        one.name,
-        two.name,
-        before,
-        after,
-        _correlation(view.table.codes[:, [first, second]], raw, view.table.counts, (values[first], values[second])),
-        _correlation(
-            view.class_labels[:, [first, second]],
-            (one.means, two.means),
-            view.class_rows,
-            (labels[first], labels[second]),
-        ),
-    )
+        return Association(one.name, two.name, *v)
+    numbers = (_numbers(view, first), _numbers(view, second)), (one.means, two.means)
+    correlations = [own.correlation(first, second, *pair) for own, pair in zip(tables, numbers, strict=True)]
+    return Association(one.name, two.name, *v, *correlations)
 
 
-def _correlation(
-    codes: npt.NDArray[np.int32], numbers: tuple[Floats, Floats], rows: npt.NDArray[np.int64], told: tuple[Mask, Mask]
-) -> float:
-    """Pearson's correlation of two columns of codes, over those that tell something."""
-    both = told[0][codes[:, 0]] & told[1][codes[:, 1]]
-    one, two = (part[codes[both, at]] for at, part in enumerate(numbers))
-    return correlation(one, two, rows[both])
+@dataclass(frozen=True, slots=True)
+class _Codes:
+    """A table of codes.
+
+    Attributes:
+        codes: (lines, columns); rows: how many rows each line stands for.
+        informative: For each column which codes are neither missing nor `*`; pairs are measured over these.
+    """
+
+    codes: npt.NDArray[np.int32]
+    rows: npt.NDArray[np.int64]
+    informative: Sequence[Mask]
+
+    def cramers_v(self, first: int, second: int) -> float:
+        height, width = len(self.informative[first]), len(self.informative[second])
+        if height * width > _DENSE:
+            both = self._both(first, second)
+            return cramers_v(self.codes[both, first], self.codes[both, second], self.rows[both])
+        counts = kernels.pair_rows(self.codes, self.rows, first, second, height, width)
+        counts[~self.informative[first]] = 0
+        counts[:, ~self.informative[second]] = 0
+        one, two = np.nonzero(counts)
+        return _of_cells(one, two, counts[one, two].astype(np.float64))
+
+    def correlation(self, first: int, second: int, one: Floats, two: Floats) -> float:
+        """Pearson's correlation, given the number of each code."""
+        both = self._both(first, second)
+        return correlation(one[self.codes[both, first]], two[self.codes[both, second]], self.rows[both])
+
+    def _both(self, first: int, second: int) -> Mask:
+        return self.informative[first][self.codes[:, first]] & self.informative[second][self.codes[:, second]]
 
 
 def _numbers(view: View, place: int) -> Floats:
@@ -122,11 +136,11 @@ def _with_sensitive(view: View) -> Iterator[Association]:
     owner_class = np.zeros(len(shown), np.int64)
     owner_class[view.pieces.combinations] = view.pieces.classes
     for name, content in view.table.sensitive.items():
-        owners, told = content.owners, told_of(view.table.sensitive_values[name])[content.values]
+        owners, known = content.owners, are_informative(view.table.sensitive_values[name])[content.values]
         for place, column in enumerate(view.columns):
             codes, labels = view.table.codes[owners, place], view.class_labels[owner_class[owners], place]
-            raw = told & told_of(view.table.ladders[place].values)[codes]
-            seen = told & shown[owners] & column.told[labels]
+            raw = known & are_informative(view.table.ladders[place].values)[codes]
+            seen = known & shown[owners] & column.informative[labels]
             yield Association(
                 column.name,
                 name,
@@ -146,21 +160,6 @@ def cramers_v(one: npt.NDArray[np.integer], two: npt.NDArray[np.integer], rows: 
     cells, owners = _cells(one.astype(np.int64) * width + two, (int(one.max(initial=0)) + 1) * width)
     counts = np.bincount(owners, weights=rows, minlength=len(cells)).astype(np.float64)
     return _of_cells(cells // width, cells % width, counts)
-
-
-def _of_columns(
-    codes: npt.NDArray[np.int32], rows: npt.NDArray[np.int64], told: Sequence[Mask], first: int, second: int
-) -> float:
-    """Cramér's V of two columns of a table of codes, over those that tell something."""
-    height, width = len(told[first]), len(told[second])
-    if height * width > _DENSE:
-        both = told[first][codes[:, first]] & told[second][codes[:, second]]
-        return cramers_v(codes[both, first], codes[both, second], rows[both])
-    counts = kernels.pair_rows(codes, rows, first, second, height, width)
-    counts[~told[first]] = 0
-    counts[:, ~told[second]] = 0
-    one, two = np.nonzero(counts)
-    return _of_cells(one, two, counts[one, two].astype(np.float64))
 
 
 def _of_cells(first: Codes, second: Codes, counts: Floats) -> float:

@@ -3,7 +3,7 @@
 Both are logistic regressions on the quasi-identifiers, one indicator a value or label; both are tested on the same raw
 rows, which neither has seen. The rows to be predicted are recoded as the release was, since that is the form the
 second model knows; a row whose class is suppressed has no label, and the model falls back on what is most frequent.
-A missing value or a star has no indicator.
+Missing values and `*` have no indicator.
 Iyengar, V. (2002), https://doi.org/10.1145/775047.775089, for classification as a measure of utility.
 
 It works on distinct combinations with their weights: of each combination and value of the target a seeded binomial
@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import missing_extra
-from sfumato.microdata.measures.view import View, told_of
+from sfumato.microdata.measures.view import View, are_informative
 from sfumato.microdata.models.classes import Counts
 
 HELD_OUT = 0.3
@@ -53,12 +53,12 @@ def accuracy(view: View, target: str, seed: int) -> Accuracy:
     majority = _share(np.full(len(values), _most_frequent(values, taught, content.size)), values, tested)
     if len(np.unique(values[taught > 0])) < 2 or not rows:
         return Accuracy(target, None, None, majority, rows, "the target has one value, or no row is held out")
-    values_told = [told_of(ladder.values) for ladder in view.table.ladders]
+    informative = [are_informative(ladder.values) for ladder in view.table.ladders]
     codes = [view.table.codes[owners, place] for place in range(len(view.columns))]
-    raw = _indicators([np.where(told[own], own, -1) for own, told in zip(codes, values_told, strict=True)])
+    raw = _indicators([np.where(known[own], own, -1) for own, known in zip(codes, informative, strict=True)])
     labels, shown = _labels(view, owners)
     published = _indicators(
-        [np.where(shown & column.told[own], own, -1) for own, column in zip(labels.T, view.columns, strict=True)]
+        [np.where(shown & column.informative[own], own, -1) for own, column in zip(labels.T, view.columns, strict=True)]
     )
     return Accuracy(
         target,

@@ -2,7 +2,7 @@
 
 Total variation: half the sum of the differences of shares. For columns of numbers and dates also the earth mover's
 distance: the mean distance that a row's value would have to be moved, as a share of the column's range (Rubner, Y. et
-al. (2000), https://doi.org/10.1023/A:1026543900054). Suppressed rows, stars and missing values tell a reader nothing:
+al. (2000), https://doi.org/10.1023/A:1026543900054). Suppressed rows, `*` and missing values are left out:
 shares are of all others. With none of these there is no distance (None).
 """
 
@@ -23,14 +23,14 @@ class Drift:
 
 def drift_of(column: ColumnView) -> Drift:
     """The distances of one column."""
-    before, after = column.before[column.there], column.after[column.there]
+    before, after = column.before[column.present], column.after[column.present]
     if not after.sum():
         return Drift(column.name, None)
     gaps = after / after.sum() - before / before.sum()
     variation = float(np.abs(gaps).sum()) / 2
     if column.numbers is None:
         return Drift(column.name, variation)
-    numbers = column.numbers[column.there]
+    numbers = column.numbers[column.present]
     span = float(numbers[-1] - numbers[0])
     moved = float((np.abs(np.cumsum(gaps))[:-1] * np.diff(numbers)).sum())
     return Drift(column.name, variation, moved / span if span else 0.0)

@@ -71,25 +71,25 @@ class ColumnView:
     """One column, before and after.
 
     Attributes:
-        values: Values that the data hold, in their order; numbers: the same as numbers, where they are; there: which of
-            them tell something, unlike the missing value.
+        values: Values that the data hold, in their order; numbers: the same as numbers, where they are; present: which
+            of them are not missing.
         before: Rows of each of them.
         pairs: Published rows of each value code with each label, as `label_pairs` has them.
         label_rows: Published rows of each label.
         labels, covered: Side by side, a label and the place of a value it covers.
-        told: Which labels tell something; a star is a missing value to every measure.
+        informative: Which labels are neither missing nor `*`; measures take both as missing.
     """
 
     name: str
     values: Places
     numbers: Floats | None
-    there: Mask
+    present: Mask
     before: Counts
     pairs: tuple[Places, Places, Counts]
     label_rows: Floats
     labels: Places
     covered: Places
-    told: Mask
+    informative: Mask
 
     @cached_property
     def widths(self) -> Floats:
@@ -98,9 +98,9 @@ class ColumnView:
 
     @cached_property
     def after(self) -> Floats:
-        """The rows of each value as a reader guesses them, from labels that tell something or stand for one value."""
-        told = self.told | (self.widths == 1)
-        each = (self.label_rows * told / self.widths)[self.labels]
+        """The rows of each value as a data user estimates them, from informative labels and those of one value."""
+        used = self.informative | (self.widths == 1)
+        each = (self.label_rows * used / self.widths)[self.labels]
         found: Floats = np.bincount(self.covered, weights=each, minlength=len(self.values)).astype(np.float64)
         return found
 
@@ -164,13 +164,16 @@ def _column(plan: Plan, table: FrequencyTable, recoding: Recoding, published: Pi
     width = len(domain.values)
     if not np.isin(pairs[1] * width + domain.ranks[pairs[0]], owners * width + covered).all():
         raise InternalError(f"a label of {name} is published that does not contain all of its values.", code="label")
-    there, told = told_of(table.ladders[place].values)[domain.values], told_of(recoding.labels[place])
+    present = are_informative(table.ladders[place].values)[domain.values]
+    informative = are_informative(recoding.labels[place])
     before = marginal[domain.values]
-    return ColumnView(name, domain.values, domain.numbers, there, before, pairs, label_rows, owners, covered, told)
+    return ColumnView(
+        name, domain.values, domain.numbers, present, before, pairs, label_rows, owners, covered, informative
+    )
 
 
-def told_of(texts: Labels) -> Mask:
-    """Which values or labels tell something: neither missing ones nor stars."""
+def are_informative(texts: Labels) -> Mask:
+    """Return which values or labels are neither missing nor `*`."""
     return np.array([tells_something(text) for text in texts], bool)
 
 

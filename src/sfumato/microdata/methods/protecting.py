@@ -31,7 +31,7 @@ def with_protections(plan: Plan, table: FrequencyTable, result: Result) -> Resul
     while True:
         before = result
         for protection in plan.protections:
-            if isinstance(protection, Protection) and isinstance(result.recoding, ClassRecoding):
+            if isinstance(result.recoding, ClassRecoding):
                 result = _with_protection(plan, table, result, result.recoding, protection)
         # What is starred changes what the others are compared with.
         if result is before:

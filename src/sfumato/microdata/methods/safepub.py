@@ -71,8 +71,8 @@ class _Choice:
     """What nodes are worth to an analyst, and the draw among them.
 
     The score of a node is minus what its rows lose: a published row the share of all levels that each column was
-    lifted by, a withheld one everything. What a draw among nodes sees of it is how much they differ: the rows that a
-    node publishes, each times what its columns keep. One row more adds to that, and at most k times the number of
+    lifted by, a suppressed one everything. A draw among nodes depends on their differences alone: the rows that a node
+    publishes, each times what its columns keep. One row more adds to that, and at most k times the number of
     columns, where it makes a class large enough: levels and their number do not depend on the data.
     """
 
@@ -124,16 +124,12 @@ class _Choice:
     def score(self, node: Node) -> float:
         """Minus what the sampled rows lose at a node."""
         self.checked += 1
-        kept = 0.0 if self.bare.intersection(_neighbors(node, 1, self.high)) else self._kept(node)
+        sizes = np.zeros(0) if self.bare.intersection(_neighbors(node, 1, self.high)) else self.grouper.at(node).sizes
+        kept = float(sizes[sizes >= self.promise.k].sum())
         if not kept:
             self.bare.add(node)
         lifted = float((np.array(node) / self.heights).sum())
         return -(kept * lifted + (self.rows - kept) * self.columns)
-
-    def _kept(self, node: Node) -> float:
-        """The sampled rows in classes that are large enough."""
-        sizes = self.grouper.at(node).sizes
-        return float(sizes[sizes >= self.promise.k].sum())
 
 
 def _neighbors(node: Node, step: int, ends: Node) -> list[Node]:

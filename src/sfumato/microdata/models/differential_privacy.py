@@ -25,11 +25,11 @@ from sfumato.microdata.models.model import ClassModel
 from sfumato.shapes.parts import plan_part
 from sfumato.shapes.records import Note
 
-# Where delta is bounded; beyond it, nothing is promised. The part of epsilon with which rows are drawn lies there, too.
+# The range of epsilon in which delta is bounded; the part of epsilon with which rows are drawn lies in it, too.
 LEAST_EPSILON, GREATEST_EPSILON = 0.001, 20
-# Relative errors of a quotient, and of the terms of a logarithm; both are taken more than once over.
+# Upper bounds of the relative errors of a quotient, and of the terms of a logarithm.
 ROUNDING, CAUTION = 2.0**-50, 2.0**-44
-# So many tails are looked at before Chernoff's bound is taken for all others; some hundred are needed.
+# The number of tails that are computed before Chernoff's bound is taken for all others; some hundred are needed.
 MOST_TAILS = 5_000
 
 
@@ -173,5 +173,5 @@ def _tail(first: int, rows: int, epsilon: float, tilt: float) -> float:
 
 
 def _slack(rows: int) -> float:
-    """More than rounding can take off the logarithm of a probability about so many rows."""
+    """An upper bound of the rounding error in the logarithm of a probability about so many rows."""
     return CAUTION * (rows * log(rows + 2) + 100)

@@ -12,10 +12,10 @@ table (t-closeness does). A missing value adds nothing to diversity, since it te
 value: all three readings look at the values that are there, and a class without any reaches l = 0. A class with one
 value reaches l = 1. Values are compared as they are written, so spellings of one value count as several.
 
-Persons may have several values, and a value that all of them have is one that everybody learns. So every reading must
+Persons may have several values, and a value that all of them have is disclosed. So every reading must
 hold for the most uneven distribution of one value a person that the numbers of persons with each value allow: as many
 as possible count for the most frequent value, as many of the rest for the next. The l of `distinct` is then the least
-number of values that could account for all persons. Whichever of his values is asked about for each person, the class
+number of values that could account for all persons. Whichever value an attacker asks about for each person, the class
 is at least as diverse (entropy, and the largest count against the rest, only fall as a distribution gets more uneven);
 and where every person has one value, the distribution is that of the values. The persons to be accounted for are those
 without a missing value, or those with the most frequent one if they are more.

@@ -166,7 +166,7 @@ class ClassModel(ABC):
 
     @property
     def subject(self) -> str | None:
-        """The column that the model is about, whether or not it is counted beside the quasi-identifiers."""
+        """The column that the model is about, also where classes do not count its values."""
         column: str | None = getattr(self, "column", None)
         return column
 
@@ -198,6 +198,10 @@ class ClassModel(ABC):
             return np.where(failing, classes.sizes, 0)
         return failing.astype(np.int64) if self.monotone_generalization else np.zeros(len(failing), np.int64)
 
+    def lost_together(self, classes: Classes) -> int:  # noqa: ARG002
+        """Nothing is known of finer tables."""
+        return 0
+
 
 class ThresholdModel(ClassModel):
     """What models share that ask for a greatest risk and look at no sensitive column."""
@@ -212,10 +216,6 @@ class ReleaseRisk(ThresholdModel):
 
     __slots__ = ()
     of_release: ClassVar[bool] = True
-
-    def lost_together(self, classes: Classes) -> int:  # noqa: ARG002
-        """Nothing is known of finer tables."""
-        return 0
 
 
 class ComparingModel(ClassModel):

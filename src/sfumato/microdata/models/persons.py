@@ -96,9 +96,9 @@ def _weights(content: Histogram, coded: Histogram) -> Histogram:
 class PersonModel:
     """A promise that counts persons in tables that hold them, for a search that hands over rows.
 
-    Promises about the number of persons are as monotone as ever. Those about values rely on shares that mix when
-    classes are merged; shares of persons do not, and whoever has rows in both gets further values, so a search may not
-    reason about those. Promises about the release as a whole are kept class by class, which is more than asked for.
+    Models about the number of persons are as monotone as ever. Those about values rely on shares that mix when classes
+    are merged; shares of persons do not, and a person with rows in both gets further values. So a search may not assume
+    that they are monotone. Promises about the release as a whole are kept class by class, which is more than asked for.
     """
 
     model: Model

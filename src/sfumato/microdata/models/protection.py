@@ -1,11 +1,11 @@
 """Protection of a quasi-identifier against attribute disclosure by the other quasi-identifiers.
 
-What everybody sees may be special, too: an attacker who knows the origin of a person finds the row by it, and one who
-does not know it must not learn it from the others. So such a column is a quasi-identifier, and rows that are alike in
+What others see of a person may be sensitive, too: an attacker who knows the origin of a person finds the row by it, and
+one who does not must not infer it from the others. So such a column is a quasi-identifier, and rows that are alike in
 all other quasi-identifiers form a *group* whose published labels satisfy a privacy model; each group has at least two.
-Rows whose label is the root tell nothing and are left out.
+Rows whose label is the root are left out.
 
-It does not protect against somebody who knows the column itself, nor against what the columns disclose that are no
+It does not protect against an attacker who knows the column itself, nor against disclosure by columns that are no
 quasi-identifiers.
 """
 
@@ -114,20 +114,16 @@ class Protection(ClassModel):
     def keeps(self, classes: Classes) -> bool:
         return not self.short(classes).any()
 
-    def lost_together(self, classes: Classes) -> int:  # noqa: ARG002
-        """Nothing is known of finer tables."""
-        return 0
-
     def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
         _group, groups, published = self._groups(classes)
         return self.model.reached(groups, published) if len(groups.sizes) else self.asked
 
     def _groups(self, classes: Classes) -> tuple[Codes, Classes, Classes]:
-        """Return the group of each class (-1 where its label tells nothing), the groups, and all of them as one."""
+        """Return the group of each class (-1 where its label is the root), the groups, and all of them as one."""
         name = self.model.column or ""
         content = classes.sensitive[LABEL + name]
-        labels, told = content.values, np.array([text != ROOT for text in content.texts], bool)
-        shown = told[labels] if len(labels) else np.zeros(0, bool)
+        labels, below_root = content.values, np.array([text != ROOT for text in content.texts], bool)
+        shown = below_root[labels] if len(labels) else np.zeros(0, bool)
         numbers, owners = np.unique(classes.sensitive[GROUP + name].values[shown], return_inverse=True)
         sizes = classes.sizes[shown]
         group = np.full(len(classes.sizes), -1, np.int64)

@@ -45,7 +45,7 @@ def given(categories: Sequence[str], matrix: Mapping[str, Mapping[str, float]], 
         DataError: The data have categories that the matrix does not know.
     """
     targets = dict.fromkeys(name for row in matrix.values() for name in row)
-    # In one order whatever categories these rows have: a draw then stands for the same category in every release.
+    # In one order whatever categories these rows have: a draw then gives the same category in every release.
     known = tuple(sorted({*categories, *targets}))
     unknown = [name for name in categories if name not in matrix]
     if unknown:
@@ -61,7 +61,7 @@ def given(categories: Sequence[str], matrix: Mapping[str, Mapping[str, float]], 
 
 
 def randomized(codes: Codes, transition: Transition, draws: Floats) -> Codes:
-    """Return the category of each row after chance has had its say.
+    """Return the category that is drawn for each row.
 
     Args:
         codes: The category of each row.

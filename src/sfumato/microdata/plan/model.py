@@ -316,11 +316,9 @@ class RequestedPlan:
         }
 
     @property
-    def protections(self) -> tuple[Model, ...]:
+    def protections(self) -> tuple[Protection, ...]:
         """What protects quasi-identifiers against disclosure by the others."""
-        named = {name: column.protect for name, column in self.columns.items() if column.protect is not None}
-        protected: tuple[Any, ...] = tuple(Protection.of(model, name) for name, model in named.items())
-        return protected
+        return tuple(Protection.of(one.protect, name) for name, one in self.columns.items() if one.protect is not None)
 
     @property
     def microaggregated(self) -> Microaggregate | None:

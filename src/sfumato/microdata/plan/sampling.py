@@ -58,14 +58,14 @@ def _level_faults(plan: RequestedPlan, method: SafePub, promise: "DifferentialPr
 
 
 def _column_faults(plan: RequestedPlan) -> list[Fault]:
-    """Faults of columns that would tell more than sampled classes do: nothing else may be published."""
+    """Faults of columns that are published and no quasi-identifiers: they would disclose more than sampled classes."""
     faults = []
     published = plan.columns.keys() - plan.withheld_columns - {*plan.quasi_identifiers}
     for name, column in plan.columns.items():
         at = f"columns.{name}"
         if name in published:
             do = "Every published column must be a quasi-identifier with a hierarchy; withhold others (identifier)."
-            faults.append(Fault(at, f"is {column.role} and published: its values tell which rows were drawn.", do))
+            faults.append(Fault(at, f"is {column.role} and published: its values reveal which rows were drawn.", do))
         if column.role == "person":
             do = "The promise is about rows. Make one row of each person first, or leave the role out and say so."
             faults.append(Fault(at, "names persons, who may stand in several rows.", do))

@@ -26,7 +26,7 @@ def finer_labels(labels: Sequence[Text], hierarchy: Hierarchy | None = None, bla
 
     Args:
         hierarchy: The hierarchy of the column, where it is known.
-        blank: Whether a missing label stands for any value, as `*` does.
+        blank: Whether a missing label means any value, as `*` does.
 
     >>> finer_labels(["*", "30-39", "31", "7202*", "72021", "{a, b}", "a"]).astype(int).tolist()[1:6]
     [[0, 0, 1, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0, 1]]
@@ -83,7 +83,7 @@ def _in_masks(labels: Sequence[Text], hierarchy: Hierarchy | None) -> Iterator[t
 def _in_hierarchy(
     labels: Sequence[Text], places: Mapping[Text, int], hierarchy: Hierarchy | None
 ) -> Iterator[tuple[int, int]]:
-    """Labels below others on the levels of a hierarchy, as far as the published labels or its own file tell them."""
+    """Labels below others on the levels of a hierarchy, as far as the published labels or its file define them."""
     ladder = None if hierarchy is None else _ladder_of(labels, hierarchy)
     if ladder is None:
         return

@@ -25,6 +25,7 @@ from sfumato.pipelines.stages import sealing
 
 # Published numbers of a person further apart than this many deviations of the noise are of different values.
 FAR_APART = 4.0
+DRAWN_AGAIN = "Use noise, pram or shift_days, each without group or strata, and a column of role person; or remove it."
 Numbers = Mapping[str, Mapping[str, set[float]]]
 
 
@@ -46,10 +47,10 @@ def with_repeated_draws(plan: Plan, folders: Sequence[Path], at: str = "previous
         if plan.person is None or not operation.repeats:
             faults.append(Fault(f"columns.{name}.publish", f"{operation.name} is drawn again.", DRAWN_AGAIN))
             continue
-        first = next((folder for folder in folders if name in _plan_of(folder).perturbations), None)
-        if first is None:
+        found = ((folder, released_plan(folder).perturbations.get(name)) for folder in folders)
+        first, before = next((pair for pair in found if pair[1] is not None), (None, None))
+        if first is None or before is None:
             continue
-        before = _plan_of(first).perturbations[name]
         if _as_planned(operation) != _as_planned(before):
             do = f"Perturb it as {first.name} does: equal draws of another size give values away."
             faults.append(Fault(f"columns.{name}.publish", f"differs from {at}.", do))
@@ -58,13 +59,6 @@ def with_repeated_draws(plan: Plan, folders: Sequence[Path], at: str = "previous
     if faults:
         raise PlanError(faults, code="faults")
     return replace(plan, columns=columns)
-
-
-DRAWN_AGAIN = "Use noise, pram or shift_days, each without group or strata, and a column of role person; or remove it."
-
-
-def _plan_of(folder: Path) -> Plan:
-    return released_plan(folder)
 
 
 def _as_planned(operation: Perturbation) -> Perturbation:
@@ -97,18 +91,18 @@ def check_drift(plan: Plan, published: PublishedRows, folders: Sequence[Path]) -
 
     Args:
         plan: The plan of the published rows.
-        published: The rows as they are handed out.
+        published: The published rows.
         folders: The earlier release folders.
 
     Raises:
-        UnattainableError: The average of what a person's values were published as deviates by less than is promised.
+        UnattainableError: The average of what a person's values were published as deviates by less than is requested.
     """
     deviations = _deviations(plan)
     if not deviations:
         return
     now, before = _numbers(published, deviations), []
     for folder in folders:
-        with closing(opened_release(folder, _plan_of(folder).output.quotes_formulas)) as engine:
+        with closing(opened_release(folder, released_plan(folder).output.quotes_formulas)) as engine:
             before.append(_numbers(engine, [name for name in deviations if name in engine.columns]))
     for name, deviation in deviations.items():
         draws = [
@@ -147,7 +141,7 @@ def _averaged(plan: Plan, name: str, draws: Sequence[int]) -> UnattainableError:
     persons, most = sum(number > 1 for number in draws), max(draws)
     return UnattainableError(
         f"columns.{name}: values of {persons} persons changed a little; {most} releases average out to noise of "
-        f"{share / sqrt(most):.2g} standard deviations; {share:g} is promised.",
+        f"{share / sqrt(most):.2g} standard deviations; {share:g} is requested.",
         "Publish the column rounded or binned, or remove it from this release.",
         "previous-noise",
     )

@@ -32,28 +32,18 @@ def shared_identifiers(looks: ColumnLooks) -> tuple[dict[str, Any], ...]:
     Returns:
         Of each column, `rows` that share their value with others, of so many rows `looked_at`.
     """
-    if looks.plan.person is not None:
-        return ()
-    named = bool(repeated_persons(looks))
-    profiles = {name: looks.profile(name) for name in looks.readable(looks.plan.named("identifier"))}
-    found = [
-        {"column": name, "rows": sum(rows for rows in one.counts.values() if rows > 1), "looked_at": one.rows}
-        for name, one in profiles.items()
-        if _repeats(looks, name, named)
-    ]
-    return tuple(sorted(found, key=lambda entry: -entry["rows"]))
-
-
-def _repeats(looks: ColumnLooks, name: str, named: bool) -> bool:
-    """Return whether the values of a removed column repeat as persons do; names repeat by chance, too.
-
-    Args:
-        named: Whether names of persons repeat more than that.
-    """
     from sfumato.hierarchies.suggest.roles import may_name_persons
 
-    by_chance = looks.suggestion(name).concept == "name" and not named
-    return may_name_persons(looks.profile(name)) or (not by_chance and _may_denote(looks, name))
+    names = looks.readable(looks.plan.named("identifier")) if looks.plan.person is None else ()
+    found = []
+    for name in names:
+        profile, by_name = looks.profile(name), looks.suggestion(name).concept == "name"
+        # Names repeat by chance, too, unless they do so more often.
+        denotes = (not by_name or repeated_persons(looks)) and _may_denote(looks, name)
+        if denotes or may_name_persons(profile):
+            shared = sum(rows for rows in profile.counts.values() if rows > 1)
+            found.append({"column": name, "rows": shared, "looked_at": profile.rows})
+    return tuple(sorted(found, key=lambda entry: -entry["rows"]))
 
 
 def _may_denote(looks: ColumnLooks, name: str) -> bool:
@@ -93,7 +83,7 @@ def _naming_persons(looks: ColumnLooks, candidates: dict[str, Profile]) -> Itera
     repeating = [name for name in candidates if _may_denote(looks, name)]
     if not repeating:
         return
-    # Whatever they would be proposed as: the plan withholds them as what points to somebody.
+    # Whatever they would be proposed as: the plan removes them as identifiers.
     own = {name: Suggestion("identifier", "", concept=looks.suggestion(name).concept) for name in candidates}
     further = looks.readable([name for name in looks.plan.columns if name not in candidates])
     profiles = {**candidates, **{name: looks.profile(name) for name in further}}

@@ -62,16 +62,16 @@ def tells_in(source: CountsRows, proposal: Mapping[str, Any], person: str | None
 
 
 def inferred_by_values(table: FrequencyTable) -> Iterator[tuple[str, str]]:
-    """The sensitive columns of which some value is of one value of a quasi-identifier, with that.
+    """The sensitive columns of which one value occurs with one value of a quasi-identifier alone, with the latter.
 
-    An attacker who reads the release learns it where the quasi-identifier is generalized.
+    An attacker infers it from the release where the quasi-identifier is generalized.
     """
     for name, content in table.sensitive.items():
         for place, other in enumerate(table.columns):
             known = table.codes[content.owners, place]
             size = int(known.max(initial=0)) + 1
-            rows = np.bincount(content.values.astype(np.int64) * size + known, content.counts).astype(np.int64)
-            counts = np.append(rows, np.zeros(-len(rows) % size, np.int64)).reshape(-1, size)
+            cells = content.values.astype(np.int64) * size + known
+            counts = np.bincount(cells, content.counts, content.size * size).reshape(-1, size)
             total, usual = counts.sum(axis=1), counts.sum(axis=0) / max(counts.sum(), 1)
             common = (total >= ROWS_MORE * counts.sum()) & (counts.max(axis=1) >= RIGHT * total)
             if (common & (usual[counts.argmax(axis=1)] <= USUAL)).any():

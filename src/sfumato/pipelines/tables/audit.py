@@ -49,7 +49,7 @@ def audit(
             with `tables`, in the same order, or a list of plans.
         integer: Whether the attacker knows that values are whole; as the plan says by default.
         own_contribution: Whether single respondents attack with their own value; as the plan says by default.
-        harmless: Columns with numbers next to suppressed cells that reveal nothing of these, besides the plan's.
+        harmless: Columns with numbers next to suppressed cells that reveal nothing of these, in addition to the plan's.
 
     Raises:
         PlanError: The plan is not one, or a column is missing.

@@ -29,23 +29,15 @@ class ProtectedTable(MaskedTable, TableRelease[Masked]):
 
     @cached_property
     def report(self) -> dict[str, Any]:
-        """The figures of report.json."""
         return figures(self)
 
     def page(self, report: Mapping[str, Any]) -> str:
-        """The page of a report on this table, to hand out."""
         return html(self, report)
 
     def house(self, report: Mapping[str, Any], papers: Papers) -> str:
-        """The page that stays in the house, to be signed."""
         return masked_house(self, report, papers)
 
     def check(self, external: Columns) -> None:
-        """Compare a file to hand out with what was attacked.
-
-        Raises:
-            InternalError: It tells something else, or more.
-        """
         if self.holds:
             check_masked(self, external)
 
@@ -55,7 +47,6 @@ class ProtectedTable(MaskedTable, TableRelease[Masked]):
         return {"table.csv": self.columns, "published.csv": self.public, **handed_out}
 
     def office_files(self, group: Masked, columns: Columns) -> dict[str, bytes]:
-        """The files of offices of one group."""
         return masked_files(group, self.plan, columns)
 
 
@@ -81,7 +72,6 @@ class ProtectedTables(TablesRelease[ProtectedTable]):
 
     @cached_property
     def report(self) -> dict[str, Any]:
-        """The figures of report.json."""
         own = {
             name: {"cells": len(table.source), "masked": int(table.parts[0].mask.sum())}
             for name, table in self.tables.items()

@@ -50,7 +50,11 @@ class TableRelease(TableAnswer[Group_co]):
 
     @abstractmethod
     def check(self, external: Columns) -> None:
-        """Compare a file to hand out with what was attacked."""
+        """Compare a file to hand out with what the audit assumed.
+
+        Raises:
+            InternalError: It shows something else, or more.
+        """
 
     @abstractmethod
     def sheets(self) -> dict[str, Columns]:
@@ -98,7 +102,7 @@ class TableRelease(TableAnswer[Group_co]):
         for name, columns in self.sheets().items():
             write_text(stage / name, delimited_text([columns.texts, *zip(*columns.texts.values(), strict=True)]))
         if self.holds:
-            # What lies on the disk is what a stranger gets.
+            # The file on the disk is the one that is published.
             self.check(_on_disk(stage / HANDED_OUT))
             dated = {**report, DAY: date.today(), SEAL: hash_of(stage / HANDED_OUT)}
             write_text(stage / EXTERNAL, self.page(dated))

@@ -23,7 +23,6 @@ class Dossier:
         house: The other files of its folder that stay in the house.
         day: When it was released; language: of the report, where it is not the plan's.
         home: Where the paths of plan.yaml start, which the report prints; where the plan was read by default.
-        plan_yaml: What stands in plan.yaml, where it was written.
     """
 
     report: Report
@@ -34,7 +33,6 @@ class Dossier:
     day: date | None = None
     language: str | None = None
     home: Path | None = None
-    plan_yaml: str | None = None
     house: tuple[str, ...] = ("plan.yaml", "recoding.json", "report.json")
 
     @property

@@ -50,10 +50,4 @@ class HierarchyBody(_Body):
     builder: dict[str, Any]
 
 
-class HierarchyAnswer(BaseModel):
-    """The hierarchy: a row for each value."""
-
-    hierarchy: list[list[str]]
-
-
 Operation = Literal["analyze", "anonymize", "hierarchy"]

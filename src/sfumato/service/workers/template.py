@@ -120,7 +120,7 @@ class Template:
             limits: What it may use.
             folder: Where it stands and puts temporary files.
             first: A call that prepares it.
-            confined: Further folders and files that it may open, besides its own folder.
+            confined: Further folders and files that it may open, in addition to its own folder.
 
         Raises:
             EngineError: The system starts no more processes.
@@ -328,7 +328,7 @@ def run_once(
 def _worker_for(call: Call, limits: WorkerLimits, folder: Path | None) -> Worker:
     """A worker that may open its folder, and the folders of the files that the call is about.
 
-    Without a folder of its own it puts temporary files where the first of these lies: it may write nowhere else.
+    Without a folder of its own it puts temporary files into the folder of the first: it may write nowhere else.
     """
     places = [argument.parent for argument in call.arguments if isinstance(argument, Path)]
     return shared_template().start(limits, folder or next(iter(places), None), confined=places)

@@ -8,14 +8,14 @@ from sfumato.tables.cells.cells import Mask, Numbers
 def public_floor(
     values: Numbers, hidden: Mask, step: float, least: float | None = None, announced: bool = False
 ) -> Numbers:
-    """Return the least value of each cell that a reader of the published table holds possible.
+    """Return the least possible value of each cell, by what the published table shows.
 
     Nothing is negative, unless something is. A suppressed cell is not 0, where all cells of value 0 are published,
     whichever rule suppressed it: the table shows its zeros, or counts something and would show them. Sums with decimals
     may be 0 where nothing is.
 
     Args:
-        values: The values; not a number where nobody knows them.
+        values: The values; NaN where unknown.
         hidden: The cells that are suppressed, or that may be.
         step: The precision of the table.
         least: The least value that the plan names.

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from sfumato.dataclass import dataclass
-from sfumato.errors import DataError
 from sfumato.tables.formats.outputs import OPTIONS
 from sfumato.tables.formats.rule_numbers import method_fault, numbers_fault
 from sfumato.tables.office.faults import fields_in, lines_of, number_in, wrong
@@ -267,10 +266,3 @@ def check_commands(commands: Sequence[Command], name: str) -> None:
             return
         if command.word in readers:
             readers[command.word](command, name)
-
-
-def in_command(error: DataError, command: Command, name: str) -> DataError:
-    """An error with the line of the batch file that led to it."""
-    code = error.code.partition(".")[2]
-    what = f"{name}, line {command.line} (<{command.word}>): {error.what}"
-    return DataError(what, error.do, code, values=error.values, rows=[command.line])

@@ -73,7 +73,7 @@ Written = TypeVar("Written")
 
 
 def written_without_hidden(done: Protected, write: Callable[[Protected], Written]) -> Written:
-    """What is written of a table to hand out: the same, whatever the values are that it hides.
+    """Return what is written of a table for publication, if it is the same whatever the suppressed values are.
 
     Raises:
         InternalError: It depends on them.

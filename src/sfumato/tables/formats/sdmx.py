@@ -19,7 +19,6 @@ from sfumato.tables.office.statuses import CellStatus, masked_of, status_in
 VALUE, STATUS, CONFIDENTIAL = "OBS_VALUE", "OBS_STATUS", "CONF_STATUS"
 # Columns for the house: the status from 1 to 14, and the number of respondents.
 HOUSE, RESPONDENTS = "STATUS", "RESPONDENTS"
-FLOW = ("DATAFLOW", "STRUCTURE", "STRUCTURE_ID", "ACTION")
 OF_STATUS = {
     CellStatus.UNSAFE: "G",
     CellStatus.UNSAFE_REQUEST: "M",

@@ -118,36 +118,11 @@ class OfficeTable:
             **{name: column[cells] for name, column in optional.items() if column is not None},
         )
 
-    def same_as(self, other: "OfficeTable", tolerance: float = 0.0) -> bool:
-        """Whether both are the same table, whatever the order of their cells: codes, values, statuses."""
-        if len(self) != len(other) or len(self.trees) != len(other.trees):
-            return False
-        if not self.trees:
-            rows = (sorted(map(_sorted_row, _rows(one.relations()))) for one in (self, other))
-            return np.allclose(self.values, other.values, 0, tolerance) and len({str(part) for part in rows}) == 1
-        places = {key: place for place, key in enumerate(other.keys)}
-        if set(places) != set(self.keys):
-            return False
-        order = [places[key] for key in self.keys]
-        trees = all(dict(a.parents) == dict(b.parents) for a, b in zip(self.trees, other.trees, strict=True))
-        near = np.allclose(self.values, other.values[order], 0, tolerance)
-        return trees and near and bool((self.statuses == other.statuses[order]).all())
-
 
 def floor_of(table: OfficeTable) -> Numbers:
-    """What anyone knows each cell to be at least, where its file does not tell: by what will be published of it."""
+    """The least possible value of each cell, where its file names none: by what will be published."""
     hidden = choices_of(table.statuses) != Status.PUBLISH
     return public_floor(table.values, hidden, step_of(table.values))
-
-
-def _rows(relations: Relations) -> list[dict[int, float]]:
-    return [
-        dict(zip(*(part.tolist() for part in relations.row(place)), strict=True)) for place in range(len(relations))
-    ]
-
-
-def _sorted_row(row: dict[int, float]) -> list[tuple[int, float]]:
-    return sorted(row.items())
 
 
 def check_codes(tree: Tree, code: Code, name: str, line: int, column: int) -> None:

@@ -72,8 +72,7 @@ def attackers_of(plan: TablePlan, facts: Facts, table: Table, step: float) -> tu
 
 
 def _add_empty_parts(insiders: Sequence[_Insider], facts: Facts, table: Table) -> None:
-    """Let everyone know that nobody else is in a total in which he is alone: its unsafe empty parts are no secret to
-    him."""
+    """Let an insider who is alone in a total know that its unsafe empty parts are empty."""
     empty = np.flatnonzero(table.unsafe & facts.empty)
     below: dict[int, list[int]] = {}
     for above in facts.lines.values():

@@ -1,4 +1,4 @@
-"""What a finished pattern shows besides: that no suppressed cell is 0, where zeros are published and none is hidden."""
+"""What a finished pattern also shows: no suppressed cell is 0, where all zeros are published."""
 
 from dataclasses import replace
 
@@ -11,8 +11,10 @@ from sfumato.tables.promises.widths import thickened
 
 
 def as_shown(part: Part, mask: Mask) -> Part:
-    """The table as its readers see it who find zeros in it and take no suppressed cell for one; the part itself, where
-    they knew no less before, or would be wrong.
+    """Return the table as attackers know it who see its zeros and infer that no suppressed cell is one.
+
+    Returns:
+        The part itself if they knew that before, or would be wrong.
     """
     shown = np.ones(len(mask), bool) if part.unshown is None else ~part.unshown
     zeros, mask = (part.table.values == 0) & shown, mask & shown

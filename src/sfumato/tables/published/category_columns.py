@@ -41,7 +41,7 @@ def is_of_categories(
 
 
 def _is_constant(codes: Places, beside: Mask, one: Grouping) -> bool:
-    """Whether each group has one text, in at least two rows where that stands next to a suppressed cell."""
+    """Whether each group has one text, in at least two rows where it is next to a suppressed cell."""
     pairs = np.unique(np.stack([one.groups, codes]), axis=1)
     sizes = np.bincount(one.groups)
     return bool(pairs.shape[1] == np.count_nonzero(sizes) and (sizes[one.groups[beside]] > 1).all())

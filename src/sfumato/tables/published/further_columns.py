@@ -181,7 +181,7 @@ def _read_columns(
 
 
 def _style(columns: Columns, plan: TablePlan) -> list[str] | None:
-    """The names of what is published as the file has them; None if masks stand in the value column."""
+    """The names of the published columns in the file; None if the value column itself is suppressed."""
     prefix = plan.output.prefix or plan.table.value
     named = ([prefix + ending for ending in endings] for endings in NAMES.values())
     return next((names for names in named if names[0] in columns), None)

@@ -1,7 +1,7 @@
-"""The closing check of a release of tables: the file to hand out, read as a stranger reads it, shows what was attacked.
+"""The release check of tables: the file for publication, read back, shows what was audited.
 
-An audit attacked cells, ranges and what anyone infers from these. Where the file says the same of each cell, and a
-stranger infers no more from it, that audit is the audit of the file; else nothing is published.
+The audit covered cells, ranges and what anyone infers from these. If the file shows the same of each cell, and no more
+can be inferred from it, the audit holds for the file; else nothing is published.
 """
 
 import numpy as np
@@ -37,7 +37,7 @@ def check_masked(table: MaskedTable, external: Columns) -> None:
 
 
 def check_changed(table: ChangedTable, external: Columns) -> None:
-    """Compare a file of changed numbers with those that readers were looked for.
+    """Compare a file of changed numbers with those that were audited.
 
     Raises:
         InternalError: It shows other cells or numbers.
@@ -77,7 +77,7 @@ def _read(table: MaskedTable | ChangedTable, external: Columns) -> Reading:
 
 
 def _places(table: MaskedTable | ChangedTable, external: Columns) -> Places:
-    """Where the rows of a table stand in the file; -1 for those that do not."""
+    """The row of each cell in the file; -1 for cells that are not in it."""
     codes = table.codes()
     if not all(name in external for name in codes):
         raise _other("columns")

@@ -115,7 +115,7 @@ def _wider(key: Key, total: str) -> list[Key]:
 
 
 def _lines(names: Sequence[str], total: str, columns: dict[str, Counter[Key]]) -> list[list[str]]:
-    """The lines of all crossings: one that is left out would tell that nobody is there."""
+    """The lines of all crossings: one that is left out would disclose that it is empty."""
     cells = [key for counts in columns.values() for key in counts]
     codes = [{key[place] for key in cells} for place in range(len(names))]
     check_size(map(len, codes), MOST_LINES)

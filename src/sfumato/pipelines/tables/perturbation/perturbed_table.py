@@ -26,23 +26,15 @@ class PerturbedTable(ChangedTable, TableRelease[Perturbed]):
 
     @cached_property
     def report(self) -> dict[str, Any]:
-        """The figures of report.json."""
         return figures(self)
 
     def page(self, report: Mapping[str, Any]) -> str:
-        """The page of a report on this table, to hand out."""
         return html(self, report)
 
     def house(self, report: Mapping[str, Any], papers: Papers) -> str:
-        """The page that stays in the house, to be signed."""
         return changed_house(self, report, papers)
 
     def check(self, external: Columns) -> None:
-        """Compare a file to hand out with the numbers that readers were looked for.
-
-        Raises:
-            InternalError: It tells something else.
-        """
         check_changed(self, external)
 
     def sheets(self) -> dict[str, Columns]:
@@ -50,7 +42,6 @@ class PerturbedTable(ChangedTable, TableRelease[Perturbed]):
         return {"table.csv": self.columns, "table-external.csv": self.external}
 
     def office_files(self, group: Perturbed, columns: Columns) -> dict[str, bytes]:
-        """The files of offices of one group."""
         return changed_files(group, self.plan, columns)
 
 
@@ -63,7 +54,6 @@ class PerturbedTables(TablesRelease[PerturbedTable]):
 
     @cached_property
     def report(self) -> dict[str, Any]:
-        """The figures of report.json."""
         return self.joint.report | {"tables": {name: {"cells": len(own.source)} for name, own in self.tables.items()}}
 
     @property

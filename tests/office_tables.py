@@ -1,4 +1,6 @@
-"""Instances: cells (`id`, codes, `value`, `status`, `cost`, `lb`, `ub`, `lpl`, `upl`) and relations, as office tables.
+"""Office tables compared, and read from instances: folders with cells and relations.
+
+Cells have `id`, codes, `value`, `status`, `cost`, `lb`, `ub`, `lpl`, `upl`.
 
 The hierarchies of spanning variables are found in the relations: where all cells of a relation differ in one variable
 alone, the code of the total lies above those of its parts.
@@ -72,3 +74,24 @@ def _tree(name: str, place: int, keys: tuple[Key, ...], relations: Relations) ->
                 parents[code] = above
     root = next((key[place] for key in keys if key[place] not in parents), ("Total",))
     return Tree(name, root, parents)
+
+
+def are_same(one: OfficeTable, other: OfficeTable) -> bool:
+    """Whether both are the same table, whatever the order of their cells: codes, values, statuses."""
+    if len(one) != len(other) or len(one.trees) != len(other.trees):
+        return False
+    if not one.trees:
+        return np.array_equal(one.values, other.values) and _rows(one) == _rows(other)
+    places = {key: place for place, key in enumerate(other.keys)}
+    if set(places) != set(one.keys):
+        return False
+    order = [places[key] for key in one.keys]
+    trees = all(dict(a.parents) == dict(b.parents) for a, b in zip(one.trees, other.trees, strict=True))
+    near = np.array_equal(one.values, other.values[order])
+    return trees and near and bool((one.statuses == other.statuses[order]).all())
+
+
+def _rows(table: OfficeTable) -> list[list[tuple[int, float]]]:
+    relations = table.relations()
+    rows = (zip(*(part.tolist() for part in relations.row(place)), strict=True) for place in range(len(relations)))
+    return sorted(sorted(row) for row in rows)
