@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, product
+from itertools import product, zip_longest
 from typing import Any
 
 import numpy as np
@@ -74,10 +74,21 @@ def shaped(dimensions: Sequence[str] | Mapping[str, Any]) -> dict[str, Dimension
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """One dimension of the base: the ancestors of each row's code, by depth; None where there is none."""
+    """One dimension of the base: the ancestors of each row's code, by depth; None where there is none.
+
+    Attributes:
+        columns: Its columns.
+        ancestors: The ancestors, by depth.
+        unused: By depth, codes of its hierarchy that no record has, next to one that some have.
+    """
 
     columns: tuple[str, ...]
     ancestors: tuple[tuple[Code | None, ...], ...]
+    unused: tuple[frozenset[Code], ...]
+
+    def codes(self, depth: int) -> set[Code]:
+        """All its codes of one depth."""
+        return {code for code in self.ancestors[depth] if code is not None} | self.unused[depth]
 
 
 def _axis(name: str, dimension: Dimension, base: Base) -> _Axis:
@@ -89,7 +100,16 @@ def _axis(name: str, dimension: Dimension, base: Base) -> _Axis:
     _check_inner(chains, columns)
     depth = max((len(chain) for chain in chains.values()), default=1)
     by_depth = (tuple((*chains[code], *[None] * depth)[place] for code in codes) for place in range(depth))
-    return _Axis(tuple(columns), tuple(by_depth))
+    return _Axis(tuple(columns), tuple(by_depth), _unused(tree, chains.values(), depth))
+
+
+def _unused(tree: Tree, chains: Iterable[Sequence[Code]], depth: int) -> tuple[frozenset[Code], ...]:
+    """The codes of a tree that no record has, below a code of which records have another part."""
+    below, used = tree.children(), [{*level} for level in zip_longest(*chains)]
+    divided = [set[Code](), *({tree.parents[code] for code in level - {None}} for level in used[1:])]
+    return tuple(
+        frozenset(code for above in divided[place] for code in below[above]) - used[place] for place in range(depth)
+    )
 
 
 def _check_codes(codes: Sequence[Code], tree: Tree, columns: Sequence[str]) -> None:
@@ -158,9 +178,9 @@ def table_of(
     asked = [_asked(base, column) for column in requests]
     if crossed:
         _check_categories(dimensions, base)
-        check_size((len({*chain.from_iterable(axis.ancestors)} - {None}) for axis in axes), MOST_CELLS)
-    depths = product(*(axis.ancestors for axis in axes))
-    rows = [row for levels in depths for row in _cells(base, levels, top, asked, crossed)]
+        check_size((sum(len(axis.codes(at)) for at in range(len(axis.ancestors))) for axis in axes), MOST_CELLS)
+    depths = product(*(range(len(axis.ancestors)) for axis in axes))
+    rows = [row for levels in depths for row in _cells(base, axes, levels, top, asked, crossed)]
     # The last digits of a sum of binary fractions are noise, and would tell how it was added up.
     scale = Scale(step_of(np.concatenate([base.sums, base.amounts])))
     result: dict[str, list[Any]] = {name: [row[0][place] for row in rows] for place, name in enumerate(names)}
@@ -228,13 +248,14 @@ def check_size(codes: Iterable[int], most: int) -> None:
 
 
 def _cells(
-    base: Base, levels: Sequence[Sequence[Code | None]], top: int, asked: Sequence[Mask], crossed: bool
+    base: Base, axes: Sequence[_Axis], depths: Sequence[int], top: int, asked: Sequence[Mask], crossed: bool
 ) -> Iterator[_Row]:
     """The cells at one combination of depths."""
+    levels = [axis.ancestors[depth] for axis, depth in zip(axes, depths, strict=True)]
     keys = [None if None in parts else parts for parts in zip(*levels, strict=True)]
     used_keys = {key for key in keys if key is not None}
     if crossed:
-        used_keys = {*product(*({code for code in level if code is not None} for level in levels))}
+        used_keys = {*product(*(axis.codes(depth) for axis, depth in zip(axes, depths, strict=True)))}
     places = {key: place for place, key in enumerate(sorted(used_keys))}
     group = np.array([places[key] if key is not None else -1 for key in keys], np.int64)
     used = group >= 0

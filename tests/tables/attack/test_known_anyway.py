@@ -23,7 +23,7 @@ def protected(who, language="en"):
     )
     plan = {
         "version": 1,
-        "table": {"value": "count"},
+        "table": {"value": "count", "group_disclosure": False},
         "tables": [{"name": pair, "dimensions": {key: {"column": key} for key in pair}} for pair in ("ab", "bc", "ac")],
         "primary": [{"rule": "frequency", "min": 3}],
         "output": {"language": language},

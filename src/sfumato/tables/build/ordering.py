@@ -4,8 +4,9 @@ Rows that came sorted by their values would tell a masked value by its neighbors
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -30,17 +31,27 @@ def by_codes(parts: Sequence[Part], columns: Columns) -> list[int]:
     return [row for *_, row in sorted(ranked)]
 
 
-def _ranks(part: Part, columns: Columns) -> list[tuple[Rank, ...]]:
+def _ranks(part: Part, columns: Columns) -> Iterable[tuple[Any, ...]]:
     if not part.trees:
         return [((ordered(text),),) for text in columns.rows(part.rows).text("id")]
-    return [_rank(part.trees, key) for key in part.keys]
+    return _by_trees(part.trees, part.keys)
+
+
+def _by_trees(trees: Sequence[Tree], keys: Sequence[Key]) -> Iterable[tuple[int, ...]]:
+    """The places of the codes of each key among all of their dimensions."""
+    places = []
+    for tree, codes in zip(trees, zip(*keys, strict=True), strict=True):
+        order = sorted(set(codes), key=lambda code: _path(tree, code))
+        places.append({code: place for place, code in enumerate(order)})
+    columns = zip(places, zip(*keys, strict=True), strict=True)
+    return zip(*([own[code] for code in codes] for own, codes in columns), strict=True)
 
 
 def office_order(table: OfficeTable) -> list[int]:
     """The cells of an office's table in the order in which they are handed out; relations alone name cells by place."""
     if not table.trees:
         return list(range(len(table)))
-    ranks = [_rank(table.trees, key) for key in table.keys]
+    ranks = list(_by_trees(table.trees, table.keys))
     return sorted(range(len(table)), key=ranks.__getitem__)
 
 
@@ -58,10 +69,6 @@ def office_in_order(table: OfficeTable) -> OfficeTable:
 def _in_order(tree: Tree) -> Tree:
     codes = sorted(tree.parents, key=lambda code: _path(tree, code))
     return replace(tree, parents={code: tree.parents[code] for code in codes})
-
-
-def _rank(trees: Sequence[Tree], key: Key) -> tuple[Rank, ...]:
-    return tuple(_path(tree, code) for tree, code in zip(trees, key, strict=True))
 
 
 def _path(tree: Tree, code: Code) -> Rank:

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.errors import DataError, PlanError, PromiseError
+from sfumato.errors import DataError, InternalError, PlanError, PromiseError
 from sfumato.policies.policy import CellRule
 from sfumato.policies.presets import policies, policy_named
 from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.publication import Publication
-from sfumato.tables.cells.cells import Bounds, Mask, Reach, Relations, Status, Table, make_table, no_bounds
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Reach, Relations, Status, Table, make_table, no_bounds
 from sfumato.tables.cells.public_floor import public_floor
 from sfumato.tables.crosstabs.crosstabs import Crosstab, Derived, Grid, Ratio, Subtotals, ratios_in, relations_of
 from sfumato.tables.promises.resolution import with_parts
@@ -53,14 +53,16 @@ def apply(
     counts = [place for place in range(len(crosstab.columns)) if place not in ratios]
     grid = crosstab.values[:, counts]
     _check_counts(grid)
-    small = (grid >= policy.low) & (grid <= policy.high)
-    mask = policy.small
+    unsafe = (grid >= policy.low) & (grid <= policy.high)
+    small, mask = unsafe, policy.small
     if policy.complementary:
         names = [crosstab.columns[place] for place in counts]
         relations = relations_of(grid, crosstab.rows, names, margins, subtotals)
         # "<5" would be untrue of cells masked for the sake of others, and beside "*" it would tell which those are.
         mask = MASK if len(relations) and _says_a_size(mask) else mask
-        small = _protected(grid, small, relations, zeros=policy.low == 0)
+        small = _protected(grid, unsafe, relations, zeros=policy.low == 0)
+        if len(relations):
+            _check_shown(grid, unsafe, relations, _shown(grid, small, policy.base, mask), policy)
     shown = _shown(grid, small, policy.base, mask)
     return _with_ratios(crosstab, shown, counts, ratios)
 
@@ -79,41 +81,42 @@ def _protected(grid: Grid, small: Mask, relations: Relations, zeros: bool) -> Ma
     if not small.any() or not len(relations):
         return small
     values, unsafe = grid.ravel(), small.ravel()
-    status = np.where(unsafe, Status.UNSAFE, np.where((values == 0) & (not zeros), Status.PUBLISH, Status.SAFE)).astype(
-        np.int8
-    )
-    table = make_table(
-        values,
-        relations,
-        status=status,
-        bounds=Bounds(
-            public_floor(values, status != Status.PUBLISH, 1.0, announced=zeros), np.full(len(values), np.inf)
-        ),
-        reach=Reach(np.where(unsafe & (values > (0 if zeros else 1)), 1.0, 0.0), np.where(unsafe, 1.0, 0.0)),
-        costs=values + 1.0,
-    )
-    table = _possible(table)
+    table = _table(values, unsafe, unsafe | (values > 0) | zeros, relations, zeros)
     masked = unsafe | optimal(make_problem(table), SECONDS).over(table)
-    _audit(table, masked)
     return masked.reshape(grid.shape)
 
 
-def _possible(table: Table) -> Table:
-    """Promises no wider than possible: a total is no less than its masked parts together."""
-    bounds = with_parts(table.bounds, table.relations, table.values)
-    down = np.minimum(table.reach.down, table.values - bounds.low)
-    return table.with_columns(bounds=bounds, reach=Reach(down, table.reach.up))
+def _table(values: Numbers, unsafe: Mask, hidden: Mask, relations: Relations, zeros: bool) -> Table:
+    """The counts with what must stay open, where some cells are suppressed, or may be: no more than is possible, for a
+    total is no less than its suppressed parts together."""
+    status = np.where(unsafe, Status.UNSAFE, np.where(hidden, Status.SAFE, Status.PUBLISH)).astype(np.int8)
+    low = public_floor(values, hidden, 1.0, announced=zeros)
+    bounds = with_parts(Bounds(low, np.full(len(values), np.inf)), relations, values)
+    up = np.where(unsafe, 1.0, 0.0)
+    reach = Reach(np.minimum(up, values - bounds.low), up)
+    return make_table(values, relations, status=status, bounds=bounds, reach=reach, costs=values + 1.0)
 
 
-def _audit(table: Table, masked: Mask) -> None:
-    """Refuse what an attacker can compute.
+def _check_shown(
+    grid: Grid, unsafe: Mask, relations: Relations, shown: Sequence[Sequence[Any]], policy: CellRule
+) -> None:
+    """Refuse cells to hand out that are not those of the table, or let anyone compute a small one.
 
     Raises:
-        PromiseError: He can.
+        InternalError: A cell shows another number.
+        PromiseError: Somebody can.
     """
-    shown = np.where(masked, np.nan, table.values)
-    publication = Publication(shown, no_bounds(len(table)), table.bounds, table.relations, table.names)
-    if any(table.unsafe[leak.cell] for leak in audit_publication(publication, table.promise).leaks):
+    exact = np.array([[np.nan if isinstance(cell, str) else cell for cell in row] for row in shown], float).ravel()
+    hidden, values, small = np.isnan(exact), grid.ravel(), unsafe.ravel()
+    if (np.abs(exact - values)[~hidden] > policy.base / 2).any() or (small & ~hidden).any():
+        raise InternalError("the crosstab to hand out shows other cells or numbers.", code="handed-out")
+    if not small.any():
+        return
+    table = _table(values, small, hidden, relations, policy.low == 0)
+    publication = Publication(
+        np.where(hidden, np.nan, values), no_bounds(len(table)), table.bounds, relations, table.names
+    )
+    if any(small[leak.cell] for leak in audit_publication(publication, table.promise).leaks):
         raise PromiseError("a small cell can still be computed from the margins.", "Join categories.", "audit")
 
 

@@ -88,6 +88,7 @@ class Facts:
             self.columns.rows(cells),
             tuple(column[cells] for column in self.singles),
             self.lines,
+            records=self.records,
         )
 
     @property

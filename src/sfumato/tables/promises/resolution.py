@@ -153,8 +153,13 @@ def known_bounds(plan: TablePlan, facts: Facts, judgment: Judgment, public: Boun
     bounds = public.within(judgment.bounds)
     if not knows_cases(plan):
         return bounds
-    rules = plan.primary if plan.attacker.rule else [rule for rule in plan.primary if isinstance(rule, Range)]
-    return bounds.within(case_bounds(rules, facts, judgment.unsafe))
+    # Which cells have the range of a rule is printed; which of the others are primary by other rules is not.
+    rules = plan.primary if plan.attacker.rule else [rule for rule in plan.primary if isinstance(rule, Range | Waiver)]
+    primary = judgment.unsafe if plan.attacker.rule else np.zeros(len(facts.values), bool)
+    # What will be published may show that no suppressed cell is 0.
+    step = step_in(plan.table, facts.values)
+    low = np.where((public.low >= 0) & (facts.values > 0), np.maximum(public.low, step), public.low)
+    return bounds.within(case_bounds(rules, facts.counts, facts.finest, low, step, primary, ~judgment.unsafe))
 
 
 def knows_cases(plan: TablePlan) -> bool:

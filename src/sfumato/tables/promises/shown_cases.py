@@ -5,33 +5,58 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.tables.cells.cells import Bounds, Mask, Numbers
-from sfumato.tables.cells.precision import step_of
-from sfumato.tables.plan.facts import Facts
-from sfumato.tables.plan.rules import Frequency, Range, Rule, ZeroUnsafe
+from sfumato.tables.plan.rules import Frequency, Range, Rule, Waiver, ZeroUnsafe
 
 
-def case_bounds(rules: Sequence[Rule], facts: Facts, unsafe: Mask) -> Bounds:
-    """Bounds of the cells, where the case of each masked one is known; infinite where a rule says nothing of values.
+def case_bounds(
+    rules: Sequence[Rule], counts: bool, finest: Mask, low: Numbers, step: float, primary: Mask, others: Mask
+) -> Bounds:
+    """Return bounds of cells by whether they are shown to be primary; infinite where that says nothing of values.
 
-    A rule on contributions, holdings or marks bounds no value. The bounds that the range rule gives its primary cells
-    are public in any case and stand in its judgment.
+    A primary cell has a value that some rule calls unsafe. One that is not has none that any rule calls unsafe: where
+    it cannot lie below these, it lies above, unless cells may be waived.
+
+    Args:
+        rules: The rules that the primary cells follow.
+        counts: Whether the values are counts of respondents.
+        finest: Cells that are no total of others.
+        low: The least value of each cell that anyone infers.
+        step: The precision of the table.
+        primary: The cells that are shown to be primary.
+        others: The cells that are shown not to be.
+
+    >>> bounds = case_bounds(
+    ...     [Frequency(3)], True, np.ones(2, bool), np.ones(2), 1.0, np.array([True, False]), np.array([False, True])
+    ... )
+    >>> bounds.low.tolist(), bounds.high.tolist()
+    ([1.0, 3.0], [2.0, inf])
     """
-    floor, ceiling = np.full(len(unsafe), -np.inf), np.full(len(unsafe), np.inf)
-    step = step_of(facts.values)
-    for rule in rules:
-        if isinstance(rule, Range):
-            _raise(floor, facts.finest & ~unsafe & (facts.values > rule.max), rule.max + step)
-        elif isinstance(rule, Frequency) and facts.counts:
-            small = unsafe & rule.apply(facts).unsafe
-            _raise(floor, small, 1.0)
-            ceiling[small] = np.minimum(ceiling[small], np.ceil(rule.min) - 1)
-            _raise(floor, ~unsafe & (facts.values >= rule.min), np.ceil(rule.min))
-        elif isinstance(rule, ZeroUnsafe):
-            ceiling[unsafe & (facts.values == 0)] = 0.0
-            if (facts.values >= 0).all():
-                _raise(floor, ~unsafe & (facts.values > 0), step)
+    size, all_cells = len(low), np.ones(len(low), bool)
+    spans = [(_span(rule, counts), finest if isinstance(rule, Range) else all_cells) for rule in rules]
+    least, most = np.full(size, np.inf), np.full(size, -np.inf)
+    for (first, last), cells in spans:
+        least[cells], most[cells] = np.minimum(least[cells], first), np.maximum(most[cells], last)
+    told = primary & (least <= most)
+    floor, ceiling = np.where(told, least, -np.inf), np.where(told, most, np.inf)
+    if any(isinstance(rule, Waiver) for rule in rules):
+        return Bounds(floor, ceiling)
+    for (first, last), cells in sorted(spans, key=lambda one: one[0]):
+        if np.isfinite(first):
+            above = others & cells & (np.maximum(low, floor) >= first)
+            floor[above] = np.maximum(floor[above], (np.floor(last / step + 1e-9) + 1.0) * step)
     return Bounds(floor, ceiling)
 
 
-def _raise(floor: Numbers, cells: Mask, least: float) -> None:
-    floor[cells] = np.maximum(floor[cells], least)
+def _span(rule: Rule, counts: bool) -> tuple[float, float]:
+    """Between which values lies what a rule calls unsafe: all of these are; a waiver calls nothing unsafe."""
+    match rule:
+        case Range():
+            return rule.min, rule.max
+        case Frequency() if counts:
+            return 1.0, float(np.ceil(rule.min)) - 1.0
+        case ZeroUnsafe():
+            return 0.0, 0.0
+        case Waiver():
+            return np.inf, -np.inf
+        case _:
+            return -np.inf, np.inf

@@ -10,14 +10,13 @@ from sfumato.errors import DataError, PlanError
 from sfumato.tables.build.build import dimensions_of, grouped
 from sfumato.tables.build.groups import check_groups
 from sfumato.tables.build.instance_file import cell_names, marked_unsafe, optional_bounds, relations_of
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Relations, Status, make_relations, make_table
+from sfumato.tables.cells.cells import Mask, Numbers, Relations, Status, make_relations, make_table
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.parts import Part, in_group
-from sfumato.tables.cells.precision import step_of
 from sfumato.tables.cells.relations import check, derive, describe, finest_of
 from sfumato.tables.plan.facts import Facts
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.plan.rules import Frequency, Range, Rule, combine
+from sfumato.tables.plan.rules import Rule, combine
 from sfumato.tables.promises.resolution import as_counts, knowledge_of, public_bounds, step_in
 
 
@@ -121,16 +120,3 @@ def published_relations(relations: Relations, exact: Numbers) -> Relations:
 def _check_groups(plan: TablePlan, parts: Sequence[Part], exact: Numbers) -> None:
     shown = [replace(part, table=part.table.with_columns(values=exact[part.rows])) for part in parts]
     check_groups(plan, shown)
-
-
-def case_floor(plan: TablePlan, part: Part, others: Mask, exact: Numbers) -> Bounds:
-    """The bounds for a reader to whom the file tells that others are not primary: they are above the rule."""
-    floor = part.table.bounds.low.copy()
-    for rule in plan.primary:
-        if isinstance(rule, Range):
-            # A cell below the range is not primary either: only where there is no room below is one above it.
-            above = others & part.finest & (part.table.bounds.low >= rule.min)
-            floor[above] = np.maximum(floor[above], rule.max + step_of(exact))
-        elif isinstance(rule, Frequency) and plan.table.counts:
-            floor[others] = np.maximum(floor[others], np.ceil(rule.min))
-    return Bounds(floor, part.table.bounds.high)

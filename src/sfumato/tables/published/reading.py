@@ -85,13 +85,12 @@ def read_texts(texts: tuple[str, ...], column: str) -> tuple[Numbers, Bounds]:
     Raises:
         DataError: A text is neither a number, a range nor a mask; `rows` says where.
     """
-    numbers = [_number(text) if _EXACT.match(text) else np.nan for text in texts]
-    exact = np.array([np.nan if number is None else number for number in numbers], np.float64)
-    step = step_of(exact)
-    spans = [
-        ((np.nan, np.nan) if number is not None else None) if _EXACT.match(text) else _span(text, step)
-        for text, number in zip(texts, numbers, strict=True)
-    ]
+    numbers = {text: _number(text) for text in {*texts} if _EXACT.match(text)}
+    exact = np.array([np.nan if (own := numbers.get(text)) is None else own for text in texts], np.float64)
+    step, none = step_of(exact), (np.nan, np.nan)
+    told = {text: _span(text, step) for text in {*texts} - numbers.keys()}
+    told |= {text: None if number is None else none for text, number in numbers.items()}
+    spans = [told[text] for text in texts]
     wrong = [place + 1 for place, span in enumerate(spans) if span is None or span[0] > span[1]]
     if wrong:
         raise DataError(

@@ -14,9 +14,11 @@ from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.parts import Part
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.rules import Range
+from sfumato.tables.promises.resolution import as_counts
+from sfumato.tables.promises.shown_cases import case_bounds
 from sfumato.tables.promises.shown_zeros import as_shown
 from sfumato.tables.published.narrow_ranges import narrow_ranges
-from sfumato.tables.published.parts import case_floor, published_parts
+from sfumato.tables.published.parts import published_parts
 from sfumato.tables.published.reading import Reading
 from sfumato.tables.words import Case
 
@@ -99,7 +101,9 @@ def audit_part(part: Part, plan: TablePlan, reading: Reading) -> Audit:
     primary = np.array([case in (Case.PRIMARY, Case.UNSAFE) for case in cases], bool) & masked
     if reading.cases:
         others = np.array([bool(case) for case in cases], bool) & masked & ~primary
-        publication = replace(publication, bounds=case_floor(plan, part, others, publication.exact))
+        counts, bounds, step = as_counts(plan.table, reading.exact) is not None, part.table.bounds, part.knowledge.step
+        told = case_bounds(plan.primary, counts, part.finest, bounds.low, step, primary, others)
+        publication = replace(publication, bounds=bounds.within(told))
     promise = _promise(part, plan, publication, primary)
     audit, _ = attack(publication, part, cases, promise)
     needs = narrow_ranges(plan, part, publication, audit.findings)

@@ -13,7 +13,7 @@ from sfumato.tables.build.joint_cross import presence_in
 from sfumato.tables.build.sections import Section
 from sfumato.tables.cells.cells import Mask
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.plan.rules import Frequency, Range
+from sfumato.tables.promises.resolution import as_counts
 from sfumato.tables.published.reading import Reading
 from sfumato.tables.published.review_several import review_several
 
@@ -33,8 +33,8 @@ class ReleasedTable:
     @property
     def filled(self) -> Mask:
         """Where it shows that there may be records: a sum of 0 is not nothing, a count of 0 is."""
-        counts = self.plan.table.counts and all(isinstance(rule, Frequency | Range) for rule in self.plan.primary)
-        return np.asarray((self.reading.exact != 0) | (not counts))
+        counted = as_counts(self.plan.table, self.reading.exact) is not None
+        return np.asarray((self.reading.exact != 0) | (not counted))
 
 
 def review_responses(responses: Sequence[Sequence[ReleasedTable]]) -> Audit:
