@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from sfumato.dataclass import dataclass
-from sfumato.engines.engine import Engine, PublishedRows, Reading
+from sfumato.engines.engine import Engine, PublishedRows
 from sfumato.engines.opening import EngineName, open_engine
 from sfumato.engines.written.bounds import with_bounds
 from sfumato.errors import InternalError
@@ -312,7 +312,7 @@ class _Run:
                 self.plan,
                 rows,
                 lambda counted, members: judge_plan(counted, self.plan, draft.promise_table.whole, members=members),
-                lambda columns: self.shared.count(published, columns, Reading()),
+                self.shared,
             )
         refuse_columns(checked)
         if self.plan.on_inference == "refuse":

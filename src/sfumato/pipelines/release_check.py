@@ -7,7 +7,6 @@ them, and every guarantee is judged on these, too.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,12 +19,12 @@ from sfumato.microdata.counts.frequencies import TextCounts, typed
 from sfumato.microdata.counts.parts import counted_by
 from sfumato.microdata.counts.persons import PersonCount, all_persons
 from sfumato.microdata.plan.methods import CellSuppression
-from sfumato.microdata.plan.model import Plan, located
+from sfumato.microdata.plan.model import Plan, hierarchy_of
 from sfumato.microdata.release_check.finer_labels import finer_labels
 from sfumato.microdata.release_check.read_back import Inference, ReadBack, mixed_columns, read_back
 from sfumato.microdata.verdict import Promise, Verdict
 from sfumato.pipelines.stages.column_checks import ONE_SPELLING, SHAPES, CountBy, column_promises, unplanned
-from sfumato.pipelines.stages.shared_counts import MOST_AT_ONCE, MOST_COLUMNS, other_columns
+from sfumato.pipelines.stages.shared_counts import MOST_AT_ONCE, MOST_COLUMNS, SharedCounts, other_columns
 
 # Judges rows as a reader reads them, with the persons behind them where these are counted.
 Judge = Callable[[TextCounts, "Members | None"], Verdict]
@@ -95,7 +94,7 @@ def release_check(
     plan: Plan,
     rows: TextCounts,
     judge: Judge,
-    count: CountBy | None = None,
+    shared: SharedCounts | None = None,
     persons: bool = True,
 ) -> ReleaseCheck:
     """Check published rows by themselves.
@@ -103,17 +102,15 @@ def release_check(
     Args:
         rows: The rows as they were written, counted by the quasi-identifiers and the columns of guarantees.
         judge: Judges the guarantees on rows as an attacker reads them.
-        count: Counts the rows by some columns; the engine itself by default.
+        shared: What of the rows was counted before.
         persons: Whether the persons of the rows are at hand, where the plan counts persons.
     """
-    afresh = count or (lambda columns: published.count(columns, Reading()))
-
-    @lru_cache(2)
-    def kept(columns: tuple[str, ...]) -> TextCounts:
-        return afresh(columns)
+    counts = shared or SharedCounts(plan, published)
 
     def count_by(columns: Sequence[str]) -> TextCounts:
-        return counted_by(rows, columns) if {*columns} <= {*rows.columns} else kept((*columns,))
+        return (
+            counted_by(rows, columns) if {*columns} <= {*rows.columns} else counts.count(published, columns, Reading())
+        )
 
     checked = ReleaseCheck(
         columns=tuple(column_promises(published, plan, count_by)), unplanned=unplanned(published, plan)
@@ -182,7 +179,7 @@ class _Attacker:
         named = plan.person if plan.publishes_keys else PERSON
         self.person = named if persons and plan.person is not None else None
         self.unchecked: list[str] = []
-        self._hierarchies = {name: located(plan).columns[name].hierarchy for name in self.known}
+        self._hierarchies = {name: hierarchy_of(plan, name) for name in self.known}
         self._finer: dict[tuple[str, tuple[str | None, ...]], Any] = {}
 
     def inferring(self) -> tuple[str, ...]:
