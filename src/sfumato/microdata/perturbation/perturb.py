@@ -20,7 +20,7 @@ from sfumato.microdata.counts.tallies import numbers_of as combination_numbers
 from sfumato.microdata.models.classes import Floats, Mask
 from sfumato.microdata.perturbation import household_swap, pram
 from sfumato.microdata.perturbation.draws import normals, uniforms
-from sfumato.microdata.perturbation.microaggregation import groups_of, information_loss, means_of
+from sfumato.microdata.perturbation.microaggregation import groups_of, information_loss, means_of, revealing_means
 from sfumato.microdata.perturbation.noise import with_noise
 from sfumato.microdata.perturbation.numbers import (
     EXACT_WHOLE,
@@ -268,6 +268,7 @@ def _microaggregated(
     """Means of groups; rows whose columns are present in too few rows are published as missing."""
     changed = np.full_like(values, np.nan)
     loss, blank, smallest, number, most = 0.0, 0, len(values), 0, 0
+    revealing = dict.fromkeys(names, 0)
     for rows, columns in _present(values):
         if len(rows) < operation.k:
             blank, most = blank + len(rows), max(most, len(rows))
@@ -276,6 +277,8 @@ def _microaggregated(
         groups = groups_of(part, operation.k, operation.refine)
         changed[np.ix_(rows, columns)] = means_of(part, groups)
         loss += information_loss(part, groups) * len(rows)
+        for at, column in enumerate(columns):
+            revealing[names[column]] += revealing_means(part[:, at], groups)
         smallest, number = min(smallest, int(np.bincount(groups).min())), number + int(groups.max()) + 1
     grouped = len(values) - blank
     if blank and not number:
@@ -292,6 +295,7 @@ def _microaggregated(
         "smallest": smallest if number else 0,
         "information_loss": loss / max(grouped, 1),
         "blank_rows": blank,
+        "revealing_means": {name: count for name, count in revealing.items() if count},
     }
     texts = {name: texts_of(changed[:, at], steps[at]) for at, name in enumerate(names)}
     whole = not blank and not np.isnan(values).any()
