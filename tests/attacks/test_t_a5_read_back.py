@@ -181,3 +181,12 @@ def test_persons_are_counted_where_the_plan_names_them() -> None:
 )
 def test_labels_are_understood(label, finer, other) -> None:
     assert finer_labels([label, finer, other])[0].tolist() == [False, True, label == "*"]
+
+
+def test_what_was_not_looked_at_is_named(monkeypatch) -> None:
+    """Of many rows no pairs of further columns are read, of many labels only `*`: the findings say so."""
+    monkeypatch.setattr("sfumato.pipelines.release_check.MOST_AT_ONCE", 10)
+    monkeypatch.setattr("sfumato.pipelines.release_check.MOST_LABELS", 3)
+    unchecked = sf.anonymize(crashes(), plan(on_inference="warn")).report.details["release_check"]["unchecked"]
+    assert any('"opened" and "injury" tell together' in sentence for sentence in unchecked)
+    assert any('"age"' in sentence for sentence in unchecked)

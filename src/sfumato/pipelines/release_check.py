@@ -20,7 +20,7 @@ from sfumato.microdata.counts.parts import counted_by
 from sfumato.microdata.counts.persons import PersonCount, all_persons
 from sfumato.microdata.plan.methods import CellSuppression
 from sfumato.microdata.plan.model import Plan, hierarchy_of
-from sfumato.microdata.release_check.finer_labels import finer_labels
+from sfumato.microdata.release_check.finer_labels import MOST_LABELS, finer_labels
 from sfumato.microdata.release_check.read_back import Inference, ReadBack, mixed_columns, read_back
 from sfumato.microdata.verdict import Promise, Verdict
 from sfumato.pipelines.stages.column_checks import ONE_SPELLING, SHAPES, CountBy, column_promises, unplanned
@@ -116,10 +116,10 @@ def release_check(
         columns=tuple(column_promises(published, plan, count_by)), unplanned=unplanned(published, plan)
     )
     attacker = _Attacker(published, plan, rows, count_by, persons)
-    if not attacker.further or not mixed_columns(attacker.finer(rows)):
+    if not attacker.further:
         return checked
-    found = attacker.inferring()
-    checked = replace(checked, unchecked=tuple(attacker.unchecked))
+    found = attacker.inferring() if mixed_columns(attacker.finer(rows)) else ()
+    checked = replace(checked, unchecked=tuple(dict.fromkeys(attacker.unchecked)))
     return replace(checked, **attacker.broken(found, judge)) if found else checked
 
 
@@ -141,8 +141,8 @@ def refuse_columns(checked: ReleaseCheck) -> None:
         if not promise.holds and promise.model == SHAPES:
             raise DataError(
                 f'column "{promise.column}": fewer than {promise.asked:g} pseudonyms have the same length and form.',
-                "Remove the column (role: identifier), or make its values alike.",
-                "shapes",
+                "Shorten these identifiers or write all in one format, use pseudonym: keyed, or remove the column.",
+                "pseudonym-shape",
                 column=promise.column,
             )
     if checked.unplanned or not all(promise.holds for promise in checked.columns):
@@ -196,6 +196,10 @@ class _Attacker:
                 )
                 break
             found += self._names(self._read_back((*self.known, name), (name,)))
+        if len(self.further) > 1:
+            self.unchecked.append(
+                f"Too many rows or columns: what two of {_quoted(self.further)} tell together was not checked."
+            )
         return tuple(dict.fromkeys(found))
 
     def broken(self, further: Sequence[str], judge: Judge) -> dict[str, Any]:
@@ -247,6 +251,8 @@ class _Attacker:
             key = (name, labels)
             if key not in self._finer:
                 self._finer[key] = finer_labels(labels, self._hierarchies[name], blank)
+                if len(labels) > MOST_LABELS:
+                    self.unchecked.append(f'Too many labels: of "{name}" only * was compared with others.')
             masks[name] = self._finer[key]
         return masks
 

@@ -34,7 +34,6 @@ from sfumato.microdata.perturbation.numbers import (
 from sfumato.microdata.perturbation.rank_swap import rank_partners
 from sfumato.microdata.perturbation.shift import shifted
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.pseudonyms.formats import shape_of
 from sfumato.microdata.pseudonyms.pseudonyms import Pseudonyms
 from sfumato.microdata.publishing.perturbation import (
     Microaggregate,
@@ -135,28 +134,9 @@ def _hidden(plan: Plan, name: str, operation: Pseudonym, read: Reader, pseudonym
         for text in dict.fromkeys(texts)
         if text is not None and text != STAR and value_of(text, missing) is not None
     }
-    # The letters and digits of a token are random: only its length shows.
-    shapes = map(len if operation.kind == "keyed" else shape_of, hidden.values())
-    _check_shapes(Counter(shapes), plan.minimum_class_size, name)
     figures = {"kind": operation.kind, "domain": operation.domain, "distinct": len(hidden)}
     changed = [text if text is None else hidden.get(text, text) for text in texts]
     return Part(operation.name, {name: changed}, Exact(), figures)
-
-
-def _check_shapes(shapes: Mapping[Any, int], k: int, name: str) -> None:
-    """Refuse pseudonyms of a length or format that fewer than k persons have: it singles them out.
-
-    Raises:
-        DataError: There are some.
-    """
-    rare = [number for number in shapes.values() if number < k]
-    if rare and len(shapes) > 1:
-        raise DataError(
-            f'column "{name}": {sum(rare)} pseudonyms have a length or format that fewer than {k} others have.',
-            "Shorten these identifiers or write all in one format, use pseudonym: keyed, or remove the column.",
-            "pseudonym-shape",
-            column=name,
-        )
 
 
 Drawn = Microaggregate | Noise | RankSwap | Pram | SwapHouseholds
