@@ -123,13 +123,20 @@ def release_check(
     return replace(checked, **attacker.broken(found, judge)) if found else checked
 
 
-def refuse_columns(checked: ReleaseCheck) -> None:
-    """Stop a release of which a column is not what it must be.
+def refuse(checked: ReleaseCheck, plan: Plan) -> None:
+    """Stop a release that the check speaks against; with `on_inference: warn` guarantees may be broken.
 
     Raises:
-        DataError: Its values as they were read are the reason.
-        InternalError: They are not.
+        DataError: The values of a column as they were read are not what they must be.
+        InternalError: A column is not what the plan says.
+        UnattainableError: Guarantees do not hold for an attacker who reads columns against each other.
     """
+    _refuse_columns(checked)
+    if plan.on_inference == "refuse":
+        _refuse_inference(checked, plan)
+
+
+def _refuse_columns(checked: ReleaseCheck) -> None:
     for promise in checked.columns:
         if not promise.holds and promise.model == ONE_SPELLING:
             raise DataError(
@@ -149,12 +156,7 @@ def refuse_columns(checked: ReleaseCheck) -> None:
         raise InternalError("a published column is not what the plan says.", code="columns")
 
 
-def refuse_inference(checked: ReleaseCheck, plan: Plan) -> None:
-    """Stop a release whose guarantees do not hold for an attacker who reads its columns against each other.
-
-    Raises:
-        UnattainableError: Some do not.
-    """
+def _refuse_inference(checked: ReleaseCheck, plan: Plan) -> None:
     if checked.broken:
         further = (name for entry in checked.inferences for name in entry.columns if name not in plan.quasi_identifiers)
         raise UnattainableError(
