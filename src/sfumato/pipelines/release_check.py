@@ -113,7 +113,7 @@ def release_check(
         )
 
     checked = ReleaseCheck(
-        columns=tuple(column_promises(published, plan, count_by)), unplanned=unplanned(published, plan)
+        columns=tuple(column_promises(published, plan, count_by)), unplanned=unplanned(published.columns, plan)
     )
     attacker = _Attacker(published, plan, rows, count_by, persons)
     if not attacker.further:

@@ -29,9 +29,9 @@ def own_columns(plan: RequestedPlan) -> set[str | None]:
     return {plan.output.class_column, *(name for pair in plan.bound_columns.values() for name in pair)}
 
 
-def unplanned(engine: Engine, plan: Plan) -> tuple[str, ...]:
+def unplanned(columns: Sequence[str], plan: Plan) -> tuple[str, ...]:
     """Columns that no plan knows: nobody has judged what they tell."""
-    further = [name for name in engine.columns if name not in plan.columns and name not in own_columns(plan)]
+    further = [name for name in columns if name not in plan.columns and name not in own_columns(plan)]
     return tuple(f'The column "{name}" is not in the plan: nobody has judged what it tells.' for name in further)
 
 
