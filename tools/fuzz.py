@@ -21,7 +21,7 @@ from sfumato.delimited.dialect import Dialect
 from sfumato.delimited.header import read_head
 from sfumato.delimited.lines import read_lines
 from sfumato.errors import SfumatoError
-from sfumato.hierarchies.file import HierarchyFile
+from sfumato.hierarchies.builders import hierarchy_file
 from sfumato.hierarchies.moments import read_moments, readable
 from sfumato.microdata.plan.read import read_plan
 from sfumato.tables.plan.plan import read_table_plan
@@ -116,7 +116,7 @@ def read_hierarchy(content: bytes, folder: Path) -> None:
     """A hierarchy in a file."""
     path = folder / "ladder.csv"
     path.write_bytes(content)
-    _answer_or_refuse(lambda: HierarchyFile(str(path)).bind(["70173", "70174", "", "x"]))
+    _answer_or_refuse(lambda: hierarchy_file(path).bind(["70173", "70174", "", "x"]))
 
 
 def read_dates(content: bytes, folder: Path) -> None:  # noqa: ARG001

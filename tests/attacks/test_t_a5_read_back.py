@@ -1,6 +1,7 @@
 """A release is refused where a further column tells what a generalized quasi-identifier hides."""
 
 import random
+from functools import partial
 
 import polars as pl
 import pytest
@@ -8,6 +9,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import UnattainableError
 from sfumato.microdata.release_check.finer_labels import finer_labels
+from sfumato.pipelines.apply import apply
 from sfumato.report.release.report import text
 
 pytestmark = pytest.mark.usefixtures("no_remedies")
@@ -181,3 +183,27 @@ def test_persons_are_counted_where_the_plan_names_them() -> None:
 )
 def test_labels_are_understood(label, finer, other) -> None:
     assert finer_labels([label, finer, other])[0].tolist() == [False, True, label == "*"]
+
+
+def test_what_was_not_looked_at_is_named(monkeypatch) -> None:
+    """Of many rows no pairs of further columns are read, of many labels only `*`: the findings say so."""
+    monkeypatch.setattr("sfumato.pipelines.release_check.MOST_AT_ONCE", 10)
+    monkeypatch.setattr("sfumato.pipelines.release_check.MOST_LABELS", 3)
+    unchecked = sf.anonymize(crashes(), plan(on_inference="warn")).report.details["release_check"]["unchecked"]
+    assert any('"opened" and "injury" tell together' in sentence for sentence in unchecked)
+    assert any('"age"' in sentence for sentence in unchecked)
+
+
+@pytest.mark.parametrize("on_inference", ["refuse", "warn"])
+def test_a_recoding_applied_to_rows_whose_columns_tell_is_checked_alike(tmp_path, on_inference) -> None:
+    draw = random.Random(6)
+    answers = pl.Series("opened", [draw.choice(("yes", "no", "unavailable")) for _ in range(ROWS)])
+    out = sf.anonymize(crashes().with_columns(answers), plan(on_inference=on_inference)).save(tmp_path / "release")
+    crashes().write_csv(tmp_path / "later.csv")
+    run = partial(apply, out / "recoding.json", tmp_path / "later.csv", tmp_path / "applied")
+    if on_inference == "warn":
+        assert 'An attacker infers "airbag" from "opened".' in run().text()
+        return
+    with pytest.raises(UnattainableError) as refused:
+        run()
+    assert refused.value.code == "unattainable.inference" and not (tmp_path / "applied").exists()

@@ -135,6 +135,16 @@ def test_a_pseudonym_whose_shape_stands_for_fewer_than_k_is_refused(tmp_path, ki
     assert odd not in str(refused.value)
 
 
+@pytest.mark.parametrize("kind", ["keyed", "format"])
+def test_a_missing_identifier_is_no_pseudonym_of_a_shape_of_its_own(kind) -> None:
+    rows = people().with_columns(name=pl.Series(["?", *(f"AB{place:07}" for place in range(59))])).drop("id")
+    asked = plan()
+    further = {name: {"role": "insensitive"} for name in ("income", "vote", "seen")}
+    name = {"role": "identifier", "publish": {"pseudonym": kind}}
+    asked |= {"columns": {"sex": asked["columns"]["sex"], **further, "name": name}, "data": {"missing": ["?"]}}
+    assert sf.anonymize(rows, asked).report.holds
+
+
 # A year later
 
 

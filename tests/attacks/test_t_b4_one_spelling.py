@@ -69,7 +69,7 @@ def test_class_numbers_tell_nothing_but_the_class() -> None:
 
 
 def test_a_pseudonym_of_a_length_of_its_own_is_found() -> None:
-    """One of 103 letters among those of 52 is found again wherever its person appears."""
+    """One of 180 letters among those of 103 is found again wherever its person appears."""
     asked = read_plan(plan())
     keyed = sf.Plan(
         *asked.privacy,
@@ -78,6 +78,6 @@ def test_a_pseudonym_of_a_length_of_its_own_is_found() -> None:
             "name": ColumnPlan("identifier", publish=PublishPlan(pseudonym=Pseudonym("keyed"))),
         },
     )
-    names = [("b" * 103 if row == 7 else "a" * 52) for row in range(ROWS)]
+    names = [("b" * 180 if row == 7 else "a" * 103) for row in range(ROWS)]
     verdict = sf.verify(rows().with_columns(pl.lit("20-24").alias("age"), name=pl.Series(names)), keyed)
     assert [promise.model for promise in verdict.promises if not promise.holds] == ["shapes of pseudonyms"]

@@ -153,6 +153,7 @@ def dividing(kind: str) -> dict:
         "privacy": [{"model": "k-anonymity", "k": 90}, {"model": "l-diversity", "l": 2, "column": "ill"}],
         "method": {"name": "mondrian", "mode": "relaxed", "bounds": "own"},
         "output": {"class_column": "class", "order": "keep"},
+        "on_inference": "warn",
     }
 
 

@@ -4,6 +4,7 @@ import pkgutil
 from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from pathlib import Path
 from threading import RLock
 from time import process_time
 from types import FunctionType, ModuleType, SimpleNamespace
@@ -327,6 +328,12 @@ def number_texts() -> None:
         assert repeated(column, texts, np.arange(len(texts), dtype=np.int32)) is not None
 
 
+def count_lines(folder: Path) -> None:
+    """The lines of a text file, in one that is read for a release."""
+    frame(60, 1).write_csv(folder / "rows.csv")
+    anonymize(folder / "rows.csv", {"version": 1, "columns": COLUMNS, "privacy": [K], "method": OPTIMAL})
+
+
 def run_out_of_time(rows: pl.DataFrame) -> None:
     """A search whose time is over before it begins."""
     method = OPTIMAL | {"time_limit": 1e-9}
@@ -339,7 +346,7 @@ def attack_rows(rows: pl.DataFrame, control: pl.DataFrame) -> None:
     attack(published, rows, control=control, quasi_identifiers=["c0", "c1"], sensitive=["ill"], attempts=5)
 
 
-def test_every_compiled_function_does_what_its_source_says(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_compiled_function_does_what_its_source_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("sfumato.microdata.counts.grouping.LEAST_IN_RUNS", 1)
     monkeypatch.setattr("sfumato.engines.frames.arrow_texts.MANY_ROWS", 0)
     monkeypatch.setattr("sfumato.microdata.perturbation.microaggregation.KICKS", 20)
@@ -366,6 +373,7 @@ def test_every_compiled_function_does_what_its_source_says(monkeypatch: pytest.M
         anonymize(rows, {"version": 1} | plan | {"method": plan["method"] | {"time_limit": 9e9}})
     checks.calls.clear()
     run_out_of_time(frame(60, 1))
+    count_lines(tmp_path)
     walk_features()
     checks.calls.clear()
     move_records()

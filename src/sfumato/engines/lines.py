@@ -17,7 +17,7 @@ from sfumato.errors import DataError
 
 # Encodings in which every byte of a separator, quote or line break is one, so that files are counted as they are.
 _BYTEWISE = ("utf-8", "iso8859-1")
-_PIECE = 1 << 20
+_PIECE = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)

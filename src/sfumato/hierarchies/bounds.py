@@ -26,7 +26,7 @@ def bounds_of(label: str | None) -> Bounds:
     """
     if label is None:
         return NOTHING
-    low, high = _bounds_of(label)
+    low, high = ends_of(label)
     return _exactly(low), _exactly(high)
 
 
@@ -36,10 +36,10 @@ def _exactly(end: str | None) -> float | None:
     return number if number is None or isinf(number) or Decimal(end or 0) == exact(number) else None
 
 
-def _bounds_of(label: str) -> tuple[str | None, str | None]:
+def ends_of(label: str) -> tuple[str | None, str | None]:
     """The ends of a label as they are written.
 
-    >>> _bounds_of("36-40"), _bounds_of("<20"), _bounds_of("*")
+    >>> ends_of("36-40"), ends_of("<20"), ends_of("*")
     (('36', '40'), (None, '20'), (None, None))
     """
     for pattern in (_RANGE, _INTERVAL, _CLASS_RANGE):

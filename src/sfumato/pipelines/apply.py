@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,7 @@ from sfumato.microdata.verdict import Verdict, judge_plan
 from sfumato.pipelines.previous.folders import opened_release
 from sfumato.pipelines.previous.repeated_draws import with_repeated_draws
 from sfumato.pipelines.pseudonyms.keys import keys_of
+from sfumato.pipelines.release_check import refuse, release_check
 from sfumato.pipelines.stages.counting import (
     check_columns,
     check_texts,
@@ -203,16 +205,18 @@ def _written(
         members = published_persons(plan, published)
         columns, separator = published.columns, separator_of(published, plan.data.separator)
         differences = _differences(plan, published) if earlier.released else (0, 0)
+        weights = weights_by_label(table, recoding)
+        judging = partial(judge_plan, plan=plan, reference=table.whole)
+        verdict = judging(typed(recounted, plan)[0], persons=earlier.persons, members=members, weights=weights)
+        if not verdict.rows:
+            raise PromiseError("no row is left.", "Make a new release for these rows.", "reapply")
+        if not verdict.holds:
+            raise PromiseError("the new rows do not keep the promises.", "Make a new release for them.", "reapply")
+        checked = release_check(published, plan, recounted, lambda rows, known: judging(rows, members=known))
+        refuse(checked, plan)
     if plan.output.quotes_formulas:
         quote_formulas(target, columns, separator)
-    weights = weights_by_label(table, recoding)
-    counted = typed(recounted, plan)[0]
-    verdict = judge_plan(counted, plan, table.whole, earlier.persons, members=members, weights=weights)
-    if not verdict.rows:
-        raise PromiseError("no row is left.", "Make a new release for these rows.", "reapply")
-    if not verdict.holds:
-        raise PromiseError("the new rows do not keep the promises.", "Make a new release for them.", "reapply")
-    return verdict, differences
+    return replace(verdict, faults=(*verdict.faults, *checked.faults)), differences
 
 
 def _differences(plan: Plan, published: PublishedRows) -> tuple[int, int]:

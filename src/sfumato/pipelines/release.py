@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from sfumato.dataclass import dataclass
-from sfumato.engines.engine import Engine, PublishedRows, Reading
+from sfumato.engines.engine import Engine, PublishedRows
 from sfumato.engines.opening import EngineName, open_engine
 from sfumato.engines.written.bounds import with_bounds
 from sfumato.errors import InternalError
@@ -31,7 +31,7 @@ from sfumato.microdata.recoding.prediction import Prediction, predict
 from sfumato.microdata.recoding.recoding import Handling
 from sfumato.microdata.verdict import Verdict, judge_plan
 from sfumato.pipelines.pseudonyms.keys import check_single, drawn_key, keys_of
-from sfumato.pipelines.release_check import refuse_columns, refuse_inference, release_check
+from sfumato.pipelines.release_check import refuse, release_check
 from sfumato.pipelines.release_folder import Progress, Release
 from sfumato.pipelines.stages.coding import sensitive_shares
 from sfumato.pipelines.stages.counting import (
@@ -310,11 +310,9 @@ class _Run:
                 self.plan,
                 rows,
                 lambda counted, members: judge_plan(counted, self.plan, draft.promise_table.whole, members=members),
-                lambda columns: self.shared.count(published, columns, Reading()),
+                self.shared,
             )
-        refuse_columns(checked)
-        if self.plan.on_inference == "refuse":
-            refuse_inference(checked, self.plan)
+        refuse(checked, self.plan)
         return checked.figures
 
     def _further_verdicts(self, published: PublishedRows) -> dict[str, Any]:

@@ -7,7 +7,6 @@ them, and every guarantee is judged on these, too.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,12 +19,12 @@ from sfumato.microdata.counts.frequencies import TextCounts, typed
 from sfumato.microdata.counts.parts import counted_by
 from sfumato.microdata.counts.persons import PersonCount, all_persons
 from sfumato.microdata.plan.methods import CellSuppression
-from sfumato.microdata.plan.model import Plan, located
-from sfumato.microdata.release_check.finer_labels import finer_labels
+from sfumato.microdata.plan.model import Plan, hierarchy_of
+from sfumato.microdata.release_check.finer_labels import MOST_LABELS, finer_labels
 from sfumato.microdata.release_check.read_back import Inference, ReadBack, mixed_columns, read_back
 from sfumato.microdata.verdict import Promise, Verdict
 from sfumato.pipelines.stages.column_checks import ONE_SPELLING, SHAPES, CountBy, column_promises, unplanned
-from sfumato.pipelines.stages.shared_counts import MOST_AT_ONCE, MOST_COLUMNS, other_columns
+from sfumato.pipelines.stages.shared_counts import MOST_AT_ONCE, MOST_COLUMNS, SharedCounts, other_columns
 
 # Judges rows as a reader reads them, with the persons behind them where these are counted.
 Judge = Callable[[TextCounts, "Members | None"], Verdict]
@@ -95,7 +94,7 @@ def release_check(
     plan: Plan,
     rows: TextCounts,
     judge: Judge,
-    count: CountBy | None = None,
+    shared: SharedCounts | None = None,
     persons: bool = True,
 ) -> ReleaseCheck:
     """Check published rows by themselves.
@@ -103,36 +102,41 @@ def release_check(
     Args:
         rows: The rows as they were written, counted by the quasi-identifiers and the columns of guarantees.
         judge: Judges the guarantees on rows as an attacker reads them.
-        count: Counts the rows by some columns; the engine itself by default.
+        shared: What of the rows was counted before.
         persons: Whether the persons of the rows are at hand, where the plan counts persons.
     """
-    afresh = count or (lambda columns: published.count(columns, Reading()))
-
-    @lru_cache(2)
-    def kept(columns: tuple[str, ...]) -> TextCounts:
-        return afresh(columns)
+    counts = shared or SharedCounts(plan, published)
 
     def count_by(columns: Sequence[str]) -> TextCounts:
-        return counted_by(rows, columns) if {*columns} <= {*rows.columns} else kept((*columns,))
+        return (
+            counted_by(rows, columns) if {*columns} <= {*rows.columns} else counts.count(published, columns, Reading())
+        )
 
     checked = ReleaseCheck(
-        columns=tuple(column_promises(published, plan, count_by)), unplanned=unplanned(published, plan)
+        columns=tuple(column_promises(published, plan, count_by)), unplanned=unplanned(published.columns, plan)
     )
     attacker = _Attacker(published, plan, rows, count_by, persons)
-    if not attacker.further or not mixed_columns(attacker.finer(rows)):
+    if not attacker.further:
         return checked
-    found = attacker.inferring()
-    checked = replace(checked, unchecked=tuple(attacker.unchecked))
+    found = attacker.inferring() if mixed_columns(attacker.finer(rows)) else ()
+    checked = replace(checked, unchecked=tuple(dict.fromkeys(attacker.unchecked)))
     return replace(checked, **attacker.broken(found, judge)) if found else checked
 
 
-def refuse_columns(checked: ReleaseCheck) -> None:
-    """Stop a release of which a column is not what it must be.
+def refuse(checked: ReleaseCheck, plan: Plan) -> None:
+    """Stop a release that the check speaks against; with `on_inference: warn` guarantees may be broken.
 
     Raises:
-        DataError: Its values as they were read are the reason.
-        InternalError: They are not.
+        DataError: The values of a column as they were read are not what they must be.
+        InternalError: A column is not what the plan says.
+        UnattainableError: Guarantees do not hold for an attacker who reads columns against each other.
     """
+    _refuse_columns(checked)
+    if plan.on_inference == "refuse":
+        _refuse_inference(checked, plan)
+
+
+def _refuse_columns(checked: ReleaseCheck) -> None:
     for promise in checked.columns:
         if not promise.holds and promise.model == ONE_SPELLING:
             raise DataError(
@@ -144,20 +148,15 @@ def refuse_columns(checked: ReleaseCheck) -> None:
         if not promise.holds and promise.model == SHAPES:
             raise DataError(
                 f'column "{promise.column}": fewer than {promise.asked:g} pseudonyms have the same length and form.',
-                "Remove the column (role: identifier), or make its values alike.",
-                "shapes",
+                "Shorten these identifiers or write all in one format, use pseudonym: keyed, or remove the column.",
+                "pseudonym-shape",
                 column=promise.column,
             )
     if checked.unplanned or not all(promise.holds for promise in checked.columns):
         raise InternalError("a published column is not what the plan says.", code="columns")
 
 
-def refuse_inference(checked: ReleaseCheck, plan: Plan) -> None:
-    """Stop a release whose guarantees do not hold for an attacker who reads its columns against each other.
-
-    Raises:
-        UnattainableError: Some do not.
-    """
+def _refuse_inference(checked: ReleaseCheck, plan: Plan) -> None:
     if checked.broken:
         further = (name for entry in checked.inferences for name in entry.columns if name not in plan.quasi_identifiers)
         raise UnattainableError(
@@ -182,7 +181,7 @@ class _Attacker:
         named = plan.person if plan.publishes_keys else PERSON
         self.person = named if persons and plan.person is not None else None
         self.unchecked: list[str] = []
-        self._hierarchies = {name: located(plan).columns[name].hierarchy for name in self.known}
+        self._hierarchies = {name: hierarchy_of(plan, name) for name in self.known}
         self._finer: dict[tuple[str, tuple[str | None, ...]], Any] = {}
 
     def inferring(self) -> tuple[str, ...]:
@@ -199,6 +198,10 @@ class _Attacker:
                 )
                 break
             found += self._names(self._read_back((*self.known, name), (name,)))
+        if len(self.further) > 1:
+            self.unchecked.append(
+                f"Too many rows or columns: what two of {_quoted(self.further)} tell together was not checked."
+            )
         return tuple(dict.fromkeys(found))
 
     def broken(self, further: Sequence[str], judge: Judge) -> dict[str, Any]:
@@ -250,6 +253,8 @@ class _Attacker:
             key = (name, labels)
             if key not in self._finer:
                 self._finer[key] = finer_labels(labels, self._hierarchies[name], blank)
+                if len(labels) > MOST_LABELS:
+                    self.unchecked.append(f'Too many labels: of "{name}" only * was compared with others.')
             masks[name] = self._finer[key]
         return masks
 

@@ -36,6 +36,7 @@ DETAILS = (
     "counts_persons",
     "persons_uncounted",
     "shared_identifiers",
+    "rare_values",
     "few_values_left",
     "missing_codes",
     "coded_columns",

@@ -213,6 +213,10 @@ MORE: dict[str, Schema] = {
         _object({"column": TEXT, "rows": COUNT, "looked_at": COUNT}),
         "removed columns whose values several rows share, which promises count each: rows that do, of those looked at",
     ),
+    "rare_values": _list(
+        _object({"column": TEXT}, {"labels": COUNT, "fewer_than": COUNT, "means": COUNT}),
+        "columns whose labels name exact values that fewer rows (or persons) have, or whose means nearly reveal one",
+    ),
     "levels_allowed": _object(
         {"columns": _map(_list(COUNT), "the finest and the coarsest level"), "combinations": COUNT},
         about="where the plan limits levels (min_level, max_level): what proved_optimal and alternatives are about",

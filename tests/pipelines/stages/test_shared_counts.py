@@ -92,4 +92,4 @@ def test_unknown_numbers_of_rows_are_not_few(rows: pl.DataFrame) -> None:
     shared = SharedCounts(plan, engine)
     shared.rows = None
     assert shared.count(engine, ("sex",), Reading()).columns == ("sex",)
-    assert not shared._whole
+    assert [names for _, _, names in shared._kept] == [("sex",)]

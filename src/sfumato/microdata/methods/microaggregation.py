@@ -14,7 +14,7 @@ from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.methods.class_labels import distinct_classes, distinct_labels, recode_classes
 from sfumato.microdata.methods.result import Progress, Result
 from sfumato.microdata.models.classes import Counts, Floats
-from sfumato.microdata.perturbation.microaggregation import groups_of, information_loss, means_of
+from sfumato.microdata.perturbation.microaggregation import groups_of, information_loss, means_of, revealing_means
 from sfumato.microdata.perturbation.numbers import check_digits, numbers_of, texts_of
 from sfumato.microdata.plan.methods import Microaggregation
 from sfumato.microdata.plan.model import Plan
@@ -44,7 +44,9 @@ def search(plan: Plan, method: Microaggregation, table: FrequencyTable, progress
         progress(1, 1)
     loss = information_loss(values, groups)
     recoding = _recoding(plan, table, combinations, means_of(values, groups), groups)
+    revealing = {name: revealing_means(values[:, at], groups) for at, name in enumerate(table.columns)}
     figures = {"k": k, "groups": int(groups.max()) + 1, "information_loss": loss, "refine": operation.refine}
+    figures["revealing_means"] = {name: count for name, count in revealing.items() if count}
     details = {"microaggregation": figures}
     return Result(recoding, "information-loss", loss, {}, False, 1, 1, details=details)
 

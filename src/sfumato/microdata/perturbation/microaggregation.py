@@ -21,6 +21,8 @@ Places = npt.NDArray[np.int64]
 MOST_TOGETHER, BLOCK = 5_000, 1_000
 # Groups that are looked at for a record, how often all records are, and kicks: more cost more than they gain.
 NEAR, PASSES, KICKS = 16, 1_000, 800
+# The farthest value of a group shows in its mean where the others together are within such a share of its distance.
+REVEALED = 0.2
 # Numbers of so many decimals are added as whole numbers, as long as these are exact.
 MOST_DECIMALS, EXACT_SUM = 6, 2.0**53
 
@@ -60,6 +62,29 @@ def _groups(points: Floats, k: int, refine: bool, block: int | None) -> Places:
         block = len(points) if len(points) <= MOST_TOGETHER else BLOCK
     block = max(block, 3 * k)
     return _together(points, k, refine) if block >= len(points) else groups_in_blocks(points, k, refine, block)
+
+
+def revealing_means(values: Floats, groups: Places) -> int:
+    """Return how many groups have one value that their mean nearly reveals.
+
+    An attacker takes the other values of a group for the nearest mean of another group, and computes the one left.
+
+    >>> revealing_means(np.array([1.0, 2, 3, 4, 5, 500]), np.array([0, 0, 0, 1, 1, 1]))
+    1
+    """
+    sizes = np.bincount(groups)
+    means = np.bincount(groups, weights=values) / np.maximum(sizes, 1)
+    known = np.unique(means[sizes > 0])
+    if len(known) < 2:
+        return 0
+    place = np.searchsorted(known, means)
+    low, high = known[np.maximum(place - 1, 0)], known[np.minimum(place + 1, len(known) - 1)]
+    nearest = np.where((place > 0) & ((means - low <= high - means) | (place == len(known) - 1)), low, high)
+    distances = np.abs(values - nearest[groups])
+    farthest = np.zeros(len(sizes))
+    np.maximum.at(farthest, groups, distances)
+    others = np.bincount(groups, weights=distances) - farthest
+    return int(((others < REVEALED * farthest) & (sizes > 0)).sum())
 
 
 def standardized(values: Floats) -> Floats:

@@ -20,7 +20,7 @@ from sfumato.microdata.counts.tallies import numbers_of as combination_numbers
 from sfumato.microdata.models.classes import Floats, Mask
 from sfumato.microdata.perturbation import household_swap, pram
 from sfumato.microdata.perturbation.draws import normals, uniforms
-from sfumato.microdata.perturbation.microaggregation import groups_of, information_loss, means_of
+from sfumato.microdata.perturbation.microaggregation import groups_of, information_loss, means_of, revealing_means
 from sfumato.microdata.perturbation.noise import with_noise
 from sfumato.microdata.perturbation.numbers import (
     EXACT_WHOLE,
@@ -34,7 +34,6 @@ from sfumato.microdata.perturbation.numbers import (
 from sfumato.microdata.perturbation.rank_swap import rank_partners
 from sfumato.microdata.perturbation.shift import shifted
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.pseudonyms.formats import shape_of
 from sfumato.microdata.pseudonyms.pseudonyms import Pseudonyms
 from sfumato.microdata.publishing.perturbation import (
     Microaggregate,
@@ -135,28 +134,9 @@ def _hidden(plan: Plan, name: str, operation: Pseudonym, read: Reader, pseudonym
         for text in dict.fromkeys(texts)
         if text is not None and text != STAR and value_of(text, missing) is not None
     }
-    # The letters and digits of a token are random: only its length shows.
-    shapes = map(len if operation.kind == "keyed" else shape_of, hidden.values())
-    _check_shapes(Counter(shapes), plan.minimum_class_size, name)
     figures = {"kind": operation.kind, "domain": operation.domain, "distinct": len(hidden)}
     changed = [text if text is None else hidden.get(text, text) for text in texts]
     return Part(operation.name, {name: changed}, Exact(), figures)
-
-
-def _check_shapes(shapes: Mapping[Any, int], k: int, name: str) -> None:
-    """Refuse pseudonyms of a length or format that fewer than k persons have: it singles them out.
-
-    Raises:
-        DataError: There are some.
-    """
-    rare = [number for number in shapes.values() if number < k]
-    if rare and len(shapes) > 1:
-        raise DataError(
-            f'column "{name}": {sum(rare)} pseudonyms have a length or format that fewer than {k} others have.',
-            "Shorten these identifiers or write all in one format, use pseudonym: keyed, or remove the column.",
-            "pseudonym-shape",
-            column=name,
-        )
 
 
 Drawn = Microaggregate | Noise | RankSwap | Pram | SwapHouseholds
@@ -268,6 +248,7 @@ def _microaggregated(
     """Means of groups; rows whose columns are present in too few rows are published as missing."""
     changed = np.full_like(values, np.nan)
     loss, blank, smallest, number, most = 0.0, 0, len(values), 0, 0
+    revealing = dict.fromkeys(names, 0)
     for rows, columns in _present(values):
         if len(rows) < operation.k:
             blank, most = blank + len(rows), max(most, len(rows))
@@ -276,6 +257,8 @@ def _microaggregated(
         groups = groups_of(part, operation.k, operation.refine)
         changed[np.ix_(rows, columns)] = means_of(part, groups)
         loss += information_loss(part, groups) * len(rows)
+        for at, column in enumerate(columns):
+            revealing[names[column]] += revealing_means(part[:, at], groups)
         smallest, number = min(smallest, int(np.bincount(groups).min())), number + int(groups.max()) + 1
     grouped = len(values) - blank
     if blank and not number:
@@ -292,6 +275,7 @@ def _microaggregated(
         "smallest": smallest if number else 0,
         "information_loss": loss / max(grouped, 1),
         "blank_rows": blank,
+        "revealing_means": {name: count for name, count in revealing.items() if count},
     }
     texts = {name: texts_of(changed[:, at], steps[at]) for at, name in enumerate(names)}
     whole = not blank and not np.isnan(values).any()

@@ -431,7 +431,13 @@ AnyPlan = TypeVar("AnyPlan", bound=RequestedPlan)
 def located(plan: AnyPlan) -> AnyPlan:
     """The plan with the files of its hierarchies found from its folder."""
     columns = {
-        name: replace(column, hierarchy=column.hierarchy.located(plan.folder)) if column.hierarchy else column
+        name: replace(column, hierarchy=hierarchy_of(plan, name)) if column.hierarchy else column
         for name, column in plan.columns.items()
     }
     return replace(plan, columns=columns)
+
+
+def hierarchy_of(plan: RequestedPlan, name: str) -> Hierarchy | None:
+    """Return the hierarchy of a column, its file found from the plan's folder."""
+    hierarchy = plan.columns[name].hierarchy
+    return hierarchy.located(plan.folder) if hierarchy else None

@@ -222,3 +222,12 @@ def range_ends(label: str | None) -> tuple[str, str] | None:
         return None
     low, dash, high = label[1:-1].partition(_DASH)
     return (low, high) if dash else None
+
+
+def set_members(label: str | None) -> tuple[str, ...]:
+    """The members of a published set; none where a label is no set.
+
+    >>> set_members("{72021, 72023}"), set_members("72021")
+    (('72021', '72023'), ())
+    """
+    return tuple(label[1:-1].split(", ")) if label and label[0] == "{" and label[-1] == "}" else ()

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sfumato.errors import SfumatoError
 from sfumato.hierarchies.bounds import bounds_of
 from sfumato.hierarchies.ladder import Hierarchy, Ladder
-from sfumato.microdata.recoding.grids import range_ends
+from sfumato.microdata.recoding.grids import range_ends, set_members
 from sfumato.microdata.recoding.recoding import STAR
 
 Text = str | None
@@ -62,7 +62,7 @@ def _in_ranges(labels: Sequence[Text]) -> Mask:
 
 
 def _in_sets(labels: Sequence[Text], places: Mapping[Text, int]) -> Iterator[tuple[int, int]]:
-    sets = {place: {*label[1:-1].split(", ")} for place, label in enumerate(labels) if label and label[0] == "{"}
+    sets = {place: {*members} for place, label in enumerate(labels) if (members := set_members(label))}
     for outer, members in sets.items():
         yield from ((outer, places[member]) for member in members if member in places)
         yield from ((outer, inner) for inner, others in sets.items() if others < members)

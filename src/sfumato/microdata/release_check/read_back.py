@@ -10,9 +10,11 @@ a fine label tells, too: its rows have none of those.
 What quasi-identifiers say of each other is no disclosure: all rows of a class agree in them, and none leaves it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +41,10 @@ LESS_WRONG = 0.6
 CELLS_EACH, MOST_CELLS = 300, 20_000_000
 # More values of two columns are numbered by those that occur.
 FEW_GROUPS = 20_000
+# Keys are looked up where there are at most so many numbers for each.
+MOST_PER_KEY = 16
+# So many cells of the tables are looked at together.
+CELLS_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,17 +116,18 @@ class _Reader:
         self.columns = {name: codes.astype(np.int64) for name, codes in _columns_of(text_counts)}
         self.sizes = {name: len(texts) for name, texts in zip(text_counts.columns, text_counts.values, strict=True)}
         self.coarse = {
-            name: [(place, np.flatnonzero(mask[place])) for place in np.flatnonzero(mask.any(axis=1)).tolist()]
+            name: _coarse(mask, np.bincount(self.columns[name], weights, self.sizes[name]).astype(np.float64))
             for name, mask in finer.items()
         }
         known = [text_counts.columns.index(name) for name in finer]
-        self.owners = numbers_of(text_counts.codes[:, known], [len(text_counts.values[at]) for at in known])[0]
+        self.owners, first = numbers_of(text_counts.codes[:, known], [len(text_counts.values[at]) for at in known])
         self.work, self.total = min(CELLS_EACH * len(weights), MOST_CELLS), float(weights.sum())
         self.unchecked: list[tuple[str, ...]] = []
         self.inferences: list[Inference] = []
         self.labels_read: dict[str, Ints] = {}
-        self._first: dict[tuple[str, ...], Ints] = {}
+        self._first: dict[tuple[str, ...], Ints] = {(): first}
         self._known: dict[str, Ints] = {}
+        self._shares: dict[tuple[str, str, int], float] = {}
 
     def read(self, name: str, sources: Sequence[tuple[str, ...]]) -> None:
         """Read a quasi-identifier back from some sources; pairs of a column that tells it by itself add nothing."""
@@ -130,7 +137,8 @@ class _Reader:
         for source in sources:
             if len(source) > 1 and (self._sparse(source) or any((column,) in alone for column in source)):
                 continue
-            labels = self._labels(name, source, trials)
+            if (labels := self._labels(name, source, trials)) is None:
+                continue
             fresh = (labels >= 0) & (read < 0)
             if fresh.any():
                 fresh &= labels != self._usual(name)
@@ -159,71 +167,75 @@ class _Reader:
         for other in self.finer:
             if other != name:
                 labels = self._labels(name, (other,), 1)
-                usual = np.where(labels >= 0, labels, usual)
+                usual = usual if labels is None else np.where(labels >= 0, labels, usual)
         self._known[name] = usual
         return usual
 
-    def _labels(self, name: str, source: tuple[str, ...], trials: int) -> Ints:
-        """For each combination the label that a source says, or -1."""
+    def _labels(self, name: str, source: tuple[str, ...], trials: int) -> Ints | None:
+        """For each combination the label that a source says, or -1; None where it says nothing."""
         groups, size = self._groups(source)
-        labels, width = self.columns[name], self.sizes[name]
-        cells = size * width
-        work = size * (width + sum(len(inner) for _, inner in self.coarse[name]))
+        labels, width, coarse = self.columns[name], self.sizes[name], self.coarse[name]
+        work = size * (width + len(coarse.inner))
         if work > self.work:
             self.unchecked.append((name, *source))
-            return np.full(len(groups), -1, np.int64)
+            return None
         self.work -= work
-        counted: Floats = np.bincount(groups * width + labels, self.weights, cells).astype(np.float64)
-        rows = counted.reshape(size, width)
-        rules: Ints | None = None
-        classes: Floats | None = None
-        for coarse, inner in self.coarse[name]:
-            evidence = _Evidence(rows[:, inner], self.k, trials, len(source))
-            asked = np.flatnonzero((rows[:, coarse] > 0) & evidence.right) if evidence.may_rule else ()
-            if len(asked):
-                classes = (
-                    self._classes(source, groups, labels, width, cells).reshape(size, width)
-                    if classes is None
-                    else classes
-                )
-                rules = np.full((size, width), -1, np.int64) if rules is None else rules
-                rules[asked, coarse] = np.where(
-                    evidence.rules(classes[:, inner], self._by_parts(name, source, inner))[asked],
-                    inner[evidence.place[asked]],
-                    -1,
-                )
+        rows = self._table(groups, size, name, self.weights)
+        classes = cache(partial(self._classes, source, groups, size, name))
+        rules: dict[int, Ints] = {}
+        for part in coarse.parts(size):
+            evidence = _Evidence(rows, part, self.k, trials, len(source))
+            for at in evidence.ruled:
+                place = int(part.labels[at])
+                rules[place] = evidence.rules(at, classes, partial(self._by_parts, name, source, place))
             if len(source) == 1 and source[0] not in self.finer:
-                apart = self._apart(name, source[0], coarse, rows)
-                if apart.any():
-                    rules = np.full((size, width), -1, np.int64) if rules is None else rules
-                    rules[apart & (rules[:, coarse] < 0), coarse] = width + coarse
-        return np.full(len(groups), -1, np.int64) if rules is None else rules[groups, labels]
+                for at, apart in self._apart(name, source[0], part.labels, evidence):
+                    place = int(part.labels[at])
+                    others = rules.get(place, np.full(size, -1, np.int64))
+                    rules[place] = np.where(apart & (others < 0), width + place, others)
+        rules = {place: found for place, found in rules.items() if (found >= 0).any()}
+        if not rules:
+            return None
+        found = np.full((width, size), -1, np.int64)
+        found[[*rules]] = [*rules.values()]
+        told: Ints = found[labels, groups]
+        return told
 
-    def _by_parts(self, name: str, source: tuple[str, ...], inner: Ints) -> float:
+    def _table(self, groups: Ints, size: int, name: str, weights: Floats | None = None) -> Floats:
+        """How much each label of a quasi-identifier (row) occurs with each of some groups (columns)."""
+        width = self.sizes[name]
+        cells = np.bincount(self.columns[name] * size + groups, weights, width * size)
+        return cells.astype(np.float64, copy=False).reshape(width, size)
+
+    def _by_parts(self, name: str, source: tuple[str, ...], coarse: int) -> float:
         """The share of finer labels that one column of a pair predicts by itself; 0 for a single column."""
-        shares, width = [0.0], self.sizes[name]
         for part in source if len(source) > 1 else ():
-            cells = self.sizes[part] * width
-            rows = np.bincount(self.columns[part] * width + self.columns[name], self.weights, cells)
-            hits, guesses = _hits(rows.astype(np.float64).reshape(-1, width)[:, inner])
-            shares.append(hits / max(guesses, 1.0))
-        return max(shares)
+            if (part, name, coarse) not in self._shares:
+                rows = self._table(self.columns[part], self.sizes[part], name, self.weights)
+                hits, guesses = _hits(rows[self.finer[name][coarse]])
+                self._shares[part, name, coarse] = hits / max(guesses, 1.0)
+        return max((self._shares[part, name, coarse] for part in source), default=0.0) if len(source) > 1 else 0.0
 
-    def _apart(self, name: str, source: str, coarse: int, rows: Floats) -> Mask:
+    def _apart(self, name: str, source: str, coarse: Ints, evidence: "_Evidence") -> Iterator[tuple[int, Mask]]:
         """Which values of a column never stand with any of the finer labels, though many of their rows should.
 
         Their rows have none of these labels then. What another quasi-identifier explains is not counted: where it has
         the same label, as many rows of a value should have a fine label as of the others.
         """
-        inner = self.finer[name][coarse]
-        fine, hidden = rows[:, inner].sum(axis=1), rows[:, coarse]
-        expected = (fine + hidden) * fine.sum() / max(fine.sum() + hidden.sum(), 1)
-        others = [other for other in self.finer if other != name]
-        while (apart := (hidden > 0) & (expected >= EXPECTED) & (fine <= (1 - RIGHT) * expected)).any() and others:
-            by_other = self._expected(self.columns[name], inner, coarse, source, others.pop())
-            expected = np.minimum(expected, by_other)
-        found: Mask = apart
-        return found
+        fine, hidden = evidence.total, evidence.hidden
+        shown = fine.sum(axis=1, keepdims=True)
+        expected = (fine + hidden) * shown / np.maximum(shown + hidden.sum(axis=1, keepdims=True), 1)
+        for at in np.flatnonzero(_is_apart(fine, hidden, expected).any(axis=1)).tolist():
+            place, rest = int(coarse[at]), expected[at]
+            for other in reversed([other for other in self.finer if other != name]):
+                if not (apart := _is_apart(fine[at], hidden[at], rest)).any():
+                    break
+                rest = np.minimum(
+                    rest, self._expected(self.columns[name], self.finer[name][place], place, source, other)
+                )
+            apart = _is_apart(fine[at], hidden[at], rest)
+            if apart.any():
+                yield at, apart
 
     def _expected(self, labels: Ints, inner: Mask, coarse: int, source: str, other: str) -> Floats:
         """For each value of a column how many of its rows would have a fine label, by another column alone."""
@@ -236,14 +248,16 @@ class _Reader:
         rows = np.bincount(values, self.weights[either] * share[groups[either]], self.sizes[source])
         return rows.astype(np.float64)
 
-    def _classes(self, source: tuple[str, ...], groups: Ints, labels: Ints, width: int, cells: int) -> Floats:
+    def _classes(self, source: tuple[str, ...], groups: Ints, size: int, name: str) -> Floats:
         """For each value of a source and label the classes that show both: their rows have one label together."""
-        further = tuple(name for name in source if name not in self.finer)
+        further = tuple(column for column in source if column not in self.finer)
         if further not in self._first:
-            values, size = self._groups(further)
-            self._first[further] = np.unique(self.owners * size + values, return_index=True)[1]
+            values, many = self._groups(further)
+            self._first[further] = _firsts(self.owners * many + values)
         first = self._first[further]
-        return np.bincount(groups[first] * width + labels[first], minlength=cells).astype(np.float64)
+        width = self.sizes[name]
+        cells = np.bincount(self.columns[name][first] * size + groups[first], minlength=width * size)
+        return cells.astype(np.float64).reshape(width, size)
 
     def _groups(self, source: tuple[str, ...]) -> tuple[Ints, int]:
         """A number for each value of a column, or of several together, and how many there are."""
@@ -260,70 +274,152 @@ def _columns_of(text_counts: TextCounts) -> Iterator[tuple[str, npt.NDArray[np.i
     yield from zip(text_counts.columns, text_counts.codes.T, strict=True)
 
 
+@dataclass(frozen=True, slots=True)
+class _Coarse:
+    """Labels of a quasi-identifier that contain finer ones.
+
+    Attributes:
+        inner: The finer labels of each of them, one after the other; ends: where those of each end.
+        usual: The share of the most frequent one.
+    """
+
+    labels: Ints
+    inner: Ints
+    ends: Ints
+    usual: Floats
+
+    @property
+    def starts(self) -> Ints:
+        """Where the finer labels of each begin."""
+        return np.append(0, self.ends[:-1])
+
+    def of(self, at: int) -> Ints:
+        """The finer labels of one of them."""
+        return self.inner[self.ends[at - 1] if at else 0 : self.ends[at]]
+
+    def parts(self, size: int) -> Iterator["_Coarse"]:
+        """The same, as many labels together as tables with so many values may be looked at."""
+        if size * len(self.inner) <= CELLS_AT_ONCE:
+            yield self
+            return
+        for at in range(len(self.labels)):
+            inner = self.of(at)
+            yield _Coarse(self.labels[at : at + 1], inner, np.array([len(inner)]), self.usual[at : at + 1])
+
+
+def _coarse(mask: Mask, rows: Floats) -> _Coarse:
+    """The labels that contain others.
+
+    Args:
+        mask: For each label (row) which others are finer; rows: how much each occurs.
+    """
+    labels = np.flatnonzero(mask.any(axis=1))
+    found = mask[labels] * rows
+    usual = found.max(axis=1, initial=0) / np.maximum(found.sum(axis=1), 1)
+    return _Coarse(labels, np.nonzero(mask[labels])[1], np.cumsum(mask[labels].sum(axis=1)), usual)
+
+
 class _Evidence:
     """What rows say for the rules of a source: each value of it has one finer label.
 
     Rows of a class have their label together, so that classes are what agrees by chance or not.
 
     Attributes:
-        may_rule: Whether rules may be found at all, by the rows alone; right: for which values they would be right.
+        total: For each coarse label (row) and value of the source (column) the rows with finer labels.
+        hidden: Those with the coarse label.
+        right: Whether one finer label is right for nearly all of its rows.
+        ruled: Coarse labels for which there may be rules, by the rows alone.
     """
 
-    def __init__(self, rows: Floats, k: int, trials: int, columns: int) -> None:
-        self.rows, self.k, self.trials, self.columns = rows, k, trials, columns
-        self.total, self.most = rows.sum(axis=1), rows.max(axis=1, initial=0)
-        self.right: Mask = (self.total > 0) & (self.most >= RIGHT * self.total)
+    def __init__(self, rows: Floats, coarse: _Coarse, k: int, trials: int, columns: int) -> None:
+        self.rows, self.coarse, self.k, self.trials, self.columns = rows, coarse, k, trials, columns
+        inner, starts = rows[coarse.inner], coarse.starts
+        self.total, most = np.add.reduceat(inner, starts, axis=0), np.maximum.reduceat(inner, starts, axis=0)
+        self.hidden = rows[coarse.labels]
+        self.right: Mask = (self.total > 0) & (most >= RIGHT * self.total)
         several = self.total >= 2
-        whole = self.most[several].sum() >= RIGHT * max(self.total[several].sum(), self.k)
-        self.may_rule = bool(whole or (columns == 1 and (self.right & (self.total >= k)).any()))
+        guesses, hits = (self.total * several).sum(axis=1), (most * several).sum(axis=1)
+        # As many hits as if no row were left out: with fewer the source as a whole predicts nothing.
+        whole = (hits >= RIGHT * np.maximum(guesses, k)) & _is_better(hits, guesses, coarse.usual)
+        if columns == 1:
+            whole |= (self.right & (self.total >= k)).any(axis=1)
+        asked = whole & (self.right & (self.hidden > 0)).any(axis=1)
+        self.ruled: list[int] = np.flatnonzero(asked).tolist()
 
-    @property
-    def place(self) -> Ints:
-        most: Ints = self.rows.argmax(axis=1)
-        return most
-
-    def rules(self, classes: Floats, by_parts: float) -> Mask:
-        """For which values of the source the label is inferred that most of their rows have.
+    def rules(self, at: int, classes: Callable[[], Floats], by_parts: Callable[[], float]) -> Ints:
+        """For each value of the source the label that is inferred where it has a coarse one, or -1.
 
         Args:
+            at: The place of the coarse label.
             classes: The classes that show each value with each label.
             by_parts: The share of labels that one of two columns predicts without the other.
         """
-        shares = self.rows.sum(axis=0) / self.rows.sum()
-        if self._predicts(classes, max(float(shares.max()), by_parts)):
-            return self.right
-        if self.columns > 1:
-            return np.zeros(len(self.total), bool)
-        usual, tried = shares[self.place], self.total >= self.k
-        surprise = _surprise(classes[np.arange(len(classes)), self.place], classes.sum(axis=1), usual)
-        enough = np.log(max(int(tried.sum()), 1) * self.trials / CHANCE)
-        found: Mask = self.right & tried & (usual <= USUAL) & (surprise >= enough)
-        return found
+        inner = self.coarse.of(at)
+        rows, right = self.rows[inner], self.right[at]
+        shares, place = rows.sum(axis=1) / rows.sum(), rows.argmax(axis=0)
+        usual_alone = float(self.coarse.usual[at])
+        if not self._predicts((lambda: rows, lambda: classes()[inner]), lambda: max(usual_alone, by_parts())):
+            if self.columns > 1:
+                right = np.zeros(len(right), bool)
+            else:
+                of_values, usual, tried = classes()[inner], shares[place], self.total[at] >= self.k
+                agreeing = of_values[place, np.arange(len(place))]
+                surprise = _surprise(agreeing, of_values.sum(axis=0), usual)
+                enough = np.log(max(int(tried.sum()), 1) * self.trials / CHANCE)
+                right = right & tried & (usual <= USUAL) & (surprise >= enough)
+        rules: Ints = np.where(right & (self.hidden[at] > 0), inner[place], -1)
+        return rules
 
-    def _predicts(self, classes: Floats, usual: float) -> bool:
+    def _predicts(self, tables: Sequence[Callable[[], Floats]], usual: Callable[[], float]) -> bool:
         """Whether the source as a whole predicts the labels of other rows, and of other classes."""
-        if _hits(self.rows)[1] < self.k:
-            return False
-        for counts in (self.rows, classes):
-            hits, guesses = _hits(counts)
-            if hits < RIGHT * guesses or hits - usual * guesses < LESS_WRONG * (1 - usual) * guesses:
+        for place, table in enumerate(tables):
+            hits, guesses = _hits(table())
+            if (place == 0 and guesses < self.k) or hits < RIGHT * guesses:
                 return False
-        surprise = _surprise(np.array([hits]), np.array([guesses]), np.array([usual]))[0]
+            if not _is_better(hits, guesses, usual()):
+                return False
+        surprise = _surprise(np.array([hits]), np.array([guesses]), np.array([usual()]))[0]
         return bool(surprise >= np.log(self.trials / CHANCE))
 
 
-def _hits(counts: Floats) -> tuple[float, float]:
-    """How many guesses by the others of a line are right, and how many there are; a tie is half a guess.
+def _firsts(keys: Ints) -> Ints:
+    """Where each key stands first; few are looked up, not sorted.
 
-    >>> _hits(np.array([[3.0, 0.0], [1.0, 0.0], [1.0, 1.0]]))
+    >>> _firsts(np.array([2, 0, 2])).tolist()
+    [1, 0]
+    """
+    most = int(keys.max(initial=-1)) + 1
+    if most > MOST_PER_KEY * len(keys):
+        return np.unique(keys, return_index=True)[1]
+    first = np.full(most, -1, np.int64)
+    first[keys[::-1]] = np.arange(len(keys) - 1, -1, -1)
+    return first[first >= 0]
+
+
+def _is_better(hits: Any, guesses: Any, usual: Any) -> Any:
+    """Whether guesses avoid so many wrong ones of those who know what is usual."""
+    return hits - usual * guesses >= LESS_WRONG * (1 - usual) * guesses
+
+
+def _is_apart(fine: Floats, hidden: Floats, expected: Floats) -> Mask:
+    apart: Mask = (hidden > 0) & (expected >= EXPECTED) & (fine <= (1 - RIGHT) * expected)
+    return apart
+
+
+def _hits(counts: Floats) -> tuple[float, float]:
+    """How many guesses by the others of a column are right, and how many there are; a tie is half a guess.
+
+    >>> _hits(np.array([[3.0, 1.0, 1.0], [0.0, 0.0, 1.0]]))
     (3.0, 5.0)
     """
-    ordered = np.sort(counts, axis=1)
-    most, second = ordered[:, -1], ordered[:, -2] if counts.shape[1] > 1 else np.zeros(len(counts))
-    several = counts.sum(axis=1) >= 2
+    counts = counts[:, counts.sum(axis=0) >= 2]
+    place, columns = counts.argmax(axis=0), np.arange(counts.shape[1])
+    most, others = counts[place, columns], counts.copy()
+    others[place, columns] = 0
+    second = others.max(axis=0, initial=0)
     hits = np.where(most - 1 > second, most, np.where((most - 1 == second) & (second > 0), most / 2, 0.0))
     hits = np.where((second == 0) & (most >= 2), most, hits)
-    return float(hits[several].sum()), float(counts[several].sum())
+    return float(hits.sum()), float(counts.sum())
 
 
 def _surprise(right: Floats, total: Floats, chance: Floats) -> Floats:

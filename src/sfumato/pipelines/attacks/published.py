@@ -20,7 +20,7 @@ from sfumato.microdata.attacks.coded_texts import CodedTexts
 from sfumato.microdata.attacks.labels import Text
 from sfumato.microdata.attacks.rows import Columns, codes_of
 from sfumato.microdata.data_plan import DataPlan
-from sfumato.microdata.plan.model import Plan, RequestedPlan, located
+from sfumato.microdata.plan.model import Plan, RequestedPlan, hierarchy_of
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import released_plan, resolve
 from sfumato.pipelines.release_folder import Release
@@ -149,7 +149,7 @@ def ladders_of(plan: Plan | None, raw: Columns) -> dict[str, Ladder]:
         return {}
     ladders = {}
     for name in plan.quasi_identifiers:
-        hierarchy = located(plan).columns[name].hierarchy
+        hierarchy = hierarchy_of(plan, name)
         if hierarchy is not None and name in raw:
             values = [text for text in codes_of(raw[name])[0] if text is not None]
             ladders[name] = hierarchy.bind(values).ladder

@@ -19,7 +19,7 @@ from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.l_diversity import LDiversity
 from sfumato.microdata.placement import Placement, place
 from sfumato.microdata.plan.methods import Optimal, Suppression
-from sfumato.microdata.plan.model import Plan, located
+from sfumato.microdata.plan.model import Plan, hierarchy_of
 from sfumato.pipelines.previous.folders import (
     Contents,
     EarlierRelease,
@@ -161,13 +161,13 @@ def _now(plan: Plan, source: Engine) -> dict[str, Contents]:
 
 def _labels(plan: Plan, name: str, texts: Sequence[str | None]) -> list[str | None]:
     """What each text of a column is published as at its kept level."""
-    column = located(plan).columns[name]
+    column = plan.columns[name]
     present = [text for text in texts if text is not None and text not in plan.data.missing]
     forms, _ = canonical(present, column.type)
     values = [form for form in dict.fromkeys(forms) if form is not None]
-    if column.hierarchy is None:
+    if (hierarchy := hierarchy_of(plan, name)) is None:
         raise PlanError(f"previous: {name} has no hierarchy.", "At least {type: any}.", "previous-levels")
-    ladder = column.hierarchy.bind(values).ladder
+    ladder = hierarchy.bind(values).ladder
     if column.min_level >= len(ladder.labels):
         raise PlanError(
             f"previous: the earlier release has {name} at level {column.min_level}, which its hierarchy does not have.",

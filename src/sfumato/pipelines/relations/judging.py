@@ -6,19 +6,21 @@ Nothing of the search is used here: a person's rows are gone through as they sta
 import re
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, Reading
-from sfumato.microdata.column_codes import code_texts
 from sfumato.microdata.counts.frequencies import meaning_of
 from sfumato.microdata.models.classes import Classes, histogram
 from sfumato.microdata.models.model import evaluate
 from sfumato.microdata.plan.files import key_columns, parents_first
 from sfumato.microdata.plan.model import Plan
-from sfumato.microdata.recoding.recoding import STAR
+from sfumato.microdata.verdict import Promise
+from sfumato.pipelines.release_check import ReleaseCheck
+from sfumato.pipelines.stages.column_checks import column_promises, unplanned
 
 RANDOM_KEY = re.compile("[0-9a-f]{32}")
 
@@ -31,6 +33,7 @@ class JoinedVerdict:
         rows: Of each file; groups: of persons alike with all their rows; smallest, largest: of these.
         reached: What the worst group of each promise reaches; broken: promises that do not hold, and other faults.
         integrity: Whether every row belongs to a row of the parent, and every key names one row.
+        checked: What the release check says of the columns.
     """
 
     rows: Mapping[str, int]
@@ -41,10 +44,11 @@ class JoinedVerdict:
     reached: tuple[float, ...]
     faults: tuple[str, ...]
     integrity: bool
+    checked: ReleaseCheck
 
     @property
     def holds(self) -> bool:
-        return self.persons > 0 and self.integrity and not self.faults
+        return self.persons > 0 and self.integrity and not self.faults and self.checked.holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +77,6 @@ def judge_joined(plan: Plan, published: Mapping[str, Engine]) -> JoinedVerdict:
         if failing.any() or not satisfied:
             faults.append(f"{model.name}: {max(int(failing.sum()), 1)} groups of persons do not keep it.")
         reached.append(figure)
-    faults += [fault for name in names for fault in _withheld(plan, name, published[name])]
-    faults += [fault for name in names for fault in _with_codes(plan, name, published[name])]
     sizes = classes.sizes
     return JoinedVerdict(
         {name: len(entries) for name, entries in rows.items()},
@@ -85,6 +87,7 @@ def judge_joined(plan: Plan, published: Mapping[str, Engine]) -> JoinedVerdict:
         tuple(reached),
         tuple(faults),
         integrity,
+        _check_columns(plan, published),
     )
 
 
@@ -93,7 +96,7 @@ def _rows(plan: Plan, name: str, engine: Engine) -> list[_Row]:
     own, file = plan.files[name].key, plan.files[name]
     above = None if file.parent is None else plan.files[file.parent].key
     called = {column: _called(plan, name, column) for column in engine.columns if column not in keys}
-    quasi = [column for column, known in called.items() if plan.columns[known].role == "quasi-identifier"]
+    quasi = [column for column, known in called.items() if known in plan.named("quasi-identifier")]
     promised = {model.column for model in plan.privacy if model.column}
     promise_columns = [column for column, known in called.items() if known in promised]
     text_counts = engine.count((*quasi, *promise_columns, *keys), Reading())
@@ -177,24 +180,18 @@ def _classes(plan: Plan, persons: list[tuple[Any, frozenset[tuple[str, str | Non
     return Classes(sizes, contents, counts_persons=True)
 
 
-def _withheld(plan: Plan, file: str, engine: Engine) -> list[str]:
-    """Columns of identifiers that hold more than `*`."""
-    keys = key_columns(plan.files, file)
-    names = [column for column in engine.columns if column not in keys]
-    hidden = [column for column in names if plan.columns[_called(plan, file, column)].role == "identifier"]
-    return [
-        f"{file}: the identifier {column} is not removed."
-        for column in hidden
-        if any(value not in (STAR, None) for value in engine.count((column,), Reading()).values[0])
-    ]
+def _check_columns(plan: Plan, published: Mapping[str, Engine]) -> ReleaseCheck:
+    """The release check of the columns of all files; keys are checked with the rows that they join.
 
-
-def _with_codes(plan: Plan, file: str, engine: Engine) -> list[str]:
-    """Columns published as they are that hold codes which mean missing there, and should be blanks."""
-    keys = key_columns(plan.files, file)
-    columns = {name: plan.columns[_called(plan, file, name)] for name in engine.columns if name not in keys}
-    return [
-        f"{file}: codes of the column {name} that mean missing are not blanks."
-        for name, column in columns.items()
-        if column.blanks_codes and {*code_texts(column.missing)} & {*engine.count((name,), Reading()).values[0]}
-    ]
+    Rows are withheld whole, and each column has one level: no label tells what another one hides.
+    """
+    promises, further = list[Promise](), list[str]()
+    for file, engine in published.items():
+        keys = key_columns(plan.files, file)
+        called = {column: _called(plan, file, column) for column in engine.columns if column not in keys}
+        columns = {column: plan.columns[name] for column, name in called.items() if name in plan.columns}
+        own = replace(plan, columns=columns, files={}, privacy=())
+        found = column_promises(engine, own)
+        promises += [replace(promise, column=f"{file}.{promise.column}") for promise in found]
+        further += unplanned([name for name in engine.columns if name not in keys], own)
+    return ReleaseCheck(columns=tuple(promises), unplanned=tuple(further))

@@ -35,6 +35,7 @@ from sfumato.pipelines.relations.judging import JoinedVerdict, judge_joined
 from sfumato.pipelines.relations.missing_words import absent_in_files, blanks_of
 from sfumato.pipelines.relations.reading import OpenFile, open_files, relations_of
 from sfumato.pipelines.relations.uniques import telling, unique_rows_of_files
+from sfumato.pipelines.release_check import refuse
 from sfumato.pipelines.stages.order import order_remarks
 from sfumato.pipelines.stages.remarks import blanked_words, column_codes
 from sfumato.version import __version__
@@ -82,6 +83,7 @@ def anonymize_files(
             stack.callback(rows.close)
             published[file.name] = rows
         verdict = judge_joined(resolved, published)
+        refuse(verdict.checked, resolved)
         if not verdict.holds:
             raise InternalError("the published files do not keep the promises together.", code="promise")
         unique = unique_rows_of_files(resolved, opened, published)

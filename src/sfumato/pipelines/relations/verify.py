@@ -22,8 +22,9 @@ def verify_files(folder: Path, plan: Plan) -> Verdict:
         for model, reached in zip(plan.privacy, joined.reached, strict=True)
     )
     rows = sum(joined.rows.values())
-    faults = (*joined.faults, *_broken_seals(folder, plan))
-    return Verdict(rows, 0, joined.groups, joined.smallest, joined.largest, promises, faults)
+    faults = (*joined.faults, *joined.checked.faults, *_broken_seals(folder, plan))
+    judged = (*promises, *joined.checked.columns)
+    return Verdict(rows, 0, joined.groups, joined.smallest, joined.largest, judged, faults)
 
 
 def _broken_seals(folder: Path, plan: Plan) -> list[str]:

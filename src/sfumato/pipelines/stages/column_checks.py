@@ -29,9 +29,9 @@ def own_columns(plan: RequestedPlan) -> set[str | None]:
     return {plan.output.class_column, *(name for pair in plan.bound_columns.values() for name in pair)}
 
 
-def unplanned(engine: Engine, plan: Plan) -> tuple[str, ...]:
+def unplanned(columns: Sequence[str], plan: Plan) -> tuple[str, ...]:
     """Columns that no plan knows: nobody has judged what they tell."""
-    further = [name for name in engine.columns if name not in plan.columns and name not in own_columns(plan)]
+    further = [name for name in columns if name not in plan.columns and name not in own_columns(plan)]
     return tuple(f'The column "{name}" is not in the plan: nobody has judged what it tells.' for name in further)
 
 
@@ -63,9 +63,9 @@ def _as_planned(name: str, column: ColumnPlan, plan: Plan, count: CountBy) -> It
     if column.operations is not None:
         yield _changed(count, name, column.operations, plan)
     if isinstance(column.perturbation, Pseudonym) and column.perturbation.kind == "keyed":
-        yield _pseudonymous(count, name, column.perturbation)
+        yield _pseudonymous(count, name, column.perturbation, plan)
     if isinstance(column.perturbation, Pseudonym):
-        yield _shaped(count, name, plan.minimum_class_size)
+        yield _shaped(count, name, plan)
 
 
 def _spelled_once(published: Engine, plan: Plan, count: CountBy) -> Iterator[Promise]:
@@ -82,10 +82,13 @@ def _spelled_once(published: Engine, plan: Plan, count: CountBy) -> Iterator[Pro
                 yield Promise(ONE_SPELLING, 0, several, False, name)
 
 
-def _shaped(count: CountBy, name: str, k: int) -> Promise:
-    """That no pseudonym stands out by its shape: its length, and where it has letters, digits and other signs."""
-    texts = (text for text in count([name]).values[0] if text is not None and text != STAR)
-    shapes = Counter(len(text) if is_token(text) else shape_of(text) for text in texts)
+def _shaped(count: CountBy, name: str, plan: Plan) -> Promise:
+    """That no pseudonym stands out by its shape: its length, and where it has letters, digits and other signs.
+
+    The letters and digits of a keyed one are random: only its length shows.
+    """
+    k = plan.minimum_class_size
+    shapes = Counter(len(text) if is_token(text) else shape_of(text) for text in _present(count, name, plan))
     fewest = min(shapes.values(), default=k)
     return Promise(SHAPES, k, fewest, len(shapes) < 2 or fewest >= k, name)
 
@@ -111,9 +114,15 @@ def _changed(count: CountBy, name: str, publish: PublishPlan, plan: Plan) -> Pro
     return Promise("published as planned", 1, int(fine), fine, name)
 
 
-def _pseudonymous(count: CountBy, name: str, operation: Pseudonym) -> Promise:
+def _present(count: CountBy, name: str, plan: Plan) -> list[str]:
+    """The texts of a column that are neither missing nor hidden."""
+    texts = (value_of(text, plan.data.missing) for text in count([name]).values[0])
+    return [text for text in texts if text is not None and text != STAR]
+
+
+def _pseudonymous(count: CountBy, name: str, operation: Pseudonym, plan: Plan) -> Promise:
     """That a column holds nothing but what looks like keyed pseudonyms."""
-    fine = all(text in (STAR, None) or is_token(text) for text in count([name]).values[0])
+    fine = all(map(is_token, _present(count, name, plan)))
     return Promise(operation.name, 1, int(fine), fine, name)
 
 

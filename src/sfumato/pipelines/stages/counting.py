@@ -21,7 +21,7 @@ from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.kinds import is_alpha_k_anonymity, is_k_map, is_t_closeness
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.models.named_values import named
-from sfumato.microdata.plan.model import ColumnPlan, Plan, located
+from sfumato.microdata.plan.model import ColumnPlan, Plan, hierarchy_of, located
 from sfumato.microdata.recoding.population import with_population, with_texts
 from sfumato.microdata.recoding.prediction import Prediction
 from sfumato.pipelines.stages.handling import changed_texts
@@ -256,7 +256,7 @@ def _invalid(source: Engine, rejected: tuple[Rejected, ...], plan: Plan) -> Data
             "{count} {count:value does|values do} not fit its type or hierarchy", {"count": len(column.texts)}
         )
         parts.append(f'column "{column.column}": {told} (row {shown})')
-        if lost_zeros(located(plan).columns[column.column].hierarchy, column.texts):
+        if lost_zeros(hierarchy_of(plan, column.column), column.texts):
             parts[-1] += "; with zeros in front they would: whoever read the column as numbers lost them"
             do = f'Read it as text: pandas.read_csv(…, dtype={{"{column.column}": str}}), or hand over the path.'
         rows.extend(places)

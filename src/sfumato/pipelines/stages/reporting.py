@@ -9,6 +9,7 @@ from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.measures.column_fates import Fate, column_fates
 from sfumato.microdata.measures.disclosure import Disclosure
 from sfumato.microdata.measures.households import household_figures
+from sfumato.microdata.measures.rare_values import rare_values_named
 from sfumato.microdata.measures.release import Measures
 from sfumato.microdata.measures.values_left import few_values_left
 from sfumato.microdata.methods.allowed_levels import levels_allowed
@@ -124,6 +125,8 @@ def _further_figures(looks: ColumnLooks, outcome: Outcome) -> Iterator[tuple[str
         yield "shared_identifiers", [*shared]
     if allowed := levels_allowed(plan, outcome.table):
         yield "levels_allowed", allowed
+    if rare := [*rare_values_named(plan, outcome.table, outcome.result.recoding), *_revealing_means(outcome)]:
+        yield "rare_values", rare
     if coded := [*coded_columns(plan, source, outcome.table.rows)]:
         yield "coded_columns", coded
     if codes := plan.source_data.codes:
@@ -134,6 +137,14 @@ def _further_figures(looks: ColumnLooks, outcome: Outcome) -> Iterator[tuple[str
         k = next((int(model.asked) for model in plan.privacy if model.name == "k-anonymity"), 2)
         figures_of_households = household_figures(outcome.table, outcome.result.recoding, k)
         yield "households", {} if figures_of_households is None else figures_of_households.to_dict()
+
+
+def _revealing_means(outcome: Outcome) -> Iterator[dict[str, Any]]:
+    """The columns of which means of groups nearly reveal single values, and how many do."""
+    operations = () if outcome.perturbation is None else outcome.perturbation.figures["operations"]
+    for entry in (*operations, outcome.result.details.get("microaggregation", {})):
+        revealing: Mapping[str, int] = entry.get("revealing_means", {})
+        yield from ({"column": name, "means": number} for name, number in revealing.items())
 
 
 def _remarks(looks: ColumnLooks, outcome: Outcome, withheld_rows: int) -> tuple[str, ...]:

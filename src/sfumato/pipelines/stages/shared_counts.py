@@ -1,6 +1,6 @@
 """Counts that several stages of a release share: few rows are counted once by all their columns, then added up."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from sfumato.engines.engine import Engine, Reading
 from sfumato.microdata.counts.frequencies import TextCounts
@@ -10,6 +10,8 @@ from sfumato.microdata.plan.model import Plan
 # So many rows, and columns, are counted once by all columns.
 MOST_AT_ONCE = 200_000
 MOST_COLUMNS = 40
+# So many codes of counts are kept, for who asks again.
+MOST_KEPT = 20_000_000
 
 
 class SharedCounts:
@@ -23,17 +25,29 @@ class SharedCounts:
         together = (*plan.quasi_identifiers, *plan.value_columns, *other_columns(plan))
         self.rows = source.expected_rows()
         self._columns = tuple(dict.fromkeys(together)) if len(together) <= MOST_COLUMNS else ()
-        self._whole: dict[tuple[int, Reading], TextCounts] = {}
+        self._kept: dict[tuple[int, Reading, tuple[str, ...]], TextCounts] = {}
+        self._free = MOST_KEPT
 
     def count(self, rows: Engine, columns: Sequence[str], reading: Reading) -> TextCounts:
         """The rows of an engine counted by some columns, as the engine would."""
         few = self.rows is not None and self.rows <= MOST_AT_ONCE
         if not few or not set(columns) <= set(self._columns) or not set(self._columns) <= set(rows.columns):
-            return rows.count(columns, reading)
-        key = id(rows), reading
-        if key not in self._whole:
-            self._whole[key] = rows.count(self._columns, reading)
-        return counted_by(self._whole[key], columns)
+            return self._once(rows, tuple(columns), reading, rows.count)
+        whole = self._once(rows, self._columns, reading, rows.count)
+        return self._once(rows, tuple(columns), reading, lambda names, _: counted_by(whole, names))
+
+    def _once(
+        self, rows: Engine, columns: tuple[str, ...], reading: Reading, count: Callable[..., TextCounts]
+    ) -> TextCounts:
+        """Rows counted by some columns, or what was counted of them before."""
+        key = id(rows), reading, columns
+        if key in self._kept:
+            return self._kept[key]
+        text_counts = count(columns, reading)
+        if text_counts.codes.size <= self._free:
+            self._free -= text_counts.codes.size
+            self._kept[key] = text_counts
+        return text_counts
 
 
 def other_columns(plan: Plan) -> tuple[str, ...]:

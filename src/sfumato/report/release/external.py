@@ -90,6 +90,7 @@ def figures(dossier: Dossier) -> dict[str, Any]:
             *findings.inferred(words, report),
             *findings.persons_uncounted(words, report),
             *findings.shared_identifiers(words, report, outside=True),
+            *findings.rare_values(words, report, outside=True),
             *sentences.limits(words, tuple(promise.model for promise in report.models), plan),
         ],
         **({"attack": attack.summary(report.details["attack"])} if "attack" in report.details else {}),

@@ -65,6 +65,18 @@ def shared_identifiers(words: Words, report: Report, outside: bool = False) -> l
     ]
 
 
+def rare_values(words: Words, report: Report, outside: bool = False) -> list[str]:
+    """The columns whose labels or means show values that few have; without numbers outside."""
+    entries: Sequence[Mapping[str, Any]] = report.details.get("rare_values", ())
+    told = []
+    for entry in entries:
+        kind = "labels" if "labels" in entry else "means"
+        figures = {"number": words.count(entry[kind]), "k": words.count(entry.get("fewer_than", 0))}
+        key = f"disclosure.rare_{kind}{'_outside' if outside else ''}"
+        told.append(words[key].format(column=entry["column"], **figures))
+    return told
+
+
 def inferred(words: Words, report: Report) -> list[str]:
     """Which quasi-identifiers an attacker infers from other columns, and what the guarantees reach then."""
     check: Mapping[str, Any] = report.details.get("release_check", {})

@@ -86,6 +86,7 @@ def limits(dossier: Dossier, outside: bool = False) -> str:
     words = dossier.words
     told = findings.persons_uncounted(words, dossier.report)
     told += findings.shared_identifiers(words, dossier.report, outside)
+    told += findings.rare_values(words, dossier.report, outside)
     told += [] if outside else findings.disclosure(words, dossier.report)
     general = sentences.general_limits(words)
     models = tuple(promise.model for promise in dossier.report.models)
