@@ -23,6 +23,7 @@ from sfumato.engines.written.bounds import with_bounds
 from sfumato.engines.written.formulas import quote_formulas, separator_of
 from sfumato.errors import DataError, PlanError, PromiseError, UnattainableError
 from sfumato.folders import staged, write_text
+from sfumato.hierarchies.spellings import plain_text
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata.counts.frequencies import Coding, FrequencyTable, TextCounts, table_of, typed
 from sfumato.microdata.counts.persons import person_view
@@ -241,14 +242,22 @@ def _differences(plan: Plan, published: PublishedRows) -> tuple[int, int]:
 
 
 def _units(rows: PublishedRows, columns: Sequence[str], persons: bool) -> Counter[Hashable]:
-    """Return the published rows of each person, or else each row by itself, with how often they occur."""
-    contents = zip(*(rows.texts(name) for name in columns), strict=True)
+    """Return the published rows of each person, or else each row by itself, with how often they occur.
+
+    Values are compared as a reader understands them: `1200.0` and ` 1200` are one number.
+    """
+    contents = zip(*(_plain(rows.texts(name)) for name in columns), strict=True)
     if not persons:
         return Counter(contents)
     by_person: dict[str | None, list[tuple[str | None, ...]]] = {}
     for person, content in zip(recorded(rows.texts(PERSON)), contents, strict=True):
         by_person.setdefault(person, []).append(content)
     return Counter((person, tuple(sorted(entries, key=repr))) for person, entries in by_person.items())
+
+
+def _plain(texts: Sequence[str | None]) -> list[str | None]:
+    plain = {text: None if text is None else plain_text(text) for text in {*texts}}
+    return [plain[text] for text in texts]
 
 
 def _published(engine: Engine, plan: Plan, recoding: ClassRecoding, handling: Handling, target: Path) -> PublishedRows:

@@ -6,6 +6,7 @@ that is k-anonymity, and it is recounted and verified as such.
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +46,12 @@ def search(plan: Plan, method: Microaggregation, table: FrequencyTable, progress
     loss = information_loss(values, groups)
     recoding = _recoding(plan, table, combinations, means_of(values, groups), groups)
     revealing = {name: revealing_means(values[:, at], groups) for at, name in enumerate(table.columns)}
-    figures = {"k": k, "groups": int(groups.max()) + 1, "information_loss": loss, "refine": operation.refine}
+    figures: dict[str, Any] = {
+        "k": k,
+        "groups": int(groups.max()) + 1,
+        "information_loss": loss,
+        "refine": operation.refine,
+    }
     figures["revealing_means"] = {name: count for name, count in revealing.items() if count}
     details = {"microaggregation": figures}
     return Result(recoding, "information-loss", loss, {}, False, 1, 1, details=details)
