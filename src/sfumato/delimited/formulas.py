@@ -10,6 +10,8 @@ import re
 # White space counts: spreadsheets pass over some of it. The wide forms of the signs are formulas in some languages.
 SIGNS = r"[=+\-@\t\r\n＝＋－＠]"
 FORMULA, QUOTED = f"^'*{SIGNS}", f"^'+{SIGNS}"
+# What cells begin with that are looked at.
+_FIRST = frozenset("'=+-@\t\r\n＝＋－＠")
 # Numbers, with marks between thousands or not, and a sign alone, which marks a masked cell.
 NUMBER = r"[+-]?[0-9]+([.,][0-9]+)*([eE][+-]?[0-9]+)?|[+-]"
 
@@ -20,6 +22,8 @@ def quoted_cell(text: str) -> str:
     >>> quoted_cell("=cmd|' /C calc'!A0"), quoted_cell("-5"), quoted_cell("'=x"), quoted_cell("age"), quoted_cell("-")
     ("'=cmd|' /C calc'!A0", '-5', "''=x", 'age', '-')
     """
+    if text[:1] not in _FIRST:
+        return text
     return f"'{text}" if re.match(FORMULA, text) and not re.fullmatch(NUMBER, text) else text
 
 
@@ -29,4 +33,4 @@ def plain_cell(text: str) -> str:
     >>> plain_cell("'=x"), plain_cell("'x")
     ('=x', "'x")
     """
-    return text[1:] if re.match(QUOTED, text) else text
+    return text[1:] if text[:1] == "'" and re.match(QUOTED, text) else text
