@@ -62,7 +62,7 @@ def _in_ranges(labels: Sequence[Text]) -> Mask:
 
 
 def _in_sets(labels: Sequence[Text], places: Mapping[Text, int]) -> Iterator[tuple[int, int]]:
-    sets = {place: {*members} for place, label in enumerate(labels) if (members := set_members(label))}
+    sets = {place: {*named} for place, label in enumerate(labels) if (named := set_members(label))}
     for outer, members in sets.items():
         yield from ((outer, places[member]) for member in members if member in places)
         yield from ((outer, inner) for inner, others in sets.items() if others < members)

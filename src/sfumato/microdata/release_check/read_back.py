@@ -22,6 +22,7 @@ import numpy.typing as npt
 from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.counts.tallies import numbers_of
+from sfumato.microdata.release_check import guess_kernels
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -212,7 +213,7 @@ class _Reader:
         for part in source if len(source) > 1 else ():
             if (part, name, coarse) not in self._shares:
                 rows = self._table(self.columns[part], self.sizes[part], name, self.weights)
-                hits, guesses = _hits(rows[self.finer[name][coarse]])
+                hits, guesses = _hits_of(rows[self.finer[name][coarse]])
                 self._shares[part, name, coarse] = hits / max(guesses, 1.0)
         return max((self._shares[part, name, coarse] for part in source), default=0.0) if len(source) > 1 else 0.0
 
@@ -288,11 +289,6 @@ class _Coarse:
     ends: Ints
     usual: Floats
 
-    @property
-    def starts(self) -> Ints:
-        """Where the finer labels of each begin."""
-        return np.append(0, self.ends[:-1])
-
     def of(self, at: int) -> Ints:
         """The finer labels of one of them."""
         return self.inner[self.ends[at - 1] if at else 0 : self.ends[at]]
@@ -316,7 +312,9 @@ def _coarse(mask: Mask, rows: Floats) -> _Coarse:
     labels = np.flatnonzero(mask.any(axis=1))
     found = mask[labels] * rows
     usual = found.max(axis=1, initial=0) / np.maximum(found.sum(axis=1), 1)
-    return _Coarse(labels, np.nonzero(mask[labels])[1], np.cumsum(mask[labels].sum(axis=1)), usual)
+    return _Coarse(
+        labels, np.ascontiguousarray(np.nonzero(mask[labels])[1]), np.cumsum(mask[labels].sum(axis=1)), usual
+    )
 
 
 class _Evidence:
@@ -333,17 +331,15 @@ class _Evidence:
 
     def __init__(self, rows: Floats, coarse: _Coarse, k: int, trials: int, columns: int) -> None:
         self.rows, self.coarse, self.k, self.trials, self.columns = rows, coarse, k, trials, columns
-        inner, starts = rows[coarse.inner], coarse.starts
-        self.total, most = np.add.reduceat(inner, starts, axis=0), np.maximum.reduceat(inner, starts, axis=0)
+        self.total, most, second = np.zeros((3, len(coarse.labels), rows.shape[1]))
+        guess_kernels.most_frequent(rows, coarse.inner, coarse.ends, self.total, most, second)
         self.hidden = rows[coarse.labels]
         self.right: Mask = (self.total > 0) & (most >= RIGHT * self.total)
-        several = self.total >= 2
-        guesses, hits = (self.total * several).sum(axis=1), (most * several).sum(axis=1)
-        # As many hits as if no row were left out: with fewer the source as a whole predicts nothing.
-        whole = (hits >= RIGHT * np.maximum(guesses, k)) & _is_better(hits, guesses, coarse.usual)
+        self.hits, self.guesses = _hits(self.total, most, second)
+        asked = (self.guesses >= k) & _is_better(self.hits, self.guesses, coarse.usual)
         if columns == 1:
-            whole |= (self.right & (self.total >= k)).any(axis=1)
-        asked = whole & (self.right & (self.hidden > 0)).any(axis=1)
+            asked |= (self.right & (self.total >= k)).any(axis=1)
+        asked &= (self.right & (self.hidden > 0)).any(axis=1)
         self.ruled: list[int] = np.flatnonzero(asked).tolist()
 
     def rules(self, at: int, classes: Callable[[], Floats], by_parts: Callable[[], float]) -> Ints:
@@ -355,30 +351,29 @@ class _Evidence:
             by_parts: The share of labels that one of two columns predicts without the other.
         """
         inner = self.coarse.of(at)
-        rows, right = self.rows[inner], self.right[at]
-        shares, place = rows.sum(axis=1) / rows.sum(), rows.argmax(axis=0)
-        usual_alone = float(self.coarse.usual[at])
-        if not self._predicts((lambda: rows, lambda: classes()[inner]), lambda: max(usual_alone, by_parts())):
-            if self.columns > 1:
-                right = np.zeros(len(right), bool)
-            else:
-                of_values, usual, tried = classes()[inner], shares[place], self.total[at] >= self.k
-                agreeing = of_values[place, np.arange(len(place))]
-                surprise = _surprise(agreeing, of_values.sum(axis=0), usual)
-                enough = np.log(max(int(tried.sum()), 1) * self.trials / CHANCE)
-                right = right & tried & (usual <= USUAL) & (surprise >= enough)
-        rules: Ints = np.where(right & (self.hidden[at] > 0), inner[place], -1)
+        rows, asked = self.rows[inner], self.right[at] & (self.hidden[at] > 0)
+        place = rows.argmax(axis=0)
+        if not self._predicts(at, lambda: classes()[inner], by_parts):
+            asked &= self.columns == 1
+            usual, tried = (rows.sum(axis=1) / rows.sum())[place], self.total[at] >= self.k
+            asked &= tried & (usual <= USUAL)
+            if asked.any():
+                of_values = classes()[inner]
+                surprise = _surprise(of_values[place, np.arange(len(place))], of_values.sum(axis=0), usual)
+                asked &= surprise >= np.log(max(int(tried.sum()), 1) * self.trials / CHANCE)
+        rules: Ints = np.where(asked, inner[place], -1)
         return rules
 
-    def _predicts(self, tables: Sequence[Callable[[], Floats]], usual: Callable[[], float]) -> bool:
+    def _predicts(self, at: int, classes: Callable[[], Floats], by_parts: Callable[[], float]) -> bool:
         """Whether the source as a whole predicts the labels of other rows, and of other classes."""
-        for place, table in enumerate(tables):
-            hits, guesses = _hits(table())
-            if (place == 0 and guesses < self.k) or hits < RIGHT * guesses:
-                return False
-            if not _is_better(hits, guesses, usual()):
-                return False
-        surprise = _surprise(np.array([hits]), np.array([guesses]), np.array([usual()]))[0]
+        alone = float(self.coarse.usual[at])
+        if self.guesses[at] < self.k or not _is_better(self.hits[at], self.guesses[at], alone):
+            return False
+        usual = max(alone, by_parts())
+        hits, guesses = _hits_of(classes())
+        if not (_is_better(self.hits[at], self.guesses[at], usual) and _is_better(hits, guesses, usual)):
+            return False
+        surprise = _surprise(np.array([hits]), np.array([guesses]), np.array([usual]))[0]
         return bool(surprise >= np.log(self.trials / CHANCE))
 
 
@@ -397,8 +392,8 @@ def _firsts(keys: Ints) -> Ints:
 
 
 def _is_better(hits: Any, guesses: Any, usual: Any) -> Any:
-    """Whether guesses avoid so many wrong ones of those who know what is usual."""
-    return hits - usual * guesses >= LESS_WRONG * (1 - usual) * guesses
+    """Whether nearly all guesses are right, and avoid many wrong ones of those who know what is usual."""
+    return (hits >= RIGHT * guesses) & (hits - usual * guesses >= LESS_WRONG * (1 - usual) * guesses)
 
 
 def _is_apart(fine: Floats, hidden: Floats, expected: Floats) -> Mask:
@@ -406,20 +401,29 @@ def _is_apart(fine: Floats, hidden: Floats, expected: Floats) -> Mask:
     return apart
 
 
-def _hits(counts: Floats) -> tuple[float, float]:
-    """How many guesses by the others of a column are right, and how many there are; a tie is half a guess.
+def _hits_of(counts: Floats) -> tuple[float, float]:
+    """How many guesses by the others of a column are right, and how many there are.
 
-    >>> _hits(np.array([[3.0, 1.0, 1.0], [0.0, 0.0, 1.0]]))
+    >>> _hits_of(np.array([[3.0, 1.0, 1.0], [0.0, 0.0, 1.0]]))
     (3.0, 5.0)
     """
-    counts = counts[:, counts.sum(axis=0) >= 2]
-    place, columns = counts.argmax(axis=0), np.arange(counts.shape[1])
-    most, others = counts[place, columns], counts.copy()
-    others[place, columns] = 0
-    second = others.max(axis=0, initial=0)
-    hits = np.where(most - 1 > second, most, np.where((most - 1 == second) & (second > 0), most / 2, 0.0))
-    hits = np.where((second == 0) & (most >= 2), most, hits)
-    return float(hits.sum()), float(counts.sum())
+    tables = np.zeros((3, 1, counts.shape[1]))
+    guess_kernels.most_frequent(counts, np.arange(len(counts)), np.array([len(counts)]), *tables)
+    hits, guesses = _hits(*tables)
+    return float(hits[0]), float(guesses[0])
+
+
+def _hits(total: Floats, most: Floats, second: Floats) -> tuple[Floats, Floats]:
+    """For each line how many guesses by the others are right, and how many there are; a tie is half a guess.
+
+    Args:
+        most, second: How many there are of the most frequent of what is guessed, and of the next.
+    """
+    several = total >= 2
+    sure = several & ((most - 1 > second) | ((second == 0) & (most >= 2)))
+    tied = several & ~sure & (most - 1 == second) & (second > 0)
+    hits: Floats = (most * (sure + 0.5 * tied)).sum(axis=1)
+    return hits, (total * several).sum(axis=1)
 
 
 def _surprise(right: Floats, total: Floats, chance: Floats) -> Floats:
