@@ -16,7 +16,7 @@ from sfumato.engines.engine import Engine, Reading
 from sfumato.engines.order import PERSON
 from sfumato.errors import DataError, InternalError, UnattainableError
 from sfumato.microdata.counts.frequencies import TextCounts, typed
-from sfumato.microdata.counts.parts import counted_by
+from sfumato.microdata.counts.parts import counted_by, in_order
 from sfumato.microdata.counts.persons import PersonCount, all_persons
 from sfumato.microdata.plan.methods import CellSuppression
 from sfumato.microdata.plan.model import Plan, hierarchy_of
@@ -33,6 +33,9 @@ Members = dict[str | None, PersonCount]
 MOST_WORK = 5_000_000
 # A rule is drawn from so many rows at least, whatever is asked for.
 FEWEST = 2
+TOO_MANY = "Too many rows: whether an attacker infers anything from {} was not checked."
+# What the order of the rows is called, which tells as a column does where it is kept.
+ROW_ORDER = "order of rows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +119,7 @@ def release_check(
         columns=tuple(column_promises(published, plan, count_by)), unplanned=unplanned(published.columns, plan)
     )
     attacker = _Attacker(published, plan, rows, count_by, persons)
-    if not attacker.further:
+    if not (attacker.further or attacker.order):
         return checked
     found = attacker.inferring() if mixed_columns(attacker.finer(rows)) else ()
     checked = replace(checked, unchecked=tuple(dict.fromkeys(attacker.unchecked)))
@@ -158,13 +161,14 @@ def _refuse_columns(checked: ReleaseCheck) -> None:
 
 def _refuse_inference(checked: ReleaseCheck, plan: Plan) -> None:
     if checked.broken:
-        further = (name for entry in checked.inferences for name in entry.columns if name not in plan.quasi_identifiers)
-        raise UnattainableError(
-            " ".join(checked.sentences),
-            f"Make {_quoted(tuple(dict.fromkeys(further)))} a quasi-identifier, publish less of it, or remove it. "
+        told = dict.fromkeys(name for entry in checked.inferences for name in entry.columns)
+        further = [name for name in told if name not in (*plan.quasi_identifiers, ROW_ORDER)]
+        remedies = [
+            *(["Shuffle the rows (output.order: shuffle)."] if ROW_ORDER in told else []),
+            *([f"Make {_quoted(further)} a quasi-identifier, publish less of it, or remove it."] if further else []),
             "With on_inference: warn the release is published, and says so.",
-            "inference",
-        )
+        ]
+        raise UnattainableError(" ".join(checked.sentences), " ".join(remedies), "inference")
 
 
 class _Attacker:
@@ -181,11 +185,32 @@ class _Attacker:
         named = plan.person if plan.publishes_keys else PERSON
         self.person = named if persons and plan.person is not None else None
         self.unchecked: list[str] = []
+        self.order: tuple[str, ...] = ()
+        if plan.output.order == "keep":
+            self._add_order()
         self._hierarchies = {name: hierarchy_of(plan, name) for name in self.known}
         self._finer: dict[tuple[str, tuple[str | None, ...]], Any] = {}
 
+    def _add_order(self) -> None:
+        """Read the order of the rows, too, as a column that numbers them."""
+        if self.number <= MOST_AT_ONCE and hasattr(self.published, "texts"):
+            self.order = (ROW_ORDER,)
+        else:
+            self.unchecked.append(TOO_MANY.format(_quoted((ROW_ORDER,))))
+
+    def _counted(self, columns: Sequence[str], count: CountBy) -> TextCounts:
+        """The rows counted by some columns; where their order is one of these, each by itself."""
+        if ROW_ORDER not in columns:
+            return count(columns)
+        named = [name for name in columns if name != ROW_ORDER]
+        rows = in_order({name: self.published.texts(name) for name in named}, ROW_ORDER)  # type: ignore[attr-defined]
+        return counted_by(rows, columns)
+
     def inferring(self) -> tuple[str, ...]:
-        """The further columns from which a quasi-identifier is read back."""
+        """The further columns from which a quasi-identifier is read back, and the order of the rows where it tells."""
+        return (*self._inferring(), *self._names(self._read_back((*self.known, *self.order), self.order)))
+
+    def _inferring(self) -> tuple[str, ...]:
         if self.number <= MOST_AT_ONCE and len(self.known) + len(self.further) <= MOST_COLUMNS:
             return self._names(self._read_back((*self.known, *self.further), self.further))
         work, found = MOST_WORK, list[str]()
@@ -193,9 +218,7 @@ class _Attacker:
             work -= self.number
             if work < 0:
                 left = _quoted(self.further[place:])
-                self.unchecked.append(
-                    f"Too many rows: whether an attacker infers anything from {left} was not checked."
-                )
+                self.unchecked.append(TOO_MANY.format(left))
                 break
             found += self._names(self._read_back((*self.known, name), (name,)))
         if len(self.further) > 1:
@@ -209,10 +232,11 @@ class _Attacker:
         person = self.person
         columns = tuple(dict.fromkeys((*self.known, *further, *self.plan.promise_columns)))
         if person is None:
-            rows = self.count(columns)
+            rows = self._counted(columns, self.count)
             back = self._of(rows, further)
         else:
-            rows = self.published.count((*(name for name in columns if name != person), person), Reading())
+            by_person = (*(name for name in columns if name != person), person)
+            rows = self._counted(by_person, lambda names: self.published.count(names, Reading()))
             back = self._of(rows, further, np.ones(len(rows.counts)))
         if not back.inferences:
             return {}
@@ -237,10 +261,11 @@ class _Attacker:
     def _names(self, back: ReadBack) -> tuple[str, ...]:
         if names := dict.fromkeys(entry[0] for entry in back.unchecked):
             self.unchecked.append(f"Too many values: not all that may tell {_quoted([*names])} was checked.")
-        return tuple(name for entry in back.inferences for name in entry.columns if name in self.further)
+        sources = (*self.further, *self.order)
+        return tuple(name for entry in back.inferences for name in entry.columns if name in sources)
 
     def _read_back(self, columns: Sequence[str], further: Sequence[str]) -> ReadBack:
-        return self._of(self.count(columns), further)
+        return self._of(self._counted(columns, self.count), further)
 
     def _of(self, text_counts: TextCounts, further: Sequence[str], weights: Any = None) -> ReadBack:
         return read_back(text_counts, self.finer(text_counts), further, self.k, weights=weights)

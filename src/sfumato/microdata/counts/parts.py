@@ -1,6 +1,6 @@
 """Rows counted by some columns, from those counted by more: sums, with no second look at the rows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -27,6 +27,20 @@ def counted_by(text_counts: TextCounts, columns: Sequence[str]) -> TextCounts:
     starts = np.flatnonzero(first)
     counts = np.add.reduceat(text_counts.counts[order], starts) if len(starts) else text_counts.counts[:0]
     return TextCounts(tuple(columns), values, codes[order[starts]], counts, text_counts.rows)
+
+
+def in_order(texts: Mapping[str, Sequence[str | None]], number: str) -> TextCounts:
+    """Rows each by itself, with a further column that numbers them.
+
+    >>> in_order({"a": ["x", "x"]}, "place").codes.tolist()
+    [[0, 0], [0, 1]]
+    """
+    places = [{text: place for place, text in enumerate(dict.fromkeys(column))} for column in texts.values()]
+    rows = len(next(iter(texts.values())))
+    pairs = zip(places, texts.values(), strict=True)
+    codes = [*([found[text] for text in column] for found, column in pairs), range(rows)]
+    values = (*(tuple(found) for found in places), tuple(map(str, range(rows))))
+    return TextCounts((*texts, number), values, np.array(codes, np.int32).T, np.ones(rows, np.int64), rows)
 
 
 def one_row_each(text_counts: TextCounts) -> TextCounts:

@@ -5,7 +5,8 @@ what a further column says of it, and applies this to the latter. Rows of one cl
 "who has this value has that label" is drawn from the published rows alone. It counts where it is right for at least
 95 % of at least k rows, and so often that chance does not explain it; or where the column as a whole predicts the label
 of 95 % of the other rows (leaving one out), whatever the number of rows with one value. A value that never stands with
-a fine label tells, too: its rows have none of those.
+a fine label tells, too: its rows have none of those. In columns whose values hardly repeat, neighbors in their order
+have the same label; so have neighbors in the file where the rows keep their order.
 
 What quasi-identifiers say of each other is no disclosure: all rows of a class agree in them, and none leaves it.
 """
@@ -23,10 +24,13 @@ from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.counts.tallies import numbers_of
 from sfumato.microdata.release_check import guess_kernels
+from sfumato.microdata.release_check.neighbors import between, guessed_between, orders_of
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
+# What finds the label that a source says of each combination.
+Find = Callable[[str, tuple[str, ...], int], Ints | None]
 # A rule is right so often; chance would make one of all rules that are tried with this probability.
 RIGHT, CHANCE = 0.95, 0.001
 # A value never stands with a label where so many of its rows should.
@@ -95,9 +99,10 @@ def read_back(
     """
     reader = _Reader(text_counts, finer, k, text_counts.counts.astype(np.float64) if weights is None else weights)
     mixed = sorted(mixed_columns(finer), key=lambda name: len(finer[name]))
-    for sources in (_single(further), _pairs(further, tuple(finer))):
+    alone, pairs = _single(further), _pairs(further, tuple(finer))
+    for sources, find in ((alone, reader.by_value), (alone, reader.by_neighbors), (pairs, reader.by_value)):
         for name in mixed:
-            reader.read(name, [source for source in sources if name not in source])
+            reader.read(name, [source for source in sources if name not in source], find)
     return ReadBack(reader.text_counts_read(), tuple(reader.inferences), tuple(dict.fromkeys(reader.unchecked)))
 
 
@@ -123,6 +128,7 @@ class _Reader:
         known = [text_counts.columns.index(name) for name in finer]
         self.owners, first = numbers_of(text_counts.codes[:, known], [len(text_counts.values[at]) for at in known])
         self.work, self.total = min(CELLS_EACH * len(weights), MOST_CELLS), float(weights.sum())
+        self.steps = self.work
         self.unchecked: list[tuple[str, ...]] = []
         self.inferences: list[Inference] = []
         self.labels_read: dict[str, Ints] = {}
@@ -130,7 +136,7 @@ class _Reader:
         self._known: dict[str, Ints] = {}
         self._shares: dict[tuple[str, str, int], float] = {}
 
-    def read(self, name: str, sources: Sequence[tuple[str, ...]]) -> None:
+    def read(self, name: str, sources: Sequence[tuple[str, ...]], find: Find) -> None:
         """Read a quasi-identifier back from some sources; pairs of a column that tells it by itself add nothing."""
         read = self.labels_read.setdefault(name, np.full(len(self.owners), -1, np.int64))
         alone = {entry.columns for entry in self.inferences if entry.quasi_identifier == name}
@@ -138,7 +144,7 @@ class _Reader:
         for source in sources:
             if len(source) > 1 and (self._sparse(source) or any((column,) in alone for column in source)):
                 continue
-            if (labels := self._labels(name, source, trials)) is None:
+            if (labels := find(name, source, trials)) is None:
                 continue
             fresh = (labels >= 0) & (read < 0)
             if fresh.any():
@@ -167,14 +173,54 @@ class _Reader:
         usual = np.full(len(self.owners), -1, np.int64)
         for other in self.finer:
             if other != name:
-                labels = self._labels(name, (other,), 1)
+                labels = self.by_value(name, (other,), 1)
                 usual = usual if labels is None else np.where(labels >= 0, labels, usual)
         self._known[name] = usual
         return usual
 
-    def _labels(self, name: str, source: tuple[str, ...], trials: int) -> Ints | None:
-        """For each combination the label that a source says, or -1; None where it says nothing."""
+    def by_neighbors(self, name: str, source: tuple[str, ...], trials: int) -> Ints | None:
+        """For each combination the label on both sides of it in the order of a column whose values hardly repeat.
+
+        The rows with finer labels say whether that is right: each is guessed by its neighbors of other classes.
+        """
+        labels, coarse = self.columns[name], self.coarse[name]
+        read = np.full(len(labels), -1, np.int64)
+        for ranks in self._orders(source[0]) if self._sparse(source) else ():
+            order = np.argsort(ranks, kind="stable")
+            order = order[ranks[order] >= 0]
+            for at, place in enumerate(coarse.labels.tolist()):
+                self.steps -= len(order)
+                if self.steps < 0:
+                    self.unchecked.append((name, *source))
+                    return read
+                shown = np.isin(labels, coarse.of(at))
+                fine = order[shown[order]]
+                if self._tells_between(labels, fine, float(coarse.usual[at]), trials):
+                    hidden = order[(labels[order] == place) & (read[order] < 0)]
+                    read[hidden] = between(ranks[fine], labels[fine], ranks[hidden])
+        return read
+
+    def _tells_between(self, labels: Ints, fine: Ints, usual: float, trials: int) -> bool:
+        """Whether rows with finer labels, in some order, mostly have the label of both neighbors of other classes.
+
+        Rows of a class have their label together, so that no more than its classes speak against chance.
+        """
+        hits, guesses = guessed_between(labels[fine[np.diff(self.owners[fine], prepend=-1) != 0]])
+        if guesses < self.k or not _is_better(hits, guesses, usual):
+            return False
+        classes = min(len(np.unique(self.owners[fine])) / guesses, 1.0)
+        return _is_beyond_chance(hits * classes, guesses * classes, usual, trials)
+
+    def _orders(self, column: str) -> list[Ints]:
+        """The place of each combination in the orders that a column may have; -1 where it has no value."""
+        texts = self.text_counts.values[self.text_counts.columns.index(column)]
+        return [ranks[self.columns[column]] for ranks in orders_of(texts)]
+
+    def by_value(self, name: str, source: tuple[str, ...], trials: int) -> Ints | None:
+        """For each combination the label that the values of a source say, or -1; None where they say nothing."""
         groups, size = self._groups(source)
+        if size >= self.total:  # no value repeats
+            return None
         labels, width, coarse = self.columns[name], self.sizes[name], self.coarse[name]
         work = size * (width + len(coarse.inner))
         if work > self.work:
@@ -373,8 +419,7 @@ class _Evidence:
         hits, guesses = _hits_of(classes())
         if not (_is_better(self.hits[at], self.guesses[at], usual) and _is_better(hits, guesses, usual)):
             return False
-        surprise = _surprise(np.array([hits]), np.array([guesses]), np.array([usual]))[0]
-        return bool(surprise >= np.log(self.trials / CHANCE))
+        return _is_beyond_chance(hits, guesses, usual, self.trials)
 
 
 def _firsts(keys: Ints) -> Ints:
@@ -394,6 +439,11 @@ def _firsts(keys: Ints) -> Ints:
 def _is_better(hits: Any, guesses: Any, usual: Any) -> Any:
     """Whether nearly all guesses are right, and avoid many wrong ones of those who know what is usual."""
     return (hits >= RIGHT * guesses) & (hits - usual * guesses >= LESS_WRONG * (1 - usual) * guesses)
+
+
+def _is_beyond_chance(hits: float, guesses: float, usual: float, trials: int) -> bool:
+    surprise = _surprise(np.array([hits]), np.array([guesses]), np.array([usual]))[0]
+    return bool(surprise >= np.log(trials / CHANCE))
 
 
 def _is_apart(fine: Floats, hidden: Floats, expected: Floats) -> Mask:
