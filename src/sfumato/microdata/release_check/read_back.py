@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +22,14 @@ import numpy.typing as npt
 from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.frequencies import TextCounts
 from sfumato.microdata.counts.tallies import numbers_of
-from sfumato.microdata.release_check import guess_kernels
+from sfumato.microdata.release_check.evidence import (
+    RIGHT,
+    Evidence,
+    coarse_labels,
+    hits_of,
+    is_better,
+    is_beyond_chance,
+)
 from sfumato.microdata.release_check.neighbors import between, guessed_between, orders_of
 
 Ints = npt.NDArray[np.int64]
@@ -31,16 +37,10 @@ Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 # What finds the label that a source says of each combination.
 Find = Callable[[str, tuple[str, ...], int], Ints | None]
-# A rule is right so often; chance would make one of all rules that are tried with this probability.
-RIGHT, CHANCE = 0.95, 0.001
 # A value never stands with a label where so many of its rows should.
 EXPECTED = 20
 # What is read where a value is none of those that are shown more finely.
 NONE_SHOWN = "(none of the finer labels)"
-# What most rows have anyhow is no inference: coarse labels are published where the value is another one.
-USUAL = 0.75
-# A column as a whole predicts a label where it takes away so many of the wrong guesses.
-LESS_WRONG = 0.6
 # Cells of tables of values by labels that are looked at, for each combination and at all; beyond that,
 # quasi-identifiers are named as not fully checked.
 CELLS_EACH, MOST_CELLS = 300, 20_000_000
@@ -48,8 +48,6 @@ CELLS_EACH, MOST_CELLS = 300, 20_000_000
 FEW_GROUPS = 20_000
 # Keys are looked up where there are at most so many numbers for each.
 MOST_PER_KEY = 16
-# So many cells of the tables are looked at together.
-CELLS_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +120,7 @@ class _Reader:
         self.columns = {name: codes.astype(np.int64) for name, codes in _columns_of(text_counts)}
         self.sizes = {name: len(texts) for name, texts in zip(text_counts.columns, text_counts.values, strict=True)}
         self.coarse = {
-            name: _coarse(mask, np.bincount(self.columns[name], weights, self.sizes[name]).astype(np.float64))
+            name: coarse_labels(mask, np.bincount(self.columns[name], weights, self.sizes[name]).astype(np.float64))
             for name, mask in finer.items()
         }
         known = [text_counts.columns.index(name) for name in finer]
@@ -206,10 +204,10 @@ class _Reader:
         Rows of a class have their label together, so that no more than its classes speak against chance.
         """
         hits, guesses = guessed_between(labels[fine[np.diff(self.owners[fine], prepend=-1) != 0]])
-        if guesses < self.k or not _is_better(hits, guesses, usual):
+        if guesses < self.k or not is_better(hits, guesses, usual):
             return False
         classes = min(len(np.unique(self.owners[fine])) / guesses, 1.0)
-        return _is_beyond_chance(hits * classes, guesses * classes, usual, trials)
+        return is_beyond_chance(hits * classes, guesses * classes, usual, trials)
 
     def _orders(self, column: str) -> list[Ints]:
         """The place of each combination in the orders that a column may have; -1 where it has no value."""
@@ -231,7 +229,7 @@ class _Reader:
         classes = cache(partial(self._classes, source, groups, size, name))
         rules: dict[int, Ints] = {}
         for part in coarse.parts(size):
-            evidence = _Evidence(rows, part, self.k, trials, len(source))
+            evidence = Evidence(rows, part, self.k, trials, len(source))
             for at in evidence.ruled:
                 place = int(part.labels[at])
                 rules[place] = evidence.rules(at, classes, partial(self._by_parts, name, source, place))
@@ -259,11 +257,11 @@ class _Reader:
         for part in source if len(source) > 1 else ():
             if (part, name, coarse) not in self._shares:
                 rows = self._table(self.columns[part], self.sizes[part], name, self.weights)
-                hits, guesses = _hits_of(rows[self.finer[name][coarse]])
+                hits, guesses = hits_of(rows[self.finer[name][coarse]])
                 self._shares[part, name, coarse] = hits / max(guesses, 1.0)
         return max((self._shares[part, name, coarse] for part in source), default=0.0) if len(source) > 1 else 0.0
 
-    def _apart(self, name: str, source: str, coarse: Ints, evidence: "_Evidence") -> Iterator[tuple[int, Mask]]:
+    def _apart(self, name: str, source: str, coarse: Ints, evidence: "Evidence") -> Iterator[tuple[int, Mask]]:
         """Which values of a column never stand with any of the finer labels, though many of their rows should.
 
         Their rows have none of these labels then. What another quasi-identifier explains is not counted: where it has
@@ -321,107 +319,6 @@ def _columns_of(text_counts: TextCounts) -> Iterator[tuple[str, npt.NDArray[np.i
     yield from zip(text_counts.columns, text_counts.codes.T, strict=True)
 
 
-@dataclass(frozen=True, slots=True)
-class _Coarse:
-    """Labels of a quasi-identifier that contain finer ones.
-
-    Attributes:
-        inner: The finer labels of each of them, one after the other; ends: where those of each end.
-        usual: The share of the most frequent one.
-    """
-
-    labels: Ints
-    inner: Ints
-    ends: Ints
-    usual: Floats
-
-    def of(self, at: int) -> Ints:
-        """The finer labels of one of them."""
-        return self.inner[self.ends[at - 1] if at else 0 : self.ends[at]]
-
-    def parts(self, size: int) -> Iterator["_Coarse"]:
-        """The same, as many labels together as tables with so many values may be looked at."""
-        if size * len(self.inner) <= CELLS_AT_ONCE:
-            yield self
-            return
-        for at in range(len(self.labels)):
-            inner = self.of(at)
-            yield _Coarse(self.labels[at : at + 1], inner, np.array([len(inner)]), self.usual[at : at + 1])
-
-
-def _coarse(mask: Mask, rows: Floats) -> _Coarse:
-    """The labels that contain others.
-
-    Args:
-        mask: For each label (row) which others are finer; rows: how much each occurs.
-    """
-    labels = np.flatnonzero(mask.any(axis=1))
-    found = mask[labels] * rows
-    usual = found.max(axis=1, initial=0) / np.maximum(found.sum(axis=1), 1)
-    return _Coarse(
-        labels, np.ascontiguousarray(np.nonzero(mask[labels])[1]), np.cumsum(mask[labels].sum(axis=1)), usual
-    )
-
-
-class _Evidence:
-    """What rows say for the rules of a source: each value of it has one finer label.
-
-    Rows of a class have their label together, so that classes are what agrees by chance or not.
-
-    Attributes:
-        total: For each coarse label (row) and value of the source (column) the rows with finer labels.
-        hidden: Those with the coarse label.
-        right: Whether one finer label is right for nearly all of its rows.
-        ruled: Coarse labels for which there may be rules, by the rows alone.
-    """
-
-    def __init__(self, rows: Floats, coarse: _Coarse, k: int, trials: int, columns: int) -> None:
-        self.rows, self.coarse, self.k, self.trials, self.columns = rows, coarse, k, trials, columns
-        self.total, most, second = np.zeros((3, len(coarse.labels), rows.shape[1]))
-        guess_kernels.most_frequent(rows, coarse.inner, coarse.ends, self.total, most, second)
-        self.hidden = rows[coarse.labels]
-        self.right: Mask = (self.total > 0) & (most >= RIGHT * self.total)
-        self.hits, self.guesses = _hits(self.total, most, second)
-        asked = (self.guesses >= k) & _is_better(self.hits, self.guesses, coarse.usual)
-        if columns == 1:
-            asked |= (self.right & (self.total >= k)).any(axis=1)
-        asked &= (self.right & (self.hidden > 0)).any(axis=1)
-        self.ruled: list[int] = np.flatnonzero(asked).tolist()
-
-    def rules(self, at: int, classes: Callable[[], Floats], by_parts: Callable[[], float]) -> Ints:
-        """For each value of the source the label that is inferred where it has a coarse one, or -1.
-
-        Args:
-            at: The place of the coarse label.
-            classes: The classes that show each value with each label.
-            by_parts: The share of labels that one of two columns predicts without the other.
-        """
-        inner = self.coarse.of(at)
-        rows, asked = self.rows[inner], self.right[at] & (self.hidden[at] > 0)
-        place = rows.argmax(axis=0)
-        if not self._predicts(at, lambda: classes()[inner], by_parts):
-            asked &= self.columns == 1
-            usual, tried = (rows.sum(axis=1) / rows.sum())[place], self.total[at] >= self.k
-            asked &= tried & (usual <= USUAL)
-            if asked.any():
-                of_values = classes()[inner]
-                surprise = _surprise(of_values[place, np.arange(len(place))], of_values.sum(axis=0), usual)
-                asked &= surprise >= np.log(max(int(tried.sum()), 1) * self.trials / CHANCE)
-        rules: Ints = np.where(asked, inner[place], -1)
-        return rules
-
-    def _predicts(self, at: int, classes: Callable[[], Floats], by_parts: Callable[[], float]) -> bool:
-        """Whether the source as a whole predicts the labels of other rows, and of other classes."""
-        alone = float(self.coarse.usual[at])
-        if self.guesses[at] < self.k or not _is_better(self.hits[at], self.guesses[at], alone):
-            return False
-        usual = max(alone, by_parts())
-        hits, guesses = _hits_of(classes())
-        if not (_is_better(self.hits[at], self.guesses[at], usual) and _is_better(hits, guesses, usual)):
-            return False
-        return _is_beyond_chance(hits, guesses, usual, self.trials)
-
-
 def _firsts(keys: Ints) -> Ints:
     """Where each key stands first; few are looked up, not sorted.
 
@@ -436,55 +333,6 @@ def _firsts(keys: Ints) -> Ints:
     return first[first >= 0]
 
 
-def _is_better(hits: Any, guesses: Any, usual: Any) -> Any:
-    """Whether nearly all guesses are right, and avoid many wrong ones of those who know what is usual."""
-    return (hits >= RIGHT * guesses) & (hits - usual * guesses >= LESS_WRONG * (1 - usual) * guesses)
-
-
-def _is_beyond_chance(hits: float, guesses: float, usual: float, trials: int) -> bool:
-    surprise = _surprise(np.array([hits]), np.array([guesses]), np.array([usual]))[0]
-    return bool(surprise >= np.log(trials / CHANCE))
-
-
 def _is_apart(fine: Floats, hidden: Floats, expected: Floats) -> Mask:
     apart: Mask = (hidden > 0) & (expected >= EXPECTED) & (fine <= (1 - RIGHT) * expected)
     return apart
-
-
-def _hits_of(counts: Floats) -> tuple[float, float]:
-    """How many guesses by the others of a column are right, and how many there are.
-
-    >>> _hits_of(np.array([[3.0, 1.0, 1.0], [0.0, 0.0, 1.0]]))
-    (3.0, 5.0)
-    """
-    tables = np.zeros((3, 1, counts.shape[1]))
-    guess_kernels.most_frequent(counts, np.arange(len(counts)), np.array([len(counts)]), *tables)
-    hits, guesses = _hits(*tables)
-    return float(hits[0]), float(guesses[0])
-
-
-def _hits(total: Floats, most: Floats, second: Floats) -> tuple[Floats, Floats]:
-    """For each line how many guesses by the others are right, and how many there are; a tie is half a guess.
-
-    Args:
-        most, second: How many there are of the most frequent of what is guessed, and of the next.
-    """
-    several = total >= 2
-    sure = several & ((most - 1 > second) | ((second == 0) & (most >= 2)))
-    tied = several & ~sure & (most - 1 == second) & (second > 0)
-    hits: Floats = (most * (sure + 0.5 * tied)).sum(axis=1)
-    return hits, (total * several).sum(axis=1)
-
-
-def _surprise(right: Floats, total: Floats, chance: Floats) -> Floats:
-    """How unlikely so many right guesses are by chance (Chernoff's bound), as a logarithm; 0 for fewer.
-
-    >>> float(_surprise(np.array([10.0]), np.array([10.0]), np.array([0.5]))[0].round(2))
-    6.93
-    """
-    share = right / np.maximum(total, 1)
-    chance = np.clip(chance, 1e-12, 1 - 1e-12)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        hit = np.where(share > 0, share * np.log(share / chance), 0.0)
-        miss = np.where(share < 1, (1 - share) * np.log((1 - share) / (1 - chance)), 0.0)
-    return np.where(share > chance, total * (hit + miss), 0.0)

@@ -15,7 +15,7 @@ from sfumato.microdata.measures.telling import tells as tells_of
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
-from sfumato.microdata.release_check.read_back import RIGHT, USUAL
+from sfumato.microdata.release_check.evidence import RIGHT, USUAL
 from sfumato.pipelines.stages.reading import reading_of
 from sfumato.pipelines.suggesting.counted_rows import CountsRows
 

@@ -1,0 +1,173 @@
+"""Evidence for rules: how often each value of a column occurs with finer labels, and whether chance explains it."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.dataclass import dataclass
+from sfumato.microdata.release_check import guess_kernels
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+# A rule is right so often; chance would make one of all rules that are tried with this probability.
+RIGHT, CHANCE = 0.95, 0.001
+# What most rows have anyhow is no inference: coarse labels are published where the value is another one.
+USUAL = 0.75
+# A column as a whole predicts a label where it takes away so many of the wrong guesses.
+LESS_WRONG = 0.6
+# So many cells of the tables are looked at together.
+CELLS_AT_ONCE = 1 << 18
+
+
+@dataclass(frozen=True, slots=True)
+class CoarseLabels:
+    """Labels of a quasi-identifier that contain finer ones.
+
+    Attributes:
+        inner: The finer labels of each of them, one after the other; ends: where those of each end.
+        usual: The share of the most frequent one.
+    """
+
+    labels: Ints
+    inner: Ints
+    ends: Ints
+    usual: Floats
+
+    def of(self, at: int) -> Ints:
+        """The finer labels of one of them."""
+        return self.inner[self.ends[at - 1] if at else 0 : self.ends[at]]
+
+    def parts(self, size: int) -> Iterator["CoarseLabels"]:
+        """The same, as many labels together as tables with so many values may be looked at."""
+        if size * len(self.inner) <= CELLS_AT_ONCE:
+            yield self
+            return
+        for at in range(len(self.labels)):
+            inner = self.of(at)
+            yield CoarseLabels(self.labels[at : at + 1], inner, np.array([len(inner)]), self.usual[at : at + 1])
+
+
+def coarse_labels(mask: Mask, rows: Floats) -> CoarseLabels:
+    """The labels that contain others.
+
+    Args:
+        mask: For each label (row) which others are finer; rows: how much each occurs.
+    """
+    labels = np.flatnonzero(mask.any(axis=1))
+    found = mask[labels] * rows
+    usual = found.max(axis=1, initial=0) / np.maximum(found.sum(axis=1), 1)
+    return CoarseLabels(
+        labels, np.ascontiguousarray(np.nonzero(mask[labels])[1]), np.cumsum(mask[labels].sum(axis=1)), usual
+    )
+
+
+class Evidence:
+    """What rows say for the rules of a source: each value of it has one finer label.
+
+    Rows of a class have their label together, so that classes are what agrees by chance or not.
+
+    Attributes:
+        total: For each coarse label (row) and value of the source (column) the rows with finer labels.
+        hidden: Those with the coarse label.
+        right: Whether one finer label is right for nearly all of its rows.
+        ruled: Coarse labels for which there may be rules, by the rows alone.
+    """
+
+    def __init__(self, rows: Floats, coarse: CoarseLabels, k: int, trials: int, columns: int) -> None:
+        self.rows, self.coarse, self.k, self.trials, self.columns = rows, coarse, k, trials, columns
+        self.total, most, second = np.zeros((3, len(coarse.labels), rows.shape[1]))
+        guess_kernels.most_frequent(rows, coarse.inner, coarse.ends, self.total, most, second)
+        self.hidden = rows[coarse.labels]
+        self.right: Mask = (self.total > 0) & (most >= RIGHT * self.total)
+        self.hits, self.guesses = _hits(self.total, most, second)
+        asked = (self.guesses >= k) & is_better(self.hits, self.guesses, coarse.usual)
+        if columns == 1:
+            asked |= (self.right & (self.total >= k)).any(axis=1)
+        asked &= (self.right & (self.hidden > 0)).any(axis=1)
+        self.ruled: list[int] = np.flatnonzero(asked).tolist()
+
+    def rules(self, at: int, classes: Callable[[], Floats], by_parts: Callable[[], float]) -> Ints:
+        """For each value of the source the label that is inferred where it has a coarse one, or -1.
+
+        Args:
+            at: The place of the coarse label.
+            classes: The classes that show each value with each label.
+            by_parts: The share of labels that one of two columns predicts without the other.
+        """
+        inner = self.coarse.of(at)
+        rows, asked = self.rows[inner], self.right[at] & (self.hidden[at] > 0)
+        place = rows.argmax(axis=0)
+        if not self._predicts(at, lambda: classes()[inner], by_parts):
+            asked &= self.columns == 1
+            usual, tried = (rows.sum(axis=1) / rows.sum())[place], self.total[at] >= self.k
+            asked &= tried & (usual <= USUAL)
+            if asked.any():
+                of_values = classes()[inner]
+                surprise = _surprise(of_values[place, np.arange(len(place))], of_values.sum(axis=0), usual)
+                asked &= surprise >= np.log(max(int(tried.sum()), 1) * self.trials / CHANCE)
+        rules: Ints = np.where(asked, inner[place], -1)
+        return rules
+
+    def _predicts(self, at: int, classes: Callable[[], Floats], by_parts: Callable[[], float]) -> bool:
+        """Whether the source as a whole predicts the labels of other rows, and of other classes."""
+        alone = float(self.coarse.usual[at])
+        if self.guesses[at] < self.k or not is_better(self.hits[at], self.guesses[at], alone):
+            return False
+        usual = max(alone, by_parts())
+        hits, guesses = hits_of(classes())
+        if not (is_better(self.hits[at], self.guesses[at], usual) and is_better(hits, guesses, usual)):
+            return False
+        return is_beyond_chance(hits, guesses, usual, self.trials)
+
+
+def is_better(hits: Any, guesses: Any, usual: Any) -> Any:
+    """Whether nearly all guesses are right, and avoid many wrong ones of those who know what is usual."""
+    return (hits >= RIGHT * guesses) & (hits - usual * guesses >= LESS_WRONG * (1 - usual) * guesses)
+
+
+def hits_of(counts: Floats) -> tuple[float, float]:
+    """How many guesses by the others of a column are right, and how many there are.
+
+    >>> hits_of(np.array([[3.0, 1.0, 1.0], [0.0, 0.0, 1.0]]))
+    (3.0, 5.0)
+    """
+    tables = np.zeros((3, 1, counts.shape[1]))
+    guess_kernels.most_frequent(counts, np.arange(len(counts)), np.array([len(counts)]), *tables)
+    hits, guesses = _hits(*tables)
+    return float(hits[0]), float(guesses[0])
+
+
+def _hits(total: Floats, most: Floats, second: Floats) -> tuple[Floats, Floats]:
+    """For each line how many guesses by the others are right, and how many there are; a tie is half a guess.
+
+    Args:
+        most, second: How many there are of the most frequent of what is guessed, and of the next.
+    """
+    several = total >= 2
+    sure = several & ((most - 1 > second) | ((second == 0) & (most >= 2)))
+    tied = several & ~sure & (most - 1 == second) & (second > 0)
+    hits: Floats = (most * (sure + 0.5 * tied)).sum(axis=1)
+    return hits, (total * several).sum(axis=1)
+
+
+def is_beyond_chance(hits: float, guesses: float, usual: float, trials: int) -> bool:
+    """Whether chance does not explain that so many guesses are right, in one of so many trials."""
+    surprise = _surprise(np.array([hits]), np.array([guesses]), np.array([usual]))[0]
+    return bool(surprise >= np.log(trials / CHANCE))
+
+
+def _surprise(right: Floats, total: Floats, chance: Floats) -> Floats:
+    """How unlikely so many right guesses are by chance (Chernoff's bound), as a logarithm; 0 for fewer.
+
+    >>> float(_surprise(np.array([10.0]), np.array([10.0]), np.array([0.5]))[0].round(2))
+    6.93
+    """
+    share = right / np.maximum(total, 1)
+    chance = np.clip(chance, 1e-12, 1 - 1e-12)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        hit = np.where(share > 0, share * np.log(share / chance), 0.0)
+        miss = np.where(share < 1, (1 - share) * np.log((1 - share) / (1 - chance)), 0.0)
+    return np.where(share > chance, total * (hit + miss), 0.0)
