@@ -172,3 +172,18 @@ def test_a_recoding_applied_to_rows_of_many_other_persons_says_how_many(tmp_path
     outcome = apply(out / "recoding.json", raw(tmp_path, pl.concat([people(60), people(90)[60:]])), tmp_path / "later")
     assert (outcome.added, outcome.removed) == (30, 0)
     assert "30" in outcome.text()
+
+
+@pytest.mark.parametrize("persons", [True, False])
+def test_recodings_applied_one_after_the_other_are_compared_with_each_other(tmp_path, persons) -> None:
+    columns = {name: {"role": "insensitive"} for name in ("income", "vote", "seen")}
+    columns |= {"id": {"role": "person" if persons else "identifier"}}
+    out = sf.anonymize(people(60), plan(**columns)).save(tmp_path / "release")
+    more = people(90)[60:]
+    assert (
+        apply(out / "recoding.json", raw(tmp_path, pl.concat([people(60), more[:6]])), tmp_path / "second").added == 6
+    )
+    with pytest.raises(UnattainableError, match="published last"):
+        apply(out / "recoding.json", raw(tmp_path, pl.concat([people(60), more[:7]])), tmp_path / "third")
+    assert apply(out / "recoding.json", raw(tmp_path, pl.concat([people(60), more[:6]])), tmp_path / "same").added == 6
+    assert sf.verify(out).holds

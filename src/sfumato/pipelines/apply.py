@@ -6,7 +6,7 @@ is an error; a class of the new rows that fails a promise breaks it, because nob
 
 import json
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -18,11 +18,11 @@ import numpy as np
 from sfumato.dataclass import dataclass
 from sfumato.engines.duckdb.engine import DuckDBEngine
 from sfumato.engines.engine import Engine, PublishedRows
-from sfumato.engines.order import PERSON, recorded
+from sfumato.engines.order import PERSON, recorded, text_hash
 from sfumato.engines.written.bounds import with_bounds
 from sfumato.engines.written.formulas import quote_formulas, separator_of
 from sfumato.errors import DataError, PlanError, PromiseError, UnattainableError
-from sfumato.folders import staged, write_text
+from sfumato.folders import make_private, staged, write_text
 from sfumato.hierarchies.spellings import plain_text
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata.counts.frequencies import Coding, FrequencyTable, TextCounts, table_of, typed
@@ -61,10 +61,35 @@ from sfumato.pipelines.stages.sealing import read_mapping
 from sfumato.report.verdict import text
 from sfumato.texts.counted import filled
 
+# What a recoding was applied to, in the folder of its release; it stays with that.
+APPLIED = "applied.json"
 DIFFERS = (
     "Compared with the release of the recoding, {added} were added and {removed} removed or changed. Anyone who has "
     "both files sees which.\n"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """How new rows differ from those of the release, and the record of all that the recoding was applied to.
+
+    Attributes:
+        added: Persons, or rows where no column names the person, that the release does not have.
+        removed: Those that it has and the new rows have not.
+        path: The record in the release folder; None where nothing is handed out.
+        records: For each time that the recoding was applied, the keyed hashes of its persons or rows.
+    """
+
+    added: int = 0
+    removed: int = 0
+    path: Path | None = None
+    records: tuple[tuple[str, ...], ...] = ()
+
+    def record(self) -> None:
+        """Keep what the recoding is applied to, so that the next time is compared with it."""
+        if self.path is not None:
+            write_text(self.path, json.dumps({"applied": self.records}) + "\n")
+            make_private(self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,9 +199,10 @@ def _apply(engine: Engine, plan: Plan, earlier: _Earlier, out: Path, drop_failin
     recoding = replace(recoding, suppressed=recoding.suppressed | failing)
     with staged(out) as stage:
         target = stage / f"data.{plan.output.format}"
-        verdict, differences = _written(engine, plan, table, recoding, target, earlier)
-        outcome = Application(verdict, int(recoding.sizes[recoding.suppressed].sum()), *differences)
+        verdict, found = _written(engine, plan, table, recoding, target, earlier)
+        outcome = Application(verdict, int(recoding.sizes[recoding.suppressed].sum()), found.added, found.removed)
         write_text(stage / "report.json", json.dumps(outcome.to_dict(), indent=2, ensure_ascii=False) + "\n")
+        found.record()
     return outcome
 
 
@@ -199,13 +225,13 @@ def _written(
     recoding: ClassRecoding,
     target: Path,
     earlier: _Earlier,
-) -> tuple[Verdict, tuple[int, int]]:
+) -> tuple[Verdict, Differences]:
     handling = handling_of(plan, table, recoding)
     with closing(with_bounds(_published(engine, plan, recoding, handling, target), plan)) as published:
         recounted = recount(published, predict(table, recoding, handling, plan))
         members = published_persons(plan, published)
         columns, separator = published.columns, separator_of(published, plan.data.separator)
-        differences = _differences(plan, published) if earlier.released else (0, 0)
+        differences = _differences(plan, published) if earlier.released else Differences()
         weights = weights_by_label(table, recoding)
         judging = partial(judge_plan, plan=plan, reference=table.whole)
         verdict = judging(typed(recounted, plan)[0], persons=earlier.persons, members=members, weights=weights)
@@ -220,39 +246,45 @@ def _written(
     return replace(verdict, faults=(*verdict.faults, *checked.faults)), differences
 
 
-def _differences(plan: Plan, published: PublishedRows) -> tuple[int, int]:
-    """Return how many persons, or rows, are added to those of the release, and how many are removed or changed.
+def _differences(plan: Plan, published: PublishedRows) -> Differences:
+    """Compare rows with those of the release, and with all that its recoding was applied to before.
 
     Raises:
-        UnattainableError: They are fewer than k: anyone who has both files learns about them.
+        UnattainableError: They differ from some by fewer than k persons: anyone who has both files learns about them.
     """
     with closing(opened_release(plan.folder, plan.output.quotes_formulas)) as earlier:
         columns = [name for name in published.columns if name != plan.output.class_column]
-        before, now = (_units(rows, columns, plan.person is not None) for rows in (earlier, published))
-    added, removed = (now - before).total(), (before - now).total()
+        before, now = (_units(rows, columns, plan) for rows in (earlier, published))
     k, unit = plan.minimum_class_size, "rows" if plan.person is None else "persons"
-    if 0 < added < k or 0 < removed < k:
-        raise UnattainableError(
-            f"compared with the release of the recoding, {added} {unit} were added and {removed} removed or changed. "
-            f"Anyone who has both files learns about fewer than {k}.",
-            "Wait until more have come and gone, or make one release of all rows in place of both.",
-            "reapply-difference",
-        )
-    return added, removed
+    applied = [Counter(one) for one in (read_mapping(plan.folder / APPLIED) or {}).get("applied", ())]
+    for other in (before, *applied):
+        added, removed = (now - other).total(), (other - now).total()
+        if 0 < added < k or 0 < removed < k:
+            raise UnattainableError(
+                f"compared with the {'release' if other is before else 'rows that were published last'} of the "
+                f"recoding, {added} {unit} were added and {removed} removed or changed. "
+                f"Anyone who has both files learns about fewer than {k}.",
+                "Wait until more have come and gone, or make one release of all rows in place of both.",
+                "reapply-difference",
+            )
+    records = tuple(tuple(sorted(one.elements())) for one in (*applied, now))
+    return Differences((now - before).total(), (before - now).total(), plan.folder / APPLIED, records)
 
 
-def _units(rows: PublishedRows, columns: Sequence[str], persons: bool) -> Counter[Hashable]:
-    """Return the published rows of each person, or else each row by itself, with how often they occur.
+def _units(rows: PublishedRows, columns: Sequence[str], plan: Plan) -> Counter[str]:
+    """Return a keyed hash of the published rows of each person, or else of each row, with how often it occurs.
 
     Values are compared as a reader understands them: `1200.0` and ` 1200` are one number.
     """
     contents = zip(*(_plain(rows.texts(name)) for name in columns), strict=True)
-    if not persons:
-        return Counter(contents)
+    key = f"{plan.chain_secret}:applied:"
+    if plan.person is None:
+        return Counter(text_hash(repr(content), key) for content in contents)
     by_person: dict[str | None, list[tuple[str | None, ...]]] = {}
     for person, content in zip(recorded(rows.texts(PERSON)), contents, strict=True):
         by_person.setdefault(person, []).append(content)
-    return Counter((person, tuple(sorted(entries, key=repr))) for person, entries in by_person.items())
+    units = ((person, sorted(entries, key=repr)) for person, entries in by_person.items())
+    return Counter(text_hash(repr(unit), key) for unit in units)
 
 
 def _plain(texts: Sequence[str | None]) -> list[str | None]:
