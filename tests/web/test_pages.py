@@ -266,7 +266,7 @@ def test_the_pages_speak_german_to_those_who_ask_for_it(base, open_page) -> None
 AREAS = {
     "en-US": {
         "Rows": "Or try an example",
-        "Tables": "Mask or change cells",
+        "Tables": "Suppress or change cells",
         "Attributes": "What is done to each attribute",
         "Help": "How the pages are used",
     },
@@ -708,7 +708,7 @@ def test_names_and_figures_are_german_on_german_pages(base, open_page) -> None:
     assert not re.search(r"\d%", page.locator("body").inner_text())
     step(page, "Ergebnis")
     button(page, "Anonymisieren").click()
-    page.get_by_text("Alle Zusagen sind in der geschriebenen Datei eingehalten").wait_for()
+    page.get_by_text("Alle Zusagen sind in der geschriebenen Datei erfüllt").wait_for()
     step(page, "Ausgabe")
     page.locator("pre", has_text="language: de").wait_for()  # who reads German signs a German report
     page = open_page(f"{base}/app/tables", locale="de-DE")

@@ -16,6 +16,7 @@ STAGES = {
     "apply": "Writing",
     "perturb": "Changing numbers",
     "verify": "Counting again",
+    "check": "Reading columns against each other",
     "measure": "Measuring",
     "comparing": "Comparing methods",
     "trade-off": "Weighing alternatives",

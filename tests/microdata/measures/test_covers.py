@@ -162,5 +162,5 @@ def test_a_label_covers_every_value_that_is_published_with_it(method, rows, k):
         assert len(covered) == len(column.labels)
         labels = view.class_labels[pieces.classes, place].tolist()
         assert set(zip(labels, view.table.codes[pieces.combinations, place].tolist(), strict=True)) <= covered
-        counted = column.told | (column.widths == 1)
+        counted = column.informative | (column.widths == 1)
         assert column.after.sum() == pytest.approx(column.label_rows[counted].sum())
