@@ -1,8 +1,10 @@
 """A category of a hierarchy that no record has is a cell of 0, next to one that some have: else its absence says so."""
 
 import polars
+import pytest
 
 import sfumato as sf
+from sfumato.errors import DataError
 
 
 def released(tmp_path, places):
@@ -28,3 +30,15 @@ def test_unused_branches_are_one_cell_and_codes_that_have_records_themselves_hav
     shown = released(tmp_path, ["south"])
     places = {place for _, place in shown}
     assert places == {"Total", "north", "south", "abroad", "b1", "b2"}
+
+
+def test_a_file_without_records_is_refused(tmp_path) -> None:
+    (tmp_path / "rows.csv").write_text("A,who\n")
+    plan = {
+        "version": 1,
+        "dimensions": {"A": {"column": "A", "total": "Total"}},
+        "table": {"microdata": str(tmp_path / "rows.csv"), "value": "count", "holding": "who"},
+        "primary": [{"rule": "frequency", "min": 3}],
+    }
+    with pytest.raises(DataError):
+        sf.protect(None, plan)

@@ -105,7 +105,7 @@ def _axis(name: str, dimension: Dimension, base: Base) -> _Axis:
 
 def _unused(tree: Tree, chains: Iterable[Sequence[Code]], depth: int) -> tuple[frozenset[Code], ...]:
     """The codes of a tree that no record has, below a code of which records have another part."""
-    below, used = tree.children(), [{*level} for level in zip_longest(*chains)]
+    below, used = tree.children(), [{*level} for level in zip_longest(*chains)] or [set[Code | None]()]
     divided = [set[Code](), *({tree.parents[code] for code in level - {None}} for level in used[1:])]
     return tuple(
         frozenset(code for above in divided[place] for code in below[above]) - used[place] for place in range(depth)
