@@ -13,7 +13,7 @@ import pytest
 from sfumato.cli.main import run
 from sfumato.errors import PlanError
 from sfumato.service.access.audit_log import AuditLog
-from sfumato.service.access.keys import KeyFile, add_key, make_key, read_keys, revoke_key
+from sfumato.service.access.keys import KeyFile, add_key, make_key, new_key, read_keys, revoke_key
 from sfumato.service.jobs.worker import REHEARSED_PLAN, REHEARSED_ROWS
 from sfumato.service.settings import Settings
 
@@ -235,3 +235,15 @@ def test_an_audit_log_may_be_moved_away_and_is_never_torn(tmp_path):
     missing = AuditLog(tmp_path / "no" / "folder")
     missing.note("key:one", "job_create")
     assert missing.fault is not None
+
+
+def test_a_new_key_opens_at_once(tmp_path):
+    """It was refused for half a second, in which the file was not looked at."""
+    path = tmp_path / "keys"
+    path.write_text(new_key("first")[1] + "\n")
+    keys = KeyFile(path)
+    key, line = new_key("second")
+    with path.open("a") as file:
+        file.write(line + "\n")
+    assert keys.find(key).name == "second"
+    assert keys.find("unknown") is None

@@ -149,9 +149,7 @@ class KeyFile:
 
     def find(self, key: str) -> User | None:
         """Whose key this is, if anybody's; the time it takes does not depend on which, nor on how much of it fits."""
-        sent, day = digest(key), today()
-        matches = [entry for entry in self._current() if hmac.compare_digest(sent, entry.hash)]
-        return next((entry.user() for entry in matches if entry.holds(day)), None)
+        return self._match(key) or (self._match(key) if self._look(soon=True) else None)
 
     def named(self, name: str) -> User | None:
         """The user of a key that still holds, by its name."""
@@ -167,16 +165,23 @@ class KeyFile:
         self._look()
         return "the file of keys cannot be read" if self._keys is None else None
 
-    def _look(self) -> None:
-        """Read the file again if it has changed; what can be read no more is told once."""
+    def _match(self, key: str) -> User | None:
+        sent, day = digest(key), today()
+        matches = [entry for entry in self._current() if hmac.compare_digest(sent, entry.hash)]
+        return next((entry.user() for entry in matches if entry.holds(day)), None)
+
+    def _look(self, *, soon: bool = False) -> bool:
+        """Read the file again if it has changed, and return whether it had; `soon`: an unknown key may be a new one."""
         now = time.monotonic()
-        if now - self._looked <= LOOKING_SECONDS:
-            return
+        if now - self._looked <= LOOKING_SECONDS and not soon:
+            return False
         self._looked, state = now, _state(self._path)
-        if state != self._state or self._keys is None:
-            known, self._state, self._keys = self._keys is not None, state, _read_or_none(self._path)
-            if known and self._keys is None:
-                LOG.error(json.dumps({"keys": "the file cannot be read"}))
+        if state == self._state and self._keys is not None:
+            return False
+        known, self._state, self._keys = self._keys is not None, state, _read_or_none(self._path)
+        if known and self._keys is None:
+            LOG.error(json.dumps({"keys": "the file cannot be read"}))
+        return True
 
     def _current(self) -> tuple[Key, ...]:
         """The keys; none opens while the file cannot be read, since any of them may have been revoked.
