@@ -269,9 +269,9 @@ def test_the_architecture_names_what_is_there() -> None:
         assert (ROOT / "src" / "sfumato" / path).exists() or (ROOT / path).exists(), path
 
 
-def test_each_way_through_the_house_has_at_most_ten_steps_of_one_file() -> None:
+def test_each_path_through_the_code_has_at_most_ten_steps_of_one_file() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    table = text.split("## Four ways through the house")[1].split("##")[0]
+    table = text.split("## Four paths through the code")[1].split("##")[0]
     steps = [line.strip().strip("|").split("|") for line in table.splitlines() if line.startswith("|")][2:]
     assert len(steps) <= 10
     for cell in (cell for line in steps for cell in line if cell.strip()):
