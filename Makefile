@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Workers and tests start hundreds of programs: what they import is compiled once.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-quick check docs bench bench-scale peers peers-attacks prove attack fuzz matrix coverage mutants format schema pictures screenshots clean
+.PHONY: demo test unsteady test-quick check docs bench bench-scale peers peers-attacks prove attack fuzz matrix coverage mutants format schema pictures screenshots clean
 
 demo: $(CORE)
 	@rm -rf demo-release
@@ -22,6 +22,11 @@ demo: $(CORE)
 test: $(READY) $(KERNELS)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder --doctest-modules --durations=25 --durations-min=3 \
 		$(or $(TESTS),src tests)
+
+# At most three tests that failed on a loaded machine run once more, alone; what passes now is printed as unsteady, to be mended.
+unsteady: $(READY) $(KERNELS)
+	@$(BIN)/python -c "import json; failed = json.load(open('.pytest_cache/v/cache/lastfailed')); print('unsteady?', *failed, sep='\n  '); exit(len(failed) > 3)"
+	$(BIN)/python -m pytest --last-failed --last-failed-no-failures none --doctest-modules src tests
 
 # What changes most, without servers, browsers, Spark and whole releases.
 QUICK := tests/microdata/plan tests/microdata/counts tests/microdata/losses tests/microdata/measures tests/hierarchies \
