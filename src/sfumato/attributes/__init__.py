@@ -1,1 +1,1 @@
-"""Attributes of persons, masked, generalized or randomized one by one as a configuration says."""
+"""Anonymization of single attributes: masking, generalization and randomization, as a configuration says."""

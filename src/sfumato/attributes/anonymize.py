@@ -1,4 +1,4 @@
-"""Anonymization of records: rows become one list an attribute, each list is anonymized, lists become rows again."""
+"""Anonymize records: rows become one list per attribute, each list is anonymized, lists become rows again."""
 
 import math
 import unicodedata

@@ -1,4 +1,4 @@
-"""Configurations: which operation each attribute undergoes, and the form in which the answer is given."""
+"""Configurations: which operation is applied to each attribute, and the form of the answer."""
 
 from collections.abc import Mapping
 from dataclasses import replace

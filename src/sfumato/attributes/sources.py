@@ -1,4 +1,4 @@
-"""Where configurations and ontologies come from: an address, a folder that the service hosts, or a bundled example."""
+"""Sources of configurations and ontologies: an address, a folder hosted by the service, or a bundled example."""
 
 import json
 from collections import OrderedDict

@@ -1,4 +1,4 @@
-"""The command line: one file a command; each parses, calls, renders and ends with the right exit code."""
+"""The command line: one file per command; each parses options, calls the library, prints and returns an exit code."""
 
 import gc
 import os

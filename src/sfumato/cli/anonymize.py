@@ -1,4 +1,4 @@
-"""`sfumato anonymize`: releases microdata as a plan says."""
+"""`sfumato anonymize`: release microdata as a plan says."""
 
 import sys
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""`sfumato apply`: applies the recoding of a release to new rows, which must keep the promises by themselves."""
+"""`sfumato apply`: apply the recoding of a release to new rows, which must satisfy the privacy models by themselves."""
 
 from pathlib import Path
 from typing import Annotated

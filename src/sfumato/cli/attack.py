@@ -1,4 +1,4 @@
-"""`sfumato attack`: measures what an attacker reaches with a release; exit 1 only above a share that is asked for."""
+"""`sfumato attack`: measure how well attacks on a release succeed; exits with 1 only above a given risk."""
 
 from pathlib import Path
 from typing import Annotated

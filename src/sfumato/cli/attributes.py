@@ -1,4 +1,4 @@
-"""`sfumato attributes`: masks, generalizes or randomizes the attributes of a file of records."""
+"""`sfumato attributes`: mask, generalize or randomize the attributes of a file of records."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""`sfumato audit`: attack a published table as anyone could, and say which masked cells give way."""
+"""`sfumato audit`: attack a published table as anyone could, and list the suppressed cells that are disclosed."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`sfumato check`: holds a file against a policy, clause by clause; exit 1 when one fails."""
+"""`sfumato check`: check a file against a policy, clause by clause; exits with 1 if one fails."""
 
 from datetime import datetime
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`sfumato compare`: runs a grid of methods, k and suppression, and writes a page that says which to choose."""
+"""`sfumato compare`: run methods, k and suppression limits on a grid, and write a page that compares them."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`sfumato compare-tables`: protects one table in every way, and says what each costs and keeps."""
+"""`sfumato compare-tables`: protect one table with every method and compare cost and detail."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`sfumato compile`: all compiled loops ahead of the first run, for images and machines whose users cannot write."""
+"""`sfumato compile`: compile all native loops in advance, for container images and read-only installations."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The configuration file of `sfumato serve`: the options of the command, by their names, in TOML."""
+"""The configuration file of `sfumato serve`: command options by name, in TOML."""
 
 import tomllib
 from pathlib import Path

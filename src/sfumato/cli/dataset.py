@@ -1,4 +1,4 @@
-"""`sfumato dataset`: writes one of the datasets, and the plan that goes with it, to files."""
+"""`sfumato dataset`: write one of the example datasets and its plan to files."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`sfumato demo`: releases made-up German patients, to show what comes out."""
+"""`sfumato demo`: release synthetic German patients and print the result."""
 
 from contextlib import closing
 from pathlib import Path

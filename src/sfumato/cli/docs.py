@@ -1,4 +1,4 @@
-"""`sfumato docs`: the documentation that comes with the package, without a network."""
+"""`sfumato docs`: show the documentation that is part of the package; no network is needed."""
 
 import sys
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""`sfumato doctor`: what is installed, what works, and what this machine has, with what to do where something lacks."""
+"""`sfumato doctor`: report what is installed and works on this machine, and how to repair what does not."""
 
 import os
 import platform

@@ -1,4 +1,4 @@
-"""`sfumato erase`: takes a person out of the house's record of releases, and says what earlier files still contain."""
+"""`sfumato erase`: remove a person from the internal record of releases, and list which earlier files contain them."""
 
 from pathlib import Path
 from typing import Annotated

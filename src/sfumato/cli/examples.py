@@ -1,4 +1,4 @@
-"""Examples of every command, shown at the end of its help."""
+"""Examples for every command, shown at the end of its help."""
 
 EXAMPLES: dict[str, tuple[str, ...]] = {
     "anonymize": (

@@ -1,4 +1,4 @@
-"""`sfumato export`: rows of a CSV or Parquet file as an SPSS or Stata file, with the labels they had."""
+"""`sfumato export`: write rows of a CSV or Parquet file as an SPSS or Stata file with their labels."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Files that commands write: folders, and texts, with the reason where one cannot be written."""
+"""Write files and folders for commands, with the reason if one cannot be written."""
 
 from pathlib import Path
 

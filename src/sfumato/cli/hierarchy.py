@@ -1,4 +1,4 @@
-"""`sfumato hierarchy`: prints or saves the ladder of a column, to be looked at, edited and named in a plan."""
+"""`sfumato hierarchy`: print or save the hierarchy of a column, to view, edit and use in a plan."""
 
 import sys
 from contextlib import closing

@@ -1,5 +1,5 @@
 # ruff: noqa: N999  the module of a command has its name
-"""`sfumato import`: surveys of SPSS, Stata and SAS as CSV with their labels, projects of other tools as plans."""
+"""`sfumato import`: convert SPSS, Stata and SAS files to CSV with labels, and projects of other tools to plans."""
 
 import sys
 from dataclasses import asdict

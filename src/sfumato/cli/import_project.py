@@ -1,4 +1,4 @@
-"""The part of `sfumato import` that turns projects of ARX and scripts of sdcMicro into plans with their files."""
+"""The part of `sfumato import` that converts ARX projects and sdcMicro scripts to plans."""
 
 from pathlib import Path
 

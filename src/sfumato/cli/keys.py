@@ -1,4 +1,4 @@
-"""`sfumato keys`: adds, lists and revokes the keys of a service; one that runs takes notice by itself."""
+"""`sfumato keys`: add, list and revoke API keys; a running service notices the change."""
 
 import os
 import sys

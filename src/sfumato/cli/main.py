@@ -1,4 +1,4 @@
-"""The entry point: finds the command, runs it, and turns every error into one message and exit code."""
+"""The entry point: find the command, run it, and turn every error into one message and exit code."""
 
 import os
 import signal

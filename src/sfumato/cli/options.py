@@ -1,4 +1,4 @@
-"""Options that several commands share, declared once, and the checks that go with them."""
+"""Options that several commands share, and their checks."""
 
 from pathlib import Path
 from typing import Annotated, get_args

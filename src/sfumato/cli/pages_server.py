@@ -1,4 +1,4 @@
-"""A server that says where its pages are, as soon as they can be opened."""
+"""A server that prints the address of its pages as soon as they can be opened."""
 
 import logging
 import socket

@@ -1,4 +1,4 @@
-"""Values of the command line that need no work are taken as they stand; Typer loads a large library to find out."""
+"""Convert option values without Typer's slow conversion when no conversion is needed."""
 
 from collections.abc import Callable
 from functools import partial

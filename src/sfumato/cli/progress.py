@@ -1,4 +1,4 @@
-"""What a command says while it works, on stderr, and how results are printed."""
+"""Print progress on stderr, and results on stdout."""
 
 import json
 import sys

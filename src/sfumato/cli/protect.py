@@ -1,4 +1,4 @@
-"""`sfumato protect`: mask the cells of a table so that the attackers of its plan cannot compute them."""
+"""`sfumato protect`: suppress or perturb cells of a table so that the attackers in its plan cannot compute them."""
 
 import json
 import signal

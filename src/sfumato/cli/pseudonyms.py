@@ -1,4 +1,4 @@
-"""`sfumato pseudonyms`: makes the key of pseudonyms, and turns pseudonyms back for whoever holds it."""
+"""`sfumato pseudonyms`: create the key of pseudonyms, and reveal pseudonyms for the holder of the key."""
 
 import sys
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""`sfumato report`: from a release folder, the annex for an impact assessment, and the reports as PDF."""
+"""`sfumato report`: write the annex for an impact assessment, and reports as PDF, from a release folder."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`sfumato risk`: how far the rows of a file can be told apart, and by what."""
+"""`sfumato risk`: measure the re-identification risk of the rows of a file."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""`sfumato schema`: writes the JSON Schemas of the plans and of the reports."""
+"""`sfumato schema`: write the JSON Schemas of plans and reports."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`sfumato serve`: runs the web service until it is told to stop, and then finishes what runs."""
+"""`sfumato serve`: run the web service until it is stopped, and then finish the requests that are running."""
 
 import inspect
 import ipaddress

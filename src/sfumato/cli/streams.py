@@ -1,4 +1,4 @@
-"""Standard output and errors that a closed pipe or a full disk does not stop: the command's own code stands."""
+"""Handle a closed pipe or a full disk on stdout and stderr without losing the exit code of the command."""
 
 import os
 import sys

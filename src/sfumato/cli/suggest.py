@@ -1,4 +1,4 @@
-"""`sfumato suggest`: proposes roles, types and hierarchies for a file, as a plan that runs as it is."""
+"""`sfumato suggest`: propose roles, types and hierarchies for a file, as a plan that can be run."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`sfumato verify`: judges a released file by itself; exit 1 when a promise does not hold."""
+"""`sfumato verify`: evaluate a released file by itself; exits with 1 if a guarantee is violated."""
 
 from pathlib import Path
 from typing import Annotated

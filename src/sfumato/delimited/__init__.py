@@ -1,5 +1,5 @@
-"""The one reader of delimited files: encoding, separator, quotes, header, decimal mark, gzip, and what can be wrong.
+"""Read delimited files: encoding, separator, quotes, header, decimal mark, gzip, and possible faults.
 
-Small files (tables, hierarchies, records) are read here; of large ones the head is, and an engine reads the rows by the
-dialect that was decided here.
+Small files (tables, hierarchies, records) are read here completely. Of large files only the head is read; an engine
+reads the rows with the dialect that was detected here.
 """

@@ -1,8 +1,8 @@
-"""Code pages: which one a text of single bytes is likely written in, told by what its words look like in each.
+"""Detect the code page of a single-byte text from how plausible its words look in each candidate.
 
-Western European letters of Windows are by far the most common. In another page's words they are signs that no word has
-inside (`P³eæ`), or words have none of the 26 letters that all alphabets from the Latin share (`Ïîë`). Where all letters
-are plausible nobody can tell from bytes, so it stays the common page.
+Western European Windows letters are by far the most common. In the words of another page they appear as characters that
+no word contains (`P³eæ`), or the words have none of the 26 letters that all Latin alphabets share (`Ïîë`). If all
+letters are plausible, the bytes do not decide, and the common page is used.
 """
 
 from re import Pattern

@@ -1,4 +1,4 @@
-"""Numbers whose decimal mark is a comma, with a point instead; and such whose mark may stand between thousands."""
+"""Convert numbers with decimal commas to points, and detect commas that may be thousands separators."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""How a delimited file is written: separator, quote, encoding, header, decimal mark."""
+"""The dialect of a delimited file: separator, quote, encoding, header, decimal mark."""
 
 import codecs
 import re

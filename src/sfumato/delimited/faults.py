@@ -1,4 +1,4 @@
-"""What can be wrong with a delimited file, as errors."""
+"""Errors of delimited files."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The head of a delimited file: its columns' names, and whether the first line holds them at all."""
+"""The head of a delimited file: the column names, and whether the first line is a header at all."""
 
 import csv
 from collections.abc import Iterable, Sequence

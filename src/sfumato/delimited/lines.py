@@ -1,4 +1,4 @@
-"""Records of small delimited files (tables, hierarchies, records), read whole, and texts of records."""
+"""Read small delimited files (tables, hierarchies, records) completely, and write records as text."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Text files opened: unpacked, in their encoding, and their first record."""
+"""Open text files: decompress, decode, and read the first record."""
 
 import csv
 import gzip

@@ -1,4 +1,4 @@
-"""Titles above the header of a file: in which line the columns' names seem to stand, if not in the first."""
+"""Titles above the header of a file: find the line that seems to hold the column names."""
 
 import csv
 from collections.abc import Iterable, Sequence

@@ -1,1 +1,1 @@
-"""The web service: REST over the library's functions, with guards for data that people entrust to it."""
+"""The web service: the library's functions over REST, with access control and limits."""

@@ -1,7 +1,6 @@
-"""A small client of the service: attributes and jobs over HTTP, with the library's own errors.
+"""A small HTTP client of the service for attributes and jobs; it raises the library's own errors.
 
-It needs no more than httpx, so that a program that only asks a server need not install what the server does its work
-with.
+It needs only httpx, so that a client program need not install what the server needs.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The page at /docs: the OpenAPI document as one HTML page that loads nothing from anywhere."""
+"""The page at /docs: the OpenAPI document as one self-contained HTML page."""
 
 import base64
 import hashlib

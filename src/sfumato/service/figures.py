@@ -1,4 +1,4 @@
-"""Figures of jobs, servers, workers, disk and store, looked up when somebody asks for the metrics."""
+"""Figures about jobs, servers, workers, disk and store, computed when the metrics are requested."""
 
 import shutil
 import time

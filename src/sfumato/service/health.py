@@ -1,4 +1,4 @@
-"""What the service tells about itself: name and version, whether it is well, its figures, its documentation."""
+"""Routes about the service itself: name and version, health, metrics, documentation."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,6 @@
-"""How the service is set up: one declaration from which options of the command line, checks and a variable come.
+"""Settings of the service: one declaration for command line options, checks and worker processes.
 
-A field that an operator may set carries its option; worker processes get everything through one variable of the
-environment.
+A field that an operator may set has its option here; worker processes receive all settings in one environment variable.
 """
 
 import os

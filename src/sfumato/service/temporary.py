@@ -1,4 +1,4 @@
-"""The folder of a server that was given none: gone when it ends, and erased by the next one if it was killed."""
+"""The temporary folder of a server without a configured one: erased at the end, or by the next server."""
 
 import fcntl
 import os

@@ -1,1 +1,1 @@
-"""The pages in the browser: the whole work without programming, on the same server as the service."""
+"""The browser pages: the whole workflow without programming, on the same server as the service."""

@@ -1,4 +1,4 @@
-"""The annex for an impact assessment on the page, of rows and of tables: as Markdown, and as a document of Word."""
+"""Download the annex for an impact assessment, of rows and tables, as Markdown or Word."""
 
 import asyncio
 from importlib.util import find_spec

@@ -1,4 +1,4 @@
-"""The components that all pages share: style, heads, cards, tables with marks, and how an error is told."""
+"""Components that all pages share: style, headings, cards, annotated tables, error messages."""
 
 import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence

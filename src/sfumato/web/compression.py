@@ -1,4 +1,4 @@
-"""The compression of what pages load: quick for pages, none for downloads, which would wait for it."""
+"""Compress responses of pages quickly, but not downloads, which would be delayed."""
 
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.types import ASGIApp, Receive, Scope, Send

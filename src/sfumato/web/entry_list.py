@@ -1,4 +1,4 @@
-"""A list of entries of a plan on a page: a card for each with its fields, and a choice from which more are added."""
+"""A list of plan entries on a page: a card with fields for each, and a choice to add more."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Forms made from the shapes of a plan: a field for each key, so that a page offers whatever a plan may say."""
+"""Forms generated from the schema of a plan: a field for each key."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field

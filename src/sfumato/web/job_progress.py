@@ -1,4 +1,4 @@
-"""Jobs on a page: a bar that fills, the time that is left, a button that cancels; who leaves finds them again."""
+"""Progress of jobs on a page: a progress bar, the remaining time, a cancel button; reconnects after leaving."""
 
 import asyncio
 import time

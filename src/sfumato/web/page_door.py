@@ -1,4 +1,4 @@
-"""The door of the pages: who has not signed in is led to where they can, before anything of a visit is made."""
+"""Redirect visitors of the pages to sign-in before a workspace is created."""
 
 import asyncio
 from contextlib import suppress

@@ -1,6 +1,6 @@
-"""What belongs to one page (its fields for files, its connection) is reached by its visitor alone.
+"""Give access to the resources of a page (upload fields, websocket) to its own visitor alone.
 
-The library of the pages finds a page by a number that its address holds, whoever asks. Here it is asked whose it is.
+The page library finds a page by a number in its address, whoever asks. Here the owner of the page is checked.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""The pages on the server: mounted under /app, one workspace a browser, kept encrypted when it is left."""
+"""Mount the pages under /app: one workspace per browser, stored encrypted when it is left."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The page that is shown instead of one that cannot be: what is wrong, in every language, and the way back."""
+"""The error page: what is wrong, in every language, and a link back."""
 
 from html import escape
 from http import HTTPStatus

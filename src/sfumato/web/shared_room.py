@@ -1,4 +1,4 @@
-"""The room of an area that several tabs show: what another tab changed makes it inert until it is loaded anew."""
+"""Disable an area in other tabs after one tab changed its project, until they are reloaded."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""The frame of every page: areas and steps to the left, and what is being worked on."""
+"""The frame of every page: areas and steps on the left, and the open project."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

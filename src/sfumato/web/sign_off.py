@@ -1,4 +1,4 @@
-"""Who releases, and for what: the fields of a plan's `release`, for rows and for tables."""
+"""Fields of a plan's `release`: who releases, for which purpose; for rows and tables."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""The limit on uploads to the pages: what is larger is refused by the server, whatever the browser allows."""
+"""Limit the size of uploads to the pages on the server, whatever the browser allows."""
 
 from http import HTTPStatus
 

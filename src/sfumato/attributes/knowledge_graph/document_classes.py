@@ -1,4 +1,4 @@
-"""The classes of a document: their nodes as records, and what operations return for them as statements."""
+"""The classes of a document: their nodes as records, and the results of operations as statements."""
 
 from collections.abc import Iterator
 from typing import Any

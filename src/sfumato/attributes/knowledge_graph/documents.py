@@ -1,8 +1,8 @@
-"""Data that are themselves a knowledge graph: originals are removed, anonymized values come as nodes of new names.
+"""Anonymize data that is itself a knowledge graph: original values are removed, anonymized ones get new nodes.
 
-Whatever way a document writes a value, it ends as a statement of the graph, so nothing slips by in a spelling that was
-not foreseen. What hangs on a changed attribute alone goes with it. A node whose class has no configuration is refused
-unless passing through is asked for; an attribute without one passes, is named, and is refused where that is asked for.
+However a document writes a value, it ends as a statement of the graph, so no unforeseen spelling escapes. Nodes
+reachable only through a changed attribute are removed with it. A node whose class has no configuration is refused
+unless passing through is requested; an attribute without one is passed and named, or refused if requested.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""Graphs inside a JSON-LD document: which are taken, and whether some have names.
+"""Graphs inside a JSON-LD document: which are read, and whether any of them has a name.
 
-Statements of a graph that is the value of an attribute are no statements about that value: nothing would say that they
-hang on it, and they would stay when the value is masked. So such graphs are refused, however they are written.
+Statements of a graph that is the value of an attribute are not linked to that value: they would remain when the value
+is masked. Such graphs are refused, however they are written.
 """
 
 from typing import Any

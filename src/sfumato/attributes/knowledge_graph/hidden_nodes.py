@@ -1,9 +1,9 @@
-"""The nodes of a document that go with changed attributes: what is reached through them alone.
+"""Find the nodes of a document that are reachable only through changed attributes and are removed with them.
 
-A node is a record of its own when every changed attribute that leads to it is its own: nobody names it, or its own
-values name it back. What such nodes reach without passing a changed attribute is visible, all else is hidden, nodes of
-configured classes too. Of two nodes that name each other by changed attributes neither can be told to be the record,
-so that both are hidden.
+A node is a record of its own if every changed attribute that leads to it is its own: no other node refers to it, or its
+own values refer back. What such nodes reach without passing a changed attribute is visible; everything else is hidden,
+also nodes of configured classes. If two nodes refer to each other by changed attributes, neither can be identified as
+the record, so both are hidden.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""The words used in configuration graphs, and the short names of things that have an address."""
+"""Vocabulary of configuration graphs (IRIs), and short names of resources."""
 
 from urllib.parse import unquote
 

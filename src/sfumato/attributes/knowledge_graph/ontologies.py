@@ -1,7 +1,7 @@
-"""What an ontology allows: for each attribute the operations in the list of its restriction.
+"""Operations that an ontology allows for each attribute.
 
 An attribute's class has `owl:equivalentClass` → `owl:Restriction` on `anonymizationType` → `owl:someValuesFrom` →
-`owl:oneOf`. The property is known by the last part of its address, as ontologies keep it in spaces of their own.
+`owl:oneOf`. The property is recognized by the last part of its IRI, because ontologies use namespaces of their own.
 """
 
 from typing import TYPE_CHECKING

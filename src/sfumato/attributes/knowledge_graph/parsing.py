@@ -1,4 +1,4 @@
-"""JSON-LD and Turtle texts as graphs that remember the order in which the document lists its attributes."""
+"""Parse JSON-LD and Turtle into graphs that keep the order in which the document lists its attributes."""
 
 import json
 import logging

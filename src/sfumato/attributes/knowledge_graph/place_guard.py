@@ -1,8 +1,8 @@
-"""The guard of documents: what is about to be sent is read again, and every place in it must be one that may be there.
+"""Check an anonymized document before it is sent: every statement must be at a position where it may be.
 
-It follows places, not values: a statement of the answer either stood in the document and hangs on something other than
-a changed attribute, or is what an operation returned for that very node and attribute. Equal values elsewhere are
-therefore no alarm, and a value that only looks harmless is one. It shares no code with what removes the originals.
+The check follows positions, not values: a statement of the answer either was in the document and is not attached to a
+changed attribute, or was returned by an operation for that very node and attribute. Equal values elsewhere raise no
+alarm; a value that only looks harmless does. It shares no code with the removal of original values.
 """
 
 from collections import Counter

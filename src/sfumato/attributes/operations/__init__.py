@@ -1,1 +1,1 @@
-"""What can be done to a value, one kind a file."""
+"""Operations on attributes, one kind per file."""

@@ -1,4 +1,4 @@
-"""How many buckets the values of an attribute are put in, and which value goes to which bucket."""
+"""Choose how many buckets the values of an attribute are put into, and assign values to buckets."""
 
 import math
 from typing import Any, Literal

@@ -1,4 +1,4 @@
-"""Data types of attributes: the names a configuration may use, and the kind of value each stands for."""
+"""Data types of attributes: the names that a configuration may use, and the kind of value of each."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Dates and times of ISO 8601 as numbers and back, by columns: any year from 1 to 9999, leap days, time zones."""
+"""Convert ISO 8601 dates and times to numbers and back, by columns: years 1 to 9999, leap days, time zones."""
 
 import re
 from collections.abc import Sequence

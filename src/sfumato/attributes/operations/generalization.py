@@ -1,7 +1,8 @@
 """Generalization of numbers, dates and times: a value is published as the range of its bucket.
 
-Buckets are equally full, so an outlier has company. Not protected: the smallest and the largest value of the column,
-which are the outer bounds, and a person whose bucket shares one sensitive value (see `kpis` for the k that is reached).
+Buckets have equal frequency, so an outlier shares its bucket with others. Not protected: the minimum and maximum of the
+column, which are the outer bounds, and a person whose bucket has only one sensitive value (see `kpis` for the achieved
+k).
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """Masking: every value, of any type, is published as the same five stars.
 
-It hides the value itself, not that there is one: a missing value stays missing.
+It hides the value, not its presence: a missing value remains missing.
 """
 
 from collections.abc import Sequence

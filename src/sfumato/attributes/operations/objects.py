@@ -1,4 +1,4 @@
-"""Generalization of objects (addresses, say): all are published at the first level on which nobody stands out.
+"""Generalization of objects such as addresses: all are published at the first level with large enough groups.
 
 From the most specific level up, the first at which every group has at least three members (a parameter) is published
 for all; when there is none, every object is masked. A level's value that is missing forms a group of its own.

@@ -1,7 +1,7 @@
-"""What an operation on an attribute is, and the registry in which one is found by its name and the kind of the values.
+"""The interface of operations on attributes, and the registry that finds one by name and kind of value.
 
-A new operation is one class with the decorator `operation`; a package of somebody else's names its module under the
-entry point group `sfumato.operations`, and it is loaded when an operation is first looked up.
+A new operation is one class with the decorator `operation`. Another package lists its module under the entry point
+group `sfumato.operations`; it is loaded when an operation is first looked up.
 """
 
 from collections.abc import Callable, Sequence

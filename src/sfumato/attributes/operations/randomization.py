@@ -1,8 +1,8 @@
-"""Randomization of numbers, dates and times: noise as wide as the value's neighborhood is sparse.
+"""Randomization of numbers, dates and times: the noise of a value grows with the distance to its neighbors.
 
-value + N(0,1) · distance to its i-th nearest value, i = records per bucket; what falls outside the column's own minimum
-and maximum is mirrored back inside. Noise makes no groups: the answer has no k from a randomized attribute, and a value
-far from all others stays far from them.
+value + N(0,1) · distance to its i-th nearest value, i = records per bucket; results outside the column's own minimum
+and maximum are mirrored back inside. Noise forms no groups: a randomized attribute contributes no k to the answer, and
+a value far from all others remains far from them.
 """
 
 from collections.abc import Sequence

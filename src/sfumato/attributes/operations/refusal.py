@@ -1,4 +1,4 @@
-"""The error for a value that an operation cannot work on: its text is clean, the value is shown on a page alone."""
+"""The error for a value that an operation cannot process; its text never contains the value."""
 
 from sfumato.errors import DataError
 

@@ -1,4 +1,4 @@
-"""Scales: values that have a distance, read as numbers and written back as what they were."""
+"""Scales: ordered values with distances, converted to numbers and back."""
 
 import re
 from collections.abc import Callable, Sequence

@@ -1,1 +1,1 @@
-"""Configurations and contexts from elsewhere, fetched with care."""
+"""Fetch configurations and contexts from other hosts, guarded against misuse."""

@@ -1,4 +1,4 @@
-"""Which hosts and network addresses a service may be sent to by others: public ones, in their plain spelling."""
+"""Which hosts and addresses a caller may make the service fetch from: public ones, in canonical spelling."""
 
 import ipaddress
 import re

@@ -1,4 +1,4 @@
-"""JSON-LD contexts: put in the place of their addresses before a document is read, from a bundled set first.
+"""Replace the addresses of JSON-LD contexts by their content before a document is read; bundled contexts come first.
 
 Nothing is fetched here: an address outside the bundled set goes to the loader that the caller allows, or is refused.
 """

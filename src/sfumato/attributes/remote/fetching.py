@@ -1,7 +1,7 @@
-"""Fetching of addresses that somebody else names, without being led into the inside of the network.
+"""Fetch addresses supplied by callers without exposing the internal network (server-side request forgery).
 
-A host is resolved first and every address it has must be a public one; the connection goes to the address that was
-checked, whatever the name resolves to a moment later; every redirect is checked anew. Time and size are bounded.
+The host is resolved first, and each of its addresses must be public. The connection goes to the checked address, even
+if the name resolves differently a moment later; every redirect is checked again. Time and size are limited.
 """
 
 import http.client

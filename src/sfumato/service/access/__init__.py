@@ -1,1 +1,1 @@
-"""Who may use the service, by key, by a proxy's word or by OpenID Connect, and a record of who did what."""
+"""Authentication by API key, trusted proxy or OpenID Connect, and the audit log."""

@@ -1,7 +1,7 @@
-"""The audit log: who did what with which job, and when; one line of JSON each, on the disk before the next.
+"""The audit log: who did what with which job, and when; one JSON line each, flushed to disk before the next.
 
-It is only ever appended to. Each line opens the file anew, so that it may be moved away at any time; it holds no value
-of any data, no address and no key.
+The log is only appended to. Each line opens the file again, so that it can be rotated at any time. It contains no data
+values, addresses or keys.
 """
 
 import json

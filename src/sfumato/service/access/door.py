@@ -1,4 +1,4 @@
-"""The door: finds out who asks, by a key, by the word of a proxy that is trusted, or by an earlier sign-in."""
+"""Authenticate a request by API key, by the header of a trusted proxy, or by a session cookie."""
 
 import ipaddress
 from dataclasses import replace

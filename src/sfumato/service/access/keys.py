@@ -1,8 +1,7 @@
-"""API keys: long random texts of which the service knows only the hash; their file is looked at while it runs.
+"""API keys: long random texts of which the service stores only the hash; the key file is watched while it runs.
 
-A file has one line a key: `name:sha256-of-the-key`, then, each where it is needed, `role=admin`,
-`scopes=attributes,jobs`, `expires=2027-01-31` and `revoked=2026-11-16`. Keys have 256 bits of entropy, so that a plain
-hash cannot be guessed back.
+The file has one line per key: `name:sha256-of-the-key`, followed, if needed, by `role=admin`, `scopes=attributes,jobs`,
+`expires=2027-01-31` and `revoked=2026-11-16`. Keys have 256 bits of entropy, so the plain hash cannot be guessed.
 """
 
 import fcntl

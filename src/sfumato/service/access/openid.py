@@ -1,6 +1,6 @@
-"""Sign-in by OpenID Connect: the authorization code flow with PKCE, state and nonce, and tokens that are checked.
+"""Sign-in by OpenID Connect: authorization code flow with PKCE, state and nonce, and verified tokens.
 
-The provider is named by the operator. What it signs is read with joserfc; only signatures with a public key are taken.
+The operator names the provider. Tokens are verified with joserfc; only signatures with a public key are accepted.
 """
 
 import hashlib

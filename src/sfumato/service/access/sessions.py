@@ -1,4 +1,4 @@
-"""Sign-ins that last: a cookie that only this service can make and read, and that ends by itself or by signing out."""
+"""Session cookies that only this service can create and read, and that expire or end by signing out."""
 
 import json
 import os

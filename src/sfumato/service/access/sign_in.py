@@ -1,4 +1,4 @@
-"""The pages and addresses for signing in and out: a form for keys, or the way to an OpenID provider and back."""
+"""Routes for signing in and out: a form for API keys, or the redirects to and from an OpenID provider."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Users: who asks, how the service knows, and what they may do."""
+"""Users: their name, how they were authenticated, and what they may do."""
 
 from typing import Literal
 

@@ -1,1 +1,1 @@
-"""Routes for clients of ARXaaS."""
+"""Routes compatible with clients of ARXaaS."""

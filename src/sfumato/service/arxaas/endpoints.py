@@ -1,4 +1,4 @@
-"""What the routes for clients of ARXaaS do with a body, in a process of its own."""
+"""Process the requests of ARXaaS clients in a worker process."""
 
 from collections.abc import Callable, Sequence
 from http import HTTPStatus

@@ -1,4 +1,4 @@
-"""Routes under which clients of ARXaaS find what they know: rows analyzed, anonymized, hierarchies built."""
+"""Routes compatible with clients of ARXaaS: analyze, anonymize, build hierarchies."""
 
 from typing import Any
 

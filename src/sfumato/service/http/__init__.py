@@ -1,1 +1,1 @@
-"""What every route shares: access, bodies, problems, limits, logs."""
+"""What all routes share: access, request bodies, errors, limits, logs."""

@@ -1,4 +1,4 @@
-"""Who may use the service: everyone where no way to sign in is set up, else whoever has signed in or sends a key."""
+"""Access control: open to everyone if no sign-in is configured, otherwise only for signed-in users and API keys."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Bodies of requests: received within a size and a time, and read as strict JSON of bounded depth."""
+"""Receive request bodies within limits of size and time, and parse them as strict JSON of bounded depth."""
 
 import asyncio
 import json

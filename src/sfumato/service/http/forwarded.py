@@ -1,4 +1,4 @@
-"""What a proxy in front says about a connection: whether it was encrypted; believed from the proxy's address alone."""
+"""Headers of a proxy about a connection, such as whether it was encrypted; trusted from the proxy's address alone."""
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send

@@ -1,7 +1,7 @@
-"""What may stand in the log: never a path or query that a client sent, a header, a body or the text of an error.
+"""Redact log lines: no path or query that a client sent, no header, no body, no error text.
 
-The server beneath and the libraries write whole addresses and texts of errors, which may quote data, and browsers may
-send lines of their own. What is left of such a line is who wrote it, the kind of its error, and a place in the code.
+The HTTP server and libraries log whole addresses and error texts, which may quote data, and browsers may send lines of
+their own. What remains of such a line is the logger, the kind of the error, and a place in the code.
 """
 
 import json

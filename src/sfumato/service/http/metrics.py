@@ -1,6 +1,6 @@
-"""Counts and times of requests as Prometheus text; no label holds anything that a client sent.
+"""Counts and durations of requests in Prometheus format; no label contains anything that a client sent.
 
-Worker processes keep their figures in files of one folder, so that whichever of them is asked tells the sum of all.
+Worker processes keep their figures in files of one folder, so that any of them can return the sum.
 """
 
 import os

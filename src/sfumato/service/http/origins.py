@@ -1,7 +1,7 @@
-"""Which names the service answers to, and which pages may send it something: its own alone.
+"""Which host names the service answers to, and which pages may send requests to it: its own alone.
 
-A name that was never given to this server is how a foreign page reaches into a network (DNS rebinding); a foreign
-origin is how it sends what a visitor never asked for.
+An unknown host name is how a foreign page reaches into a network (DNS rebinding); a foreign origin is how it sends
+requests that the visitor did not make (cross-site request forgery).
 """
 
 import ipaddress

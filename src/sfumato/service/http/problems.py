@@ -1,8 +1,7 @@
-"""One policy for errors: what went wrong becomes one status and one body, in the service's form or as RFC 9457 asks.
+"""Map errors to one status and one body, in the form of the service or as RFC 9457 problem details.
 
-Problem details name places and no value; the service's own form tells the sender the value that the original tells, and
-no other. What nobody foresaw is answered with a number to ask about; its
-own text, which may quote data, goes nowhere.
+Problem details name places and no values. The service's own form returns to the sender the value that it sent, and no
+other. An unexpected error is answered with a number to ask about; its own text, which may quote data, is not returned.
 """
 
 import errno

@@ -1,7 +1,7 @@
-"""The outermost layer: gives each request a number, counts it, writes one line about it, and lets no error escape.
+"""The outermost layer: number each request, count it, write one log line, and catch every error.
 
-A line tells method, route, status, time, number, user and job, never a path that a client made up, a query, a header
-or a body.
+A line has method, route, status, duration, number, user and job, never a path that a client sent, a query, a header or
+a body.
 """
 
 import asyncio

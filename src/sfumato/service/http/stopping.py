@@ -1,4 +1,4 @@
-"""Whether the service is about to stop: told to what would else be waited for, as an upload that comes slowly."""
+"""Whether the service is about to stop, for code that would otherwise wait, such as a slow upload."""
 
 import asyncio
 import signal

@@ -1,1 +1,1 @@
-"""Long work in processes of its own."""
+"""Jobs: long-running work in processes of its own."""

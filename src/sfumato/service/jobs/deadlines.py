@@ -1,4 +1,4 @@
-"""Deadlines by a clock that nobody sets: what is to be erased after some time is erased after that time."""
+"""Deadlines measured by a monotonic clock, so that a changed system time neither delays nor hastens erasing."""
 
 import time
 from collections.abc import Mapping

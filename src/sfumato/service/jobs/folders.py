@@ -1,4 +1,4 @@
-"""Where the files of jobs and visitors lie: folders that only this user can read, each known to belong to somebody."""
+"""Folders for the files of jobs and visitors: private to the server's user, each with a known owner."""
 
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""Plans of jobs: read within limits, refused with all faults, and kept to the files that came with the request."""
+"""Read the plans of jobs: within limits, with all faults reported, and only with files of the request."""
 
 import json
 from collections.abc import Container, Iterator, Mapping

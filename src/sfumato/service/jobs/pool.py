@@ -1,4 +1,4 @@
-"""The pool: starts a process for each job, watches its time, and brings every job to an end that is told."""
+"""The pool: start a process for each job, enforce its time limit, and record how every job ended."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""Requests for jobs: received within limits, checked, and put into a folder that only the server's user can read.
+"""Receive requests for jobs: check them and store their files in a private folder.
 
 A plan that a client sends may name files: only those that came with the request, or one of the server's own sources.
 """

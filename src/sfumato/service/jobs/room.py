@@ -1,4 +1,4 @@
-"""Room on the disk of jobs: what there is, from when on a job that runs is ended, and what a start erases first."""
+"""Disk space of jobs: what is available, when a running job is ended, and what is erased at the start."""
 
 import errno
 import fcntl

@@ -1,4 +1,4 @@
-"""The endpoints of jobs: ask for one, see how far it is, fetch what came out, cancel and erase it."""
+"""Routes for jobs: create, show progress, download results, cancel and erase."""
 
 import asyncio
 import json

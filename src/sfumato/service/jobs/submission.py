@@ -1,4 +1,4 @@
-"""Taking a job on: its files in place, its row in the store, within what its owner and the server may hold."""
+"""Accept a job: move its files into place and add it to the store, within the limits of owner and server."""
 
 from http import HTTPStatus
 

@@ -1,4 +1,4 @@
-"""Upkeep of jobs: takes over what a server that is gone left, erases what is over, tells who asked to be told."""
+"""Maintenance of jobs: take over jobs of servers that stopped, erase expired ones, send webhooks."""
 
 from sfumato.service.jobs.deadlines import Deadlines, bounded
 from sfumato.service.jobs.folders import Folders, erase

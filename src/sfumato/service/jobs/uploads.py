@@ -1,6 +1,7 @@
-"""Files of a form, written once: as files without a name in the folder of jobs, which get one when the job is taken on.
+"""Files of a form, written once: without a name in the folder of jobs; the name is given when the job is accepted.
 
-A file without a name vanishes with the process that wrote it. Where a file system has none, files are copied.
+A file without a name vanishes with the process that wrote it. If the file system does not support this, files are
+copied.
 """
 
 import os

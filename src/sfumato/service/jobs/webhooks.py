@@ -1,10 +1,10 @@
-"""Webhooks: an address that is told when a job has ended, signed, by the rules that hold for configurations.
+"""Webhooks: signed notifications that a job has ended, with the same address checks as configurations.
 
-What is to be told lies in a folder until it was told, so that neither a server that stops nor a receiver that is away
-for a while loses it. It says that a job has ended and how, never a value.
+Notifications are kept in a folder until they are delivered, so that neither a server restart nor an unavailable
+receiver loses one. They say that and how a job has ended, never a value.
 
 A receiver checks `X-Sfumato-Signature`: `sha256=` and the HMAC of `X-Sfumato-Timestamp`, a dot and the body, with the
-secret that came with the request for the job.
+secret from the request for the job.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""What a worker does for a job: the command line's own pipelines, and the result packed, whole or not at all."""
+"""The worker process of a job: run the pipeline of the command line, and pack the result completely or not at all."""
 
 import json
 import os

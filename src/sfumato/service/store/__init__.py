@@ -1,1 +1,1 @@
-"""The store: jobs and the servers that run them, in SQLite on one machine or in PostgreSQL for several."""
+"""The store of jobs and servers: SQLite on one machine, PostgreSQL for several."""

@@ -1,4 +1,4 @@
-"""What the store needs of a database: short transactions, a clock of its own, and two kinds of faults."""
+"""The interface of store databases: short transactions, a clock, and two kinds of errors."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager

@@ -1,7 +1,7 @@
-"""Jobs in the store: one row a job, so that jobs survive the server; it holds no value of any row of data.
+"""Jobs in the store: one row per job, so that jobs survive a restart; no row contains data.
 
-A job that runs belongs to the lease of a server and to one attempt. What a server says about it counts only as long
-as that is so: one that was believed gone, and comes back, changes nothing any more.
+A running job belongs to the lease of a server and to one attempt. Updates of a server count only while this is so: a
+server that was considered dead and returns changes nothing.
 """
 
 import uuid

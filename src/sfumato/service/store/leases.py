@@ -1,8 +1,8 @@
-"""Leases: each server says in the store that it is there, again and again; who falls silent is gone.
+"""Leases: every server renews an entry in the store at intervals; a server that stops renewing is considered dead.
 
-No clocks are compared and no processes looked at, so that servers in other containers or on other machines are seen as
-well, and a clock that jumps ends nobody's lease. A server counts how long, by its own clock that nobody sets, another
-one's beat has not changed while the store itself answered.
+No clocks are compared and no processes are inspected, so this also works across containers and machines, and a clock
+change ends no lease. Each server measures with its own monotonic clock how long the entry of another one has not
+changed while the store was reachable.
 """
 
 import os

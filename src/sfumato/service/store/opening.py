@@ -1,4 +1,4 @@
-"""Opening the store: a file of the folder of jobs, or a database at an address, brought to what this version needs."""
+"""Open the store: a file in the folder of jobs, or a database by address; migrate it to this version."""
 
 from pathlib import Path
 

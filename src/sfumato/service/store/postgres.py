@@ -1,4 +1,4 @@
-"""The store in PostgreSQL, for servers on several machines; connections are kept and used again."""
+"""The store in PostgreSQL, for servers on several machines, with pooled connections."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""The store in a file: SQLite, for servers that share one machine; every call opens it anew."""
+"""The store in an SQLite file, for servers on one machine; every call opens it."""
 
 import errno
 import os

@@ -1,1 +1,1 @@
-"""Processes that do the work and can be ended at any moment: forked from a template that has all imports done."""
+"""Worker processes that can be ended at any time, forked from a template that has done all imports."""

@@ -1,7 +1,7 @@
-"""What server and workers say to each other: one pickled value a frame, its length before it.
+"""Messages between server and workers: one pickled value per frame, preceded by its length.
 
-Both ends are the same program of the same user. Errors travel with all their parts, except those that nobody foresaw:
-of them only kind and place, as their texts may quote data.
+Both ends run the same program as the same user. Errors are sent with all their parts, except unexpected ones: of these
+only type and place, because their texts may quote data.
 """
 
 import io

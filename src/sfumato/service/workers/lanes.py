@@ -1,4 +1,4 @@
-"""Workers that answer requests: a bounded queue before them, a time limit, and one that large requests never take."""
+"""Workers that answer requests: a bounded queue, a time limit, and one worker reserved for small requests."""
 
 import asyncio
 import json

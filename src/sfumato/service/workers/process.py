@@ -1,7 +1,7 @@
-"""The programs of template and worker: the template imports once and forks; a worker answers calls until it is ended.
+"""The programs of template and worker: the template imports and forks; a worker answers calls until it is ended.
 
-A template does nothing but fork, so that it never holds a lock or a value of anybody's data. Workers end with their
-template, the template ends with its server.
+The template only forks, so that it never holds a lock or data. Workers end with their template, the template with its
+server.
 """
 
 import gc

@@ -1,4 +1,4 @@
-"""The server's side of template and workers: starts the template, asks for workers, ends them, learns of their end."""
+"""The server's side of the template process: start it, request workers, end them, detect their end."""
 
 import atexit
 import os

@@ -1,4 +1,4 @@
-"""Records anonymized apart from the page, by a process that need not know what pages are made of."""
+"""Anonymize records for the page in a worker process that does not load the page library."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The area of attributes: records from a file or pasted, a choice for each attribute, and at once what comes of it."""
+"""The page of attributes: records from a file or pasted, an operation per attribute, and an immediate result."""
 
 import json
 import re

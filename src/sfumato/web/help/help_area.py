@@ -1,4 +1,4 @@
-"""Help inside the server: how the pages are used, the words of the field, the documentation; no network is needed."""
+"""Help on the server: how to use the pages, the glossary, the documentation; no network is needed."""
 
 import json
 import re

@@ -1,1 +1,1 @@
-"""Projects of browsers: the workspace at hand, and the encrypted file between visits."""
+"""Projects of browsers: the open workspace, and the encrypted file between visits."""

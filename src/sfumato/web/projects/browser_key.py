@@ -1,7 +1,7 @@
-"""The key of a browser: a secret that the browser keeps in a cookie, and by which its projects are found and opened.
+"""The key of a browser: a secret in a cookie by which its projects are found and decrypted.
 
-The server never stores it. What lies on the disk between visits is named and encrypted by values derived from it, so
-that nobody without the browser can tell whose it is, or read it.
+The server never stores it. Files on disk are named and encrypted with values derived from it, so that without the
+browser nobody can read them or determine whose they are.
 """
 
 from http.cookies import SimpleCookie

@@ -1,4 +1,4 @@
-"""What the pages know of loaded data: first rows, columns, the suggested plan, and how many rows are at risk."""
+"""What the pages know about loaded data: first rows, columns, the suggested plan, and the rows at risk."""
 
 import codecs
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Whether the pages can show a plan that came in a file: what they take for granted of every plan."""
+"""Check whether the pages can show a plan from a file."""
 
 from collections.abc import Set
 from typing import Any

@@ -1,4 +1,4 @@
-"""What browsers send: as long as it comes in, the workspace of its visitor stays awake."""
+"""Keep the workspace of a visitor open while an upload is received."""
 
 from contextlib import nullcontext
 from typing import Any

@@ -1,4 +1,4 @@
-"""Runs in the archive of a project: each an archive of its own, put back beside the data when the project is opened."""
+"""Store each run in the project archive, and restore it when the project is opened."""
 
 import json
 import zipfile

@@ -1,8 +1,8 @@
-"""Projects between visits: one encrypted file each, which only the browser's key opens.
+"""Projects between visits: one encrypted file each, which only the key of the browser opens.
 
-A file is a sequence of chunks, each encrypted and authenticated (AES-256-GCM) with its place as the nonce and whether
-it is the last one as associated data, so that none can be changed, exchanged, repeated or left out. The content is a
-ZIP archive of the project's folder with what is known of it in `project.json`.
+A file is a sequence of chunks, each encrypted and authenticated (AES-256-GCM) with its index as the nonce and whether
+it is the last one as associated data, so that chunks cannot be changed, exchanged, repeated or omitted. The content is
+a ZIP archive of the project's folder with its metadata in `project.json`.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The tabs of a browser that show one project: those that did not make a change are told of it."""
+"""Browser tabs that show the same project: notify the others of a change."""
 
 from collections.abc import Callable
 from weakref import WeakKeyDictionary

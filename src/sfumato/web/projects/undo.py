@@ -1,4 +1,4 @@
-"""Undo and redo: the plans that were, and those that were taken back."""
+"""Undo and redo of plans."""
 
 from copy import deepcopy
 from dataclasses import field

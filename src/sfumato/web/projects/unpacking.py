@@ -1,4 +1,4 @@
-"""Archives that anyone may have packed, unpacked within limits: what little can be packed to may be endless."""
+"""Unpack untrusted archives within limits (decompression bombs)."""
 
 import shutil
 import zipfile

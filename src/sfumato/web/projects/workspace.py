@@ -1,4 +1,4 @@
-"""A workspace: what one browser has on the server, a project with its data, plan, earlier plans and runs."""
+"""A workspace: the project of one browser with its data, plan, earlier plans and runs."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""The workspaces of all browsers: live ones in memory, the others encrypted on the disk until they are opened again."""
+"""The workspaces of all browsers: open ones in memory, others encrypted on disk until they are opened again."""
 
 import logging
 from collections.abc import Iterator

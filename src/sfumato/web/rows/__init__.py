@@ -1,1 +1,1 @@
-"""The pages that release rows, one step a file."""
+"""The pages that release microdata, one step per file."""

@@ -1,4 +1,4 @@
-"""What a step may ask of the area it belongs to."""
+"""The interface through which a step uses the area that it belongs to."""
 
 from typing import Protocol
 

@@ -1,4 +1,4 @@
-"""What a missing cell of each column costs, for the method that withholds single cells; some are never touched."""
+"""The cost of suppressing a cell of each column, for local suppression; some columns are never suppressed."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Levels that were chosen for columns: a choice among releases, not a part of the goal; told wherever it binds."""
+"""Levels chosen for columns by hand: shown wherever they restrict the search."""
 
 from collections.abc import Mapping
 from typing import Any

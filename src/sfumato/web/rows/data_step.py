@@ -1,4 +1,4 @@
-"""The step of data: drop a file or choose an example; then its first rows, types and missing values."""
+"""The data step: upload a file or choose an example; show its first rows, types and missing values."""
 
 import asyncio
 from collections.abc import Callable

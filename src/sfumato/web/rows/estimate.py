@@ -1,8 +1,8 @@
-"""What a goal would cost, told within a second: loss and rows withheld, on what is counted.
+"""Estimate within a second what a goal costs: information loss and suppressed rows.
 
-The count is made once for a choice of columns and ladders; a goal is then judged on the frequency table alone, and what
-was found of a plan is kept. It is an estimate: the method of the plan gets a moment, where the table is small, and else
-the quickest method of all is asked, which has one level for all rows of a column. The run itself may lose less.
+Rows are counted once for a choice of columns and hierarchies; a goal is then evaluated on the frequency table alone,
+and results of a plan are cached. It is an estimate: if the table is small, the method of the plan gets a moment;
+otherwise the fastest method is used, which has one level per column for all rows. The run itself may lose less.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""How a file is read, on the page: sheet, separator, decimal mark, encoding, header; found out unless it is said."""
+"""Options for reading a file on the page: sheet, separator, decimal mark, encoding, header; detected by default."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The step of the goal: purpose, promises, how many rows may be withheld, the method; and about what it costs."""
+"""The goal step: purpose, privacy models, suppression limit, method, and the estimated cost."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""The method on the page: which one, how many rows it may withhold, and its options behind one line."""
+"""Choose the method on the page: which one, the suppression limit, and its options."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""The policy on the page: which one the release is held against, what its clauses ask, and who attests the others."""
+"""Choose a policy on the page: its clauses, and who attests those that cannot be measured."""
 
 from collections.abc import Callable
 from typing import Any

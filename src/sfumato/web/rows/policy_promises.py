@@ -1,4 +1,4 @@
-"""What a policy asks of data, found apart from the page by a process that need not know what pages are made of."""
+"""Compute what a policy requires of the data, in a worker process that does not load the page library."""
 
 from contextlib import closing
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Projects: open and save one, open a plan for the data at hand, and erase all that lies on the server."""
+"""The project card: open and save a project, load a plan, and erase everything from the server."""
 
 import asyncio
 from pathlib import Path

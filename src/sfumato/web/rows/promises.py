@@ -1,4 +1,4 @@
-"""The promises of a plan on the page: a card for each with its fields, and a list from which more are added."""
+"""The privacy models of a plan on the page: a card with fields for each, and a list to add more."""
 
 from collections.abc import Callable, Mapping
 from functools import partial

@@ -1,4 +1,4 @@
-"""The step of the release: what may leave the house and what stays, who releases for what, and the same as code.
+"""The release step: which files may be published, who releases for which purpose, and the same as code.
 
 All documents of a release are in the language of its plan, whatever the language of the page is.
 """

@@ -1,4 +1,4 @@
-"""The area of rows: data, columns, goal, result, release, in the order of the work."""
+"""The microdata pages: data, columns, goal, result and release, in the order of the work."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What columns of a pasted table probably say of its cells: who is behind them, and the largest contributions."""
+"""Guess the meaning of a pasted table's columns: respondents, holdings, and largest contributions."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Crosstabs: written as one line a cell, and cells laid out crosswise for reading."""
+"""Convert crosstabs to one line per cell, and lay cells out as a crosstab."""
 
 import re
 from collections.abc import Sequence

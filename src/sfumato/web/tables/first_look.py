@@ -1,4 +1,4 @@
-"""A first look at a table that was pasted or sent: its lines, and what its columns and codes probably are."""
+"""Guess the layout of a pasted or uploaded table: its lines, columns and codes."""
 
 import re
 from collections.abc import Iterator, Sequence

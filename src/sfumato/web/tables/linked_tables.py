@@ -1,4 +1,4 @@
-"""Several tables that belong together, on the page: files with cells, or one file of rows and what to cross."""
+"""Linked tables on the page: several files of cells, or one file of rows and the columns to cross."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a table's plan says, on the page: rules for unsafe cells, columns they need, method, protection, attacker."""
+"""The plan of a table on the page: sensitivity rules, the columns they need, method, protection, attackers."""
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy

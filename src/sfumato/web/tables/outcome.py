@@ -1,4 +1,4 @@
-"""What came of tables, on the page: whether it holds, what is masked or changed and why, and what may be handed out."""
+"""The outcome for tables on the page: audit result, suppressed or changed cells with reasons, files to publish."""
 
 import json
 from pathlib import Path

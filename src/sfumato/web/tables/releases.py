@@ -1,4 +1,4 @@
-"""Releases of before, on the page: what they published is known, and what they masked stays masked."""
+"""Earlier releases on the page: their published cells are known, and their suppressed cells stay suppressed."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Rows of the project at hand counted for a table: by which columns, and whether persons were counted or rows."""
+"""Count the rows or persons of the open project for a table, and by which columns."""
 
 from collections.abc import Callable
 from dataclasses import asdict, replace

@@ -1,4 +1,4 @@
-"""Tables from rows: persons, or rows where nothing names persons, counted by two or three columns with totals."""
+"""Tables from rows: count persons, or rows if no column names persons, by two or three columns with totals."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence

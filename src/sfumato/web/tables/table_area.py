@@ -1,4 +1,4 @@
-"""The area of tables: paste or upload cells, say what is unsafe, and see what is masked, why, and that it holds."""
+"""The tables page: paste or upload cells, choose sensitivity rules, and see what is suppressed and why."""
 
 from copy import deepcopy
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The result of a table on the page: made by a job, found again by a page that is opened anew, marked when outdated."""
+"""The result of a table on the page: made by a job, restored when the page is reopened, marked when outdated."""
 
 import asyncio
 from collections.abc import Callable, Mapping

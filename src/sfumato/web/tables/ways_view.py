@@ -1,4 +1,4 @@
-"""All ways to protect a table, side by side: which keep what the rules ask for, what each costs, coarser tables."""
+"""All methods to protect a table next to each other: whether the rules are satisfied, cost, coarser tables."""
 
 import json
 from html import escape

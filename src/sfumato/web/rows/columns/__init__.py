@@ -1,1 +1,1 @@
-"""The step of columns: their table, the panel of one, and the editor of its hierarchy."""
+"""The columns step: the table of columns, the panel of one column, and the hierarchy editor."""

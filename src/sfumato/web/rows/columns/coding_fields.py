@@ -1,4 +1,4 @@
-"""Fields for numbers that are coded: cut off at the top and the bottom, rounded, or put into intervals."""
+"""Fields for coding numbers: top and bottom coding, rounding, intervals."""
 
 from collections.abc import Callable
 from typing import Any

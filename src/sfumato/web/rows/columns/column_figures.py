@@ -1,4 +1,4 @@
-"""What a column holds, drawn small: histograms of numbers, bars of categories, and one value up its ladder."""
+"""Small charts of a column: histogram, bars of categories, and one value at each level of the hierarchy."""
 
 from collections.abc import Callable, Sequence
 from html import escape

@@ -1,4 +1,4 @@
-"""The panel of one column: what it holds, what becomes of it, and the ladder of a quasi-identifier, checked at once."""
+"""The panel of one column: its values, its role, and the validated hierarchy of a quasi-identifier."""
 
 from collections.abc import Callable
 from copy import deepcopy

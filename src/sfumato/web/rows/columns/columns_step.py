@@ -1,4 +1,4 @@
-"""The step of columns: a table with roles, found and changed by many at a time, and a panel for the one at hand."""
+"""The columns step: a table with roles, filtered and edited in bulk, and a panel for the selected column."""
 
 import json
 from collections.abc import Sequence

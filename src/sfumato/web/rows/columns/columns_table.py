@@ -1,4 +1,4 @@
-"""The table of columns: a row for each with what it holds, its role and why, and its ladder; quick for hundreds."""
+"""The table of columns: values, role with reason, hierarchy; fast for hundreds of columns."""
 
 from html import escape
 from typing import Any

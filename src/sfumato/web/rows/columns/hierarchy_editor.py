@@ -1,4 +1,4 @@
-"""The hierarchy of a column, edited by forms: intervals by dragging cuts, dates by rungs, groups by dragging values."""
+"""Edit the hierarchy of a column by forms: drag cuts of intervals, choose levels of dates, drag values to groups."""
 
 from collections.abc import Callable
 from html import escape

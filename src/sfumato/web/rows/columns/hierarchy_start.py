@@ -1,4 +1,4 @@
-"""What a hierarchy of each kind starts with for a column, when that kind is chosen."""
+"""The initial hierarchy of a column when a kind is chosen."""
 
 import math
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""A ladder as a tree of labels with their rows: the coarse groups, and one of them opened to the bottom."""
+"""Show a hierarchy as a tree of labels with row counts; one branch is expanded to the bottom."""
 
 from html import escape
 

@@ -1,4 +1,4 @@
-"""What a column that has no ladder is published as: itself, coded and rounded, perturbed, or under a pseudonym."""
+"""How a column without a hierarchy is published: unchanged, coded, rounded, perturbed, or as a pseudonym."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields

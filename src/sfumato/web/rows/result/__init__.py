@@ -1,1 +1,1 @@
-"""The step of the result: may this be published, what was kept, what risk is left, what else could be released."""
+"""The result step: whether the release may be published, what was preserved, the remaining risk, alternatives."""

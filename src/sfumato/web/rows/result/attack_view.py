@@ -1,4 +1,4 @@
-"""What an attacker reached with a release: tried on demand, against rows that were never published."""
+"""Show how well attacks on a release succeed; run on request, with control rows that were never published."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A release attacked apart from the page, by a process that need not know what pages are made of."""
+"""Attack a release in a worker process that does not load the page library."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""What three attackers can expect of classes of known sizes, and how many persons are unique in a population."""
+"""Expected success of three attacker models by class sizes, and the number of population uniques."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""The frontier of loss against rows withheld: each combination of levels a point, those that none beats apart."""
+"""The Pareto frontier of information loss and suppressed rows over all combinations of levels."""
 
 from html import escape
 from typing import Any

@@ -1,4 +1,4 @@
-"""What each column kept: its raw and its published distribution side by side, and the share of detail that is left."""
+"""What each column preserved: original and published distribution next to each other, and the detail that is left."""
 
 from dataclasses import replace
 from html import escape

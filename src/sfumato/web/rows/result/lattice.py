@@ -1,4 +1,4 @@
-"""The lattice of levels, drawn: a layer for each sum of levels, a circle for each combination, lines to neighbors."""
+"""Draw the generalization lattice: a layer per sum of levels, a circle per node, lines to neighbors."""
 
 from collections.abc import Sequence
 from html import escape

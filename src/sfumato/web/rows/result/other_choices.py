@@ -1,4 +1,4 @@
-"""Other choices: combinations of levels as frontier and lattice, looked at and then released; methods compared."""
+"""Alternatives: combinations of levels as frontier and lattice, viewed and released; comparison of methods."""
 
 import re
 from collections.abc import Awaitable, Callable

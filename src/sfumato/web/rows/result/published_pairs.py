@@ -1,4 +1,4 @@
-"""Rows with what each is published as, read apart from the page by a process that need not know what it is made of."""
+"""Read original rows with their published versions, in a worker process without the page library."""
 
 from contextlib import closing
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the result step shows of a release: what columns kept, rows before and after, and the nodes of the lattice."""
+"""Data of the result step: what columns preserved, rows before and after, and the nodes of the lattice."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence

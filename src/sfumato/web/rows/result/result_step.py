@@ -1,4 +1,4 @@
-"""The step of the result: may this be published? What is promised, what is not, and views of what came out."""
+"""The result step: whether the release may be published, its guarantees and limits, and views of the result."""
 
 import asyncio
 from collections.abc import Callable

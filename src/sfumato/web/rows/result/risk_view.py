@@ -1,4 +1,4 @@
-"""Views of the risk that is left: attackers, the population, class sizes, attribute disclosure, special uniques."""
+"""Views of the remaining risk: attackers, population, class sizes, attribute disclosure, special uniques."""
 
 import asyncio
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Rows before and after, found by what they hold, and by whether they were changed or withheld."""
+"""Rows before and after, filtered by content and by whether they were changed or suppressed."""
 
 from typing import Any
 

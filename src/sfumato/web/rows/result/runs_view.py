@@ -1,4 +1,4 @@
-"""The runs of a project side by side."""
+"""Compare the runs of a project."""
 
 from typing import Any
 
