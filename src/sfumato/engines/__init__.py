@@ -1,1 +1,1 @@
-"""Engines: count the rows wherever they lie, and apply a recoding to them; all SQL text lives here."""
+"""Engines count rows and apply recodings where the data is; all SQL is in this package."""

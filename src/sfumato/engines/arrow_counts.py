@@ -1,4 +1,4 @@
-"""Counts from Arrow: the combinations that another engine grouped and sends, as what was counted."""
+"""Convert combinations that an engine grouped and returned as Arrow to frequency counts."""
 
 from collections.abc import Sequence
 from typing import Any

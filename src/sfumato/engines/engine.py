@@ -1,4 +1,4 @@
-"""The engine: what counts rows and applies recodings, and nothing else."""
+"""The interface of engines: count rows and apply recodings."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Files: which lie behind a path, what format they have, their fingerprint, and the head that CSV files share."""
+"""Input files: expand a path, detect the format, compute checksums, check that CSV files share a header."""
 
 from collections.abc import Sequence
 from dataclasses import replace

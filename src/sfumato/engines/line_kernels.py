@@ -1,4 +1,4 @@
-"""Compiled loops: records of delimited files, counted by their bytes with quotes respected."""
+"""Compiled loops: count the records of delimited files by bytes, respecting quotes."""
 
 import numpy as np
 

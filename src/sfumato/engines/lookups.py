@@ -1,7 +1,7 @@
 """Lookups: a recoding as arrays that an engine joins to its rows, the same for every engine.
 
-Each quasi-identifier's text is looked up in a table of its own, which gives a code; the codes of a row, packed as in
-packing.py, are looked up in the table of classes.
+The text of each quasi-identifier is looked up in a table of its own, which yields a code; the codes of a row, packed as
+in packing.py, are looked up in the table of classes.
 """
 
 from typing import Any

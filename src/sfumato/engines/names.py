@@ -1,4 +1,4 @@
-"""Names of tables and columns: what every engine tells apart, and whether they are a header, checked before reading."""
+"""Names of tables and columns: which of them engines can distinguish, and whether they are a header."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

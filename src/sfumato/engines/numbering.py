@@ -1,4 +1,4 @@
-"""Texts of a column in the one order in which they are numbered."""
+"""The order in which the texts of a column are numbered, the same for all engines."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Opening an engine for what the caller has: a path, or a frame of any kind."""
+"""Open the engine that fits a source: a path, or a frame of any kind."""
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress

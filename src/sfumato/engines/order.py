@@ -1,4 +1,4 @@
-"""Keyed hashes of persons and of rows, the same on every engine: keys, and shares of divided combinations."""
+"""Keyed hashes of persons and rows, the same on every engine, for keys and for shares of divided combinations."""
 
 from collections.abc import Iterable, Sequence
 from hashlib import sha256

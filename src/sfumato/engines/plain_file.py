@@ -1,7 +1,7 @@
-"""Small plain files, counted where they are read: to load and start a database takes longer than all their rows do.
+"""Count small plain files while they are read, because loading and starting a database takes longer.
 
-Plain is a file that can be read in one way alone: no quotes, and in every line as many fields as there are columns. Of
-all others the database says what they hold, or what is wrong with them.
+A file is plain if it can be read in one way only: no quotes, and in every line as many fields as there are columns. All
+other files are read by the database.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Frames as columns of plain values and back, and files of records read and written whole."""
+"""Convert frames to columns of plain values and back; read and write files of records."""
 
 import csv
 import json

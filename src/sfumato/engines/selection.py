@@ -1,4 +1,4 @@
-"""Rows without those of some persons, where they lie: a further source for the same engine."""
+"""Exclude the rows of some persons in the source, as a further source for the same engine."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
-"""What an SPSS file says of its columns, looked through before it is read: the reader in C believes every word of it.
+"""Validate the dictionary of an SPSS file before it is read, because the reader in C does not.
 
-Labels of a column that is not there or of a wide text, and widths that no column has, made it read beside its memory,
-which ends the program. Layout: https://www.gnu.org/software/pspp/pspp-dev/html_node/System-File-Format.html
+Labels of a column that does not exist or of a wide text, and impossible widths, make it read outside its memory, which
+ends the program. Layout: https://www.gnu.org/software/pspp/pspp-dev/html_node/System-File-Format.html
 """
 
 import struct

@@ -1,4 +1,4 @@
-"""SQL words: names and texts quoted so that nothing in them is ever code."""
+"""Quote names and texts for SQL, so that their content is never code."""
 
 from collections.abc import Iterable
 

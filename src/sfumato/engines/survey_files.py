@@ -1,7 +1,7 @@
-"""Files of statistical packages: SPSS, Stata and SAS, read with the labels of their values, and SPSS and Stata written.
+"""Read SPSS, Stata and SAS files with the labels of their values, and write SPSS and Stata files.
 
-Values are read as texts, as from any other file: a whole number has no decimals, a date is written as in ISO 8601. What
-the packages know besides (labels of columns and of values) is kept apart, so that it can be given back.
+Values are read as texts, as from any other file: a whole number has no decimals, a date is written as in ISO 8601.
+Labels of columns and values are kept apart, so that they can be written back.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The text of a value: the same on every engine."""
+"""Convert a value to its text, the same on every engine."""
 
 import struct
 from datetime import UTC, date, datetime, time

@@ -1,1 +1,1 @@
-"""Whole jobs from source to outcome: the only place that knows engines, methods and reports."""
+"""Whole jobs from source to result: the only package that uses engines, methods and reports together."""

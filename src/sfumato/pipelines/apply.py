@@ -1,7 +1,7 @@
-"""Applying a release's recoding to new rows: the same values are published alike, and the promises are judged anew.
+"""Apply the recoding of a release to new rows: equal values are published alike, and the guarantees are checked again.
 
 Rows of a class that the release suppressed are suppressed again. A value or combination that the recoding does not know
-is an error; a class of the new rows that fails a promise breaks it, because nobody can say which file an attacker has.
+is an error. Each class of the new rows must satisfy the guarantees by itself, because an attacker may have either file.
 """
 
 import json

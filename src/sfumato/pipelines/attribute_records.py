@@ -1,4 +1,4 @@
-"""Records of a file as somebody sends it: encoding, decimal mark and dates are told from what the file holds."""
+"""Read records from a file: encoding, decimal mark and dates are detected from its content."""
 
 from collections import Counter
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The library's door to the anonymization of attributes: records or a frame in, the same kind out."""
+"""Anonymize the attributes of records or of a frame, and return the same kind."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Columns as people name them: several, or one alone."""
+"""Parse column arguments: several names, or a single one."""
 
 from collections.abc import Sequence
 

@@ -1,8 +1,8 @@
-"""Comparing methods: the same data and promises, a grid of methods, k and suppression, counted once.
+"""Compare methods: the same data and privacy models, a grid of methods, k and suppression limits, counted once.
 
-Every method is asked to lose least by the loss metric, and all are compared by the mean over the columns of what a row
-loses of each (0: as it was, 1: nothing left), so that their figures can be held against each other. Nothing is
-published: only the search is run, on the frequency table.
+Every method minimizes the loss metric, and all are compared by the mean information loss of a cell (0: unchanged, 1:
+nothing left), so that their figures are comparable. Nothing is published: only the search is run, on the frequency
+table.
 """
 
 import json

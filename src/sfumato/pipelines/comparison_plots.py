@@ -1,4 +1,4 @@
-"""The charts of a comparison: plain SVG, shown by a notebook or written to a file."""
+"""Charts of a comparison as SVG, for notebooks and files."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""The pipeline of a microdata release: count, search, apply, recount, compare, judge; then a Release, or nothing."""
+"""The pipeline of a microdata release: count, search, apply, recount, compare, evaluate; then a Release, or nothing."""
 
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor

@@ -1,8 +1,8 @@
-"""The release check: judges what leaves by itself: the published rows, and what the plan says of their columns.
+"""The release check: evaluate what is published by itself, from the written rows and the plan of their columns.
 
-Every published column is accounted for by its role, or the release is refused. Then columns are read against each
-other: where some of them tell the value behind a generalized label, classes are counted again as an attacker reads
-them, and every guarantee is judged on these, too.
+Every published column is accounted for by its role, or the release is refused. Then columns are compared with each
+other: if some of them reveal the value behind a generalized label, classes are counted again as an attacker sees them,
+and every guarantee is evaluated on these, too.
 """
 
 from collections.abc import Callable, Sequence

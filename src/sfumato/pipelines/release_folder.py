@@ -1,4 +1,4 @@
-"""A release and its folder: written beside its place under a temporary name, recounted, renamed when it is whole."""
+"""Write a release folder: under a temporary name, recounted, and renamed when it is complete."""
 
 from collections.abc import Callable, Mapping
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""The charts of a release: plain SVG, shown by a notebook or written to a file."""
+"""Charts of a release as SVG, for notebooks and files."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The reports of a release folder made anew: the annex for an impact assessment, and pages printed by a browser."""
+"""Write documents of an existing release folder: the annex for an impact assessment, and reports as PDF."""
 
 import json
 import os

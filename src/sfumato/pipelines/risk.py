@@ -1,4 +1,4 @@
-"""The risk of rows: read, count, measure."""
+"""Read and count rows and measure their re-identification risk."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""The plan that is suggested for some rows: what each column is, what is promised, how it is searched."""
+"""Suggest a plan for some rows: role of each column, privacy models and method."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager

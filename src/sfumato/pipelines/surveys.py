@@ -1,4 +1,4 @@
-"""Surveys in and out: rows of SPSS, Stata and SAS files as CSV with their labels beside them, and back again."""
+"""Import and export surveys: rows of SPSS, Stata and SAS files as CSV with separate labels, and back."""
 
 import csv
 import json

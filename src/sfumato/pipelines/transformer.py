@@ -1,4 +1,4 @@
-"""A transformer for scikit-learn: the recoding of a release of the training rows, applied to new rows with checks."""
+"""A scikit-learn transformer: the recoding of a release of the training rows, applied to new rows with checks."""
 
 from collections.abc import Mapping
 from dataclasses import replace

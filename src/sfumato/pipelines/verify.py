@@ -1,4 +1,4 @@
-"""Verifying a release: reads a published file or frame and judges it against a plan, against k, or both."""
+"""Verify a release: read a published file or frame and evaluate it against a plan, against k, or both."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing

@@ -1,1 +1,1 @@
-"""Aggregate tables: which cells to mask so that attackers cannot compute them, and the attacker who tries."""
+"""Aggregate tables: suppress or perturb cells so that attackers cannot compute them, and audit the result."""

@@ -1,4 +1,4 @@
-"""What a comparison of ways to protect one table says of each of them."""
+"""The result of comparing methods that protect one table."""
 
 from dataclasses import asdict
 from typing import Any

@@ -1,4 +1,4 @@
-"""When a search hands over what it has: at a time, or as soon as somebody asks for it."""
+"""When a search must return its best result so far: at a time limit, or when cancelled."""
 
 import math
 import time

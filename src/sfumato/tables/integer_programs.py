@@ -1,4 +1,4 @@
-"""Integer programs over the cells of a table, solved within a time by HiGHS."""
+"""Integer programs over the cells of a table, solved by HiGHS within a time limit."""
 
 import math
 from typing import Any, Literal

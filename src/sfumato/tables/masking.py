@@ -1,4 +1,4 @@
-"""One table through one method: the pattern, its cases and reasons, and the publication that the attacker sees."""
+"""Run a suppression method on one table: pattern, reasons, and the publication that is audited."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Linear programs over the cells of a table: one silent HiGHS instance each, hot from one run to the next."""
+"""Linear programs over the cells of a table: one HiGHS instance each, warm-started between runs."""
 
 import math
 from dataclasses import replace

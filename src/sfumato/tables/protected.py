@@ -1,4 +1,4 @@
-"""A protected table: what came in, the masks, and what of it is published, kept in the house or handed out."""
+"""A protected table: the input, the suppressed cells, and what is published or internal."""
 
 from functools import cached_property
 

@@ -1,4 +1,4 @@
-"""Several tables protected as one, with what was published before; the answer for each of them again."""
+"""Protect several tables together, with earlier publications, and split the result by table."""
 
 from collections.abc import Sequence
 from dataclasses import replace

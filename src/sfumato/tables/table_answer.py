@@ -1,4 +1,4 @@
-"""The answer for a table, group by group: what came in, and what of it is published, in the house or handed out."""
+"""The result for a table, group by group: the input, and what is published, internal or external."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""From microdata to a table with all its totals: counts, sums, largest contributions, holdings."""
+"""Tabulate microdata with all totals: counts, sums, largest contributions, holdings."""
 
 import math
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The words of a published table: ranges as text, and the reason for each masked cell in English or German."""
+"""Texts of a published table: ranges, and the reason for each suppressed cell in English or German."""
 
 import math
 from collections.abc import Sequence

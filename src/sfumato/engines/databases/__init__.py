@@ -1,1 +1,1 @@
-"""Tables in databases, read and written."""
+"""Read and write tables in databases."""

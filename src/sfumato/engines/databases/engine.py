@@ -1,4 +1,4 @@
-"""The database engine: a PostgreSQL table, counted by the database itself and read once, as a stream, to be recoded."""
+"""The database engine: PostgreSQL counts a table itself; its rows are streamed once to be recoded."""
 
 import hashlib
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""A table of a PostgreSQL database: what it is made of, and the statements that count and read it."""
+"""A table of a PostgreSQL database: its columns, and the statements that count and read it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Writing a release to a database table: one transaction, in which the table is recounted before it is committed."""
+"""Write a release to a database table in one transaction, recounting it before the commit."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager

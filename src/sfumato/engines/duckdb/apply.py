@@ -1,4 +1,4 @@
-"""What DuckDB applies a recoding with: the texts of values, the rows that stay, and the lists of their entries."""
+"""Expressions with which DuckDB applies a recoding: texts of values, rows to keep, lookups of labels."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field

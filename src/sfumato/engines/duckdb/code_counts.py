@@ -1,4 +1,4 @@
-"""How the embedded engine counts by codes: texts of columns, codes of rows by them, and rows grouped by these."""
+"""Count by integer codes in the embedded engine: encode columns, encode rows, group by codes."""
 
 from collections.abc import Mapping
 from typing import Any

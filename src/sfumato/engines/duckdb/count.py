@@ -1,8 +1,8 @@
-"""The statements with which DuckDB counts combinations: by texts, or by codes where columns lie in dictionaries.
+"""The statements with which DuckDB counts combinations: by text, or by code for dictionary-encoded columns.
 
-Grouping by eight texts costs several times as much as grouping by one number. Where a column lies in dictionaries, as
-those of Parquet do, its few texts are found and its values turned into codes for nearly nothing (entry_lists.py); the
-codes of a row are packed as in packing.py, and rows are grouped by that.
+Grouping by eight texts costs several times as much as grouping by one number. If a column is dictionary-encoded, as in
+Parquet, its few texts are read and its values turned into codes at little cost (entry_lists.py); the codes of a row are
+packed as in packing.py, and rows are grouped by that.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""A database in memory, with a folder for rows that do not fit there; engines of one release may share it."""
+"""An in-memory database with a folder for spilling; the engines of one release may share it."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager

@@ -1,11 +1,11 @@
-"""Lists of entries: an expression that gives, for a row's value of a column, the entry that belongs to it.
+"""Lookup lists: an SQL expression that maps the value of a column to the entry that belongs to it.
 
-Three ways, the quickest that the column allows. A whole number is its own place in a list. A text of a column that lies
-in dictionaries is looked for in the list of all texts: DuckDB does that once for each entry of a dictionary, not for
-each row. Any other value is cast to an enumeration of the texts.
+Of three ways the fastest is chosen that the column allows. A whole number is its own index into a list. A text of a
+dictionary-encoded column is searched in the list of all texts: DuckDB does that once per dictionary entry, not per row.
+Any other value is cast to an enumeration of the texts.
 
-A value that is not known gives no entry. It is no error: DuckDB may ask for the entry of a row before the test that
-drops the row. A row that stays and has none is seen by the recount.
+An unknown value yields no entry. This is no error, because DuckDB may evaluate the lookup of a row before the test that
+drops the row. If a row is kept without an entry, the recount detects it.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What DuckDB's errors mean, in our words: their own texts may hold values of rows."""
+"""Translate DuckDB's errors to messages without data values."""
 
 import re
 from pathlib import Path

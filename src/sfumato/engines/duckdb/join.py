@@ -1,9 +1,9 @@
-"""Recodings applied by joins: each row finds its class in a table of classes, and rows are put in order again.
+"""Apply recodings by joins: each row finds its class in a table of classes, then rows are sorted.
 
-Rows are sorted with the codes of their labels, since a code is much quicker to sort than its text, and quicker to
-write: a Parquet file wants each text's code, and would look every text up. But DuckDB 2.0 remembers which values of an
-enumeration a file has seen in a place that its threads share without asking, and now and then writes an empty text for
-one. So codes are written by one thread alone; where many threads are at hand, all of them write texts.
+Rows are sorted with the codes of their labels, because codes are much faster to sort and to write than texts. But
+DuckDB 2.0 records which values of an enumeration a file has seen in a place that its threads share without a lock, and
+occasionally writes an empty text. So codes are written by one thread alone; if many threads are available, all of them
+write texts.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""DuckDB as commands need it: its compiled part, which loads in a third of the time that its Python layer takes."""
+"""The compiled part of DuckDB, which loads in a third of the time of its Python layer."""
 
 from importlib import import_module
 from typing import Any

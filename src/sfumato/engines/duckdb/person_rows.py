@@ -1,6 +1,7 @@
-"""Persons of rows that fit in memory: numbered, counted and recorded there, since a number is far quicker to group.
+"""Number, count and record persons for rows that fit in memory, because numbers are much faster to group.
 
-Persons whom whole numbers name are hashed once each, and not once a row; the record holds numbers of their keys then.
+Persons identified by whole numbers are hashed once each, not once per row; the record then contains numbers of their
+keys.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Published rows written once more, with other values in some columns."""
+"""Write published rows again with other values in some columns."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,8 +1,8 @@
-"""Recodings applied to rows whose codes fit in memory: codes come out of the database, labels go back in order.
+"""Apply recodings to rows whose codes fit in memory: codes are read from the database, labels written back in order.
 
-To sort whole rows costs DuckDB several times as much as all that is done here: the packed code of each row finds its
-class, and what is put in order are classes alone. Columns that are published as they are come along where they hold
-numbers, or texts that were counted.
+Sorting whole rows costs DuckDB several times as much as everything that is done here: the packed code of each row finds
+its class, and only classes are sorted. Columns that are published unchanged are included if they contain numbers or
+counted texts.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

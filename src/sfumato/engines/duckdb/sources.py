@@ -1,4 +1,4 @@
-"""Sources: where rows may lie, each as a table expression that DuckDB reads; nothing is downloaded for any of them."""
+"""Sources: every supported location of rows as a table expression that DuckDB reads; nothing is downloaded."""
 
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Databases that wait to be used again: to start and end one costs as much time as to release a small file."""
+"""A pool of idle databases: opening and closing one takes as long as releasing a small file."""
 
 import atexit
 import os

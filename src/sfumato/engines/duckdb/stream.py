@@ -1,10 +1,10 @@
-"""Full-domain recodings written in one stream: expressions instead of joins, so that rows keep their order for nothing.
+"""Write full-domain recodings as a stream: expressions instead of joins, so that rows keep their order at no cost.
 
-A join may hand rows on in any order, and sorting them again is what costs memory and time. So each value is found in a
-list of its column's values, and its place picks the label from another (entry_lists.py). Whether a row is hidden is a
-bit in a mask of all combinations of labels; where these are too many, or the numbers of classes are published, the
-packed label codes of a row are cast to an enumeration of all classes, kept ones first. A value or class that is not
-known is never published as it is: the row is left out, or the recount sees the difference.
+A join may return rows in any order, and sorting them again is what costs memory and time. So each value is searched in
+a list of its column's values, and its index selects the label from another list (entry_lists.py). Whether a row is
+suppressed is a bit in a mask of all combinations of labels; if these are too many, or if class numbers are published,
+the packed label codes of a row are cast to an enumeration of all classes, published ones first. An unknown value or
+class is never published unchanged: the row is left out, or the recount detects the difference.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
-"""Rows of text files that fit in memory: read once, as codes of their texts, they are counted and published there.
+"""Rows of text files that fit in memory: read once as codes, then counted and published from there.
 
-Every statement reads a text file anew, and groups, joins and sorts texts. Where columns have few texts, codes of rows
-come out of the database for less than one of these takes.
+Every statement on a text file parses it again, and groups, joins and sorts texts. If columns have few distinct texts,
+the codes of rows can be read from the database for less than the cost of one such statement.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Values as DuckDB reads them: every type with the one text that it has on all engines, or left out."""
+"""Convert values of every type in DuckDB to the one text that all engines share, or exclude them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

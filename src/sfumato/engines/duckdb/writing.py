@@ -1,4 +1,4 @@
-"""How DuckDB writes files, and columns of codes of any length written with nothing but DuckDB and NumPy."""
+"""Write files with DuckDB, and long columns of codes with DuckDB and NumPy alone."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

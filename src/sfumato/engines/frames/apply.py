@@ -1,4 +1,4 @@
-"""How rows of a frame are published: each finds its class, and a frame of the same kind is made of the labels."""
+"""Publish the rows of a frame: find the class of each, and build a frame of the same kind from the labels."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any

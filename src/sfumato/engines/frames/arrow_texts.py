@@ -1,4 +1,4 @@
-"""Texts of a column numbered where they lie, and laid by their numbers, as Arrow has them: none is made but once."""
+"""Number the texts of Arrow columns in place, and build columns from numbers, copying each text only once."""
 
 import sys
 from collections.abc import Iterator, Sequence

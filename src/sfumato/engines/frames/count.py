@@ -1,4 +1,4 @@
-"""What is counted in a frame: distinct texts, the place of each row's text among them, and rows grouped by these."""
+"""Count a frame: distinct texts, the index of each row's text, and rows grouped by these."""
 
 from collections.abc import Callable, Sequence
 from datetime import date, datetime

@@ -1,4 +1,4 @@
-"""Series of numbers, of which some may be missing."""
+"""Series of numbers with missing values."""
 
 from collections.abc import Sequence
 from typing import Any

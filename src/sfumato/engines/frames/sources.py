@@ -1,4 +1,4 @@
-"""Frames as they come and go: of which kind, of types that have texts, and published with nothing beside the values."""
+"""Input and output frames: their kind, columns whose types have texts, and removal of index and metadata."""
 
 from collections.abc import Container, Mapping
 from decimal import Decimal

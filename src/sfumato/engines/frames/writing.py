@@ -1,4 +1,4 @@
-"""Writing frames to files: through DuckDB, so that a frame's file looks like a file's file."""
+"""Write frames to files through DuckDB, so that the result equals that of a file source."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,8 +1,8 @@
-"""How Spark publishes rows: lookups joined to them, broadcast when small; no row comes to the driver.
+"""Publish rows with Spark: lookups are joined to them, broadcast if small; no row is collected by the driver.
 
-Each quasi-identifier's key is looked up in a table of its own, which gives a code and, where every column has its
+The key of each quasi-identifier is looked up in a table of its own, which yields a code and, if every column has one
 level, the label. The codes of a row, packed as in packing.py, are looked up in the table of classes. All joins are
-null-safe. A value or combination that the recoding does not know finds no partner: the recount sees the difference.
+null-safe. A value or combination that the recoding does not know finds no partner: the recount detects the difference.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""What Spark counts by: keys and texts of values without codes, and the rows in which no required one is missing."""
+"""Expressions by which Spark counts: keys and texts of values, and rows without missing required values."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

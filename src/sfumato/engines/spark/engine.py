@@ -1,4 +1,4 @@
-"""The cluster engine: rows in Spark frames or files, counted and recoded by Spark jobs where they lie."""
+"""The cluster engine: rows in Spark frames or files are counted and recoded by Spark jobs in place."""
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Spark sessions: the caller's, or one of our own on this machine; and Spark's errors in our words."""
+"""Spark sessions: the caller's, or a local one; and Spark's errors as messages without data values."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Spark's sources: a frame, or files that Spark reads; columns go by their place, so that any name will do."""
+"""Sources of Spark: a frame, or files; columns are addressed by position, so that any name is allowed."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Microdata counted at the finest codes in Spark: one group-by, and the largest contributions of each group."""
+"""Tabulate microdata by the finest codes in Spark: one group-by, and the largest contributions of each group."""
 
 from collections.abc import Sequence
 from typing import Any

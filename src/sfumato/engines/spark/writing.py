@@ -1,4 +1,4 @@
-"""Writing Spark frames: Parquet as a folder of files, CSV as one file; nothing is left behind when it fails."""
+"""Write Spark frames: Parquet as a folder of files, CSV as one file; a failed write leaves nothing behind."""
 
 import csv
 import shutil

@@ -1,1 +1,1 @@
-"""Frames and files on the way into tables: counted, with keys of their records."""
+"""Tabulate frames and files, with keys of their records."""

@@ -1,4 +1,4 @@
-"""Frames and files on the way into tables and back: plain columns, microdata counted, crosstabs taken apart."""
+"""Convert frames and files to tables and back: plain columns, tabulated microdata, crosstabs."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence

@@ -1,1 +1,1 @@
-"""What workbooks say of cells besides their values: merged ones, formulas nobody computed, errors, leading zeros."""
+"""Properties of workbook cells besides their values: merged cells, uncomputed formulas, errors, leading zeros."""

@@ -1,4 +1,4 @@
-"""The parts of a workbook that is a ZIP file of XML: read as they come, never as a whole."""
+"""Read the parts of a workbook (a ZIP file of XML) as streams."""
 
 import zlib
 from collections.abc import Iterator, Sequence

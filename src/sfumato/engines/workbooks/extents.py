@@ -1,8 +1,8 @@
-"""How far the filled cells of a sheet reach: readers make room for all cells between them, be it more than there is.
+"""Check how far the filled cells of a sheet extend, because readers allocate memory for all cells between them.
 
-A stray cell in the last row and column of a sheet would take 17 thousand million places. So the sheet is looked through
-before it is read, and cells are named that lie too far off. Nor is a part unpacked that is longer than that of any
-table, for what it is packed in.
+A stray cell in the last row and column of a sheet would take 17 billion cells. So the sheet is scanned before it is
+read, and cells that are too far away are named. Parts of the archive that are larger than any table are not
+decompressed.
 """
 
 from collections.abc import Iterator

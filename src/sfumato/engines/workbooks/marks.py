@@ -1,4 +1,4 @@
-"""What workbooks say of cells besides their values, each as a mark."""
+"""Properties of workbook cells besides their values, as a common type for all formats."""
 
 from typing import Literal, NamedTuple
 

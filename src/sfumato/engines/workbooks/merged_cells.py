@@ -1,4 +1,4 @@
-"""Merged cells of a workbook: a file holds their value once, and blanks where readers see it repeated."""
+"""Merged cells of a workbook: a file contains their value once, and blanks where readers see it repeated."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Formats of numbers that show leading zeros, as those of postcodes."""
+"""Number formats that show leading zeros, such as those of postcodes."""
 
 from collections.abc import Callable
 

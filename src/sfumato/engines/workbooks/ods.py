@@ -1,4 +1,4 @@
-"""Marks of cells in .ods files: a cell holds its value and what is shown of it, and may stand for several."""
+"""Properties of cells in .ods files: value, displayed text, and repetition."""
 
 from collections.abc import Iterator
 from xml.parsers.expat import XMLParserType

@@ -1,4 +1,4 @@
-"""Places of cells as spreadsheets name them."""
+"""Cell references as spreadsheets write them, such as B7."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""What the marks of a sheet mean for who reads it: some are refused, some told, some are how values are read."""
+"""What to do about the cell properties of a sheet: refuse it, warn, or read values differently."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The sheets of a workbook: their names, and the cells of the one that is read."""
+"""The sheets of a workbook: their names, and the cells of the selected one."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Marks of cells in .xlsx files: a cell's formula, its type, and the number of its style stand beside its value."""
+"""Properties of cells in .xlsx files: formula, type and number format."""
 
 from collections.abc import Callable, Iterator
 from xml.parsers.expat import XMLParserType

@@ -1,1 +1,1 @@
-"""What is done to files that are written already: bounds of intervals, formulas, the record of persons."""
+"""Changes to files after they were written: interval bounds, formulas, the record of persons."""

@@ -1,4 +1,4 @@
-"""Bounds of published intervals as columns of their own, in files and frames."""
+"""Add the bounds of published intervals as columns of files and frames."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Published CSV files in which cells that a spreadsheet would compute are quoted, where the plan asks for it."""
+"""Quote cells of published CSV files that a spreadsheet would compute, if the plan asks for it."""
 
 from collections.abc import Sequence
 from contextlib import closing

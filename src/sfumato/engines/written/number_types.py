@@ -1,4 +1,4 @@
-"""Types of columns whose numbers are replaced: a column stays of whole numbers or decimals where all new ones fit."""
+"""Choose column types for replaced numbers: integer or decimal if all new values fit."""
 
 from collections.abc import Sequence
 

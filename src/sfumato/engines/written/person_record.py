@@ -1,4 +1,4 @@
-"""The house's record of persons: a key for each published row, in the order of the rows, read and written anew."""
+"""The internal record of persons: a key for each published row, in the order of the rows."""
 
 from collections.abc import Sequence
 from contextlib import closing

@@ -1,1 +1,1 @@
-"""Attacking releases: which rows are compared, the plan run again for a control, what came of it."""
+"""Attack releases: which rows are compared, the control from a second run of the plan, and the result."""

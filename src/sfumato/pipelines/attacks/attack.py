@@ -1,4 +1,4 @@
-"""Attacking a release: what could somebody do with this file, measured."""
+"""Attack a release and measure what an attacker achieves with the file."""
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The control: rows that were never published; without any, the plan is run again on a part of the raw rows."""
+"""Control rows that were never published; without any, the plan is run again on a part of the original rows."""
 
 import csv
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What an attacker reached, as evidence beside a release: measured before it is saved, or added to its folder."""
+"""Attack results as evidence of a release: measured before it is saved, or added to its folder."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Orders that libraries of frames draw from a seed, where they are installed."""
+"""The row orders that installed data frame libraries produce from a seed."""
 
 from importlib.util import find_spec
 

@@ -1,4 +1,4 @@
-"""What knowing the method tells of a release by levels: its classes one level finer, for who knows the raw table."""
+"""Minimality attack on full-domain releases: infer classes one level finer, given the original table."""
 
 from collections.abc import Mapping
 

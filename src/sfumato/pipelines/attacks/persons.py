@@ -1,4 +1,4 @@
-"""Persons over several releases, as who knows the register follows them: by the house's record of each folder."""
+"""Follow persons over several releases with the internal record of each folder."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is attacked: published rows with the plan behind them, where there is one, and raw rows as texts."""
+"""The input of attacks: published rows, their plan if there is one, and the original rows as texts."""
 
 import json
 import re

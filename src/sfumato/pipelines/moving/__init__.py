@@ -1,1 +1,1 @@
-"""Moving over: projects of other tools become plans with their files, and hierarchies and results go back."""
+"""Import projects of other tools as plans, and export hierarchies and results."""

@@ -1,4 +1,4 @@
-"""Privacy models and utility measures as ARX writes them in a project, and what they are here."""
+"""Map privacy models and utility measures of ARX projects to those of Sfumato."""
 
 import re
 from collections.abc import Callable, Mapping

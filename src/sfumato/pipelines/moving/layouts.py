@@ -1,4 +1,4 @@
-"""Layouts that other tools read: the ladder of each quasi-identifier, and the published rows, as CSV files."""
+"""Export hierarchies and published rows as CSV files that other tools read."""
 
 import csv
 from collections.abc import Iterator, Sequence

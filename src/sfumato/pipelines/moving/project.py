@@ -1,4 +1,4 @@
-"""A project that comes from another tool: a plan, its files, and what could not be carried over."""
+"""An imported project: a plan, its files, and what could not be converted."""
 
 import os
 from collections.abc import Mapping

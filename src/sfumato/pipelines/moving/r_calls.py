@@ -1,4 +1,4 @@
-"""Calls of some functions in an R script, with their arguments by the names that the functions have for them."""
+"""Find calls of known functions in an R script, with their arguments by parameter name."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field

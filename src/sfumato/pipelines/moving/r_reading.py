@@ -1,4 +1,4 @@
-"""The file that an R script reads, and how it is written, as a plan says it."""
+"""Find the file that an R script reads, and its dialect, as the data section of a plan."""
 
 from typing import Any
 

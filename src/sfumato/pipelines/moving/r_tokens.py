@@ -1,4 +1,4 @@
-"""The text of an R script as tokens, and these as statements."""
+"""Split an R script into tokens and statements."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Values that stand plainly in an R script: numbers, texts, truth values, lists of these, and names of such."""
+"""Literals of an R script: numbers, texts, truth values, vectors, and variables assigned to them."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Scripts of sdcMicro (R): the calls that stand plainly become a plan; docs/tutorials/from-sdcmicro.md lists them."""
+"""Convert sdcMicro scripts (R) to plans; docs/tutorials/from-sdcmicro.md lists the supported calls."""
 
 from collections.abc import Callable
 from dataclasses import replace

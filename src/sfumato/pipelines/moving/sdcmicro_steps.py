@@ -1,4 +1,4 @@
-"""What the calls of an sdcMicro script say together: columns, promises, and what of them no plan can hold."""
+"""Combine the calls of an sdcMicro script to columns and privacy models, and list what a plan cannot express."""
 
 from collections.abc import Sequence
 from dataclasses import field

@@ -1,1 +1,1 @@
-"""Holding files against policies: what is measured of rows and of tables, clause by clause."""
+"""Check files against policies: measure rows and tables, clause by clause."""

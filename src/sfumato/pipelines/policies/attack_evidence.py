@@ -1,4 +1,4 @@
-"""What clauses ask of attackers: measured where raw rows are at hand, or read where the release was attacked before."""
+"""Attack results for policy clauses: measured if original rows are available, or read from the release folder."""
 
 import json
 from collections.abc import Mapping

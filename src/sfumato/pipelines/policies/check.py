@@ -1,4 +1,4 @@
-"""Checking a file against a policy: clause by clause, whoever made the file."""
+"""Check any file against a policy, clause by clause."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""Files and frames that policies are held against or judged by: opened as they are, and the people of ZIP areas."""
+"""Open files and frames for policy checks, and population figures of ZIP areas."""
 
 from contextlib import closing
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Planning by a policy: what a plan leaves open is chosen by the policy it names, and what is published is judged."""
+"""Complete a plan by the policy that it names, and check what is published against the policy."""
 
 import math
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What is measured of published rows for the clauses of a policy."""
+"""Measure published rows for the clauses of a policy."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Columns as Safe Harbor allows them: years, ages up to 89, three digits of ZIP codes; others are withheld."""
+"""Columns as HIPAA Safe Harbor allows them: years, ages up to 89, three digits of ZIP codes; others are removed."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What is measured of a published table of counts for the clauses of a policy."""
+"""Measure a published table of counts for the clauses of a policy."""
 
 from typing import Any
 

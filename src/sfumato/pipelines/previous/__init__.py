@@ -1,1 +1,1 @@
-"""Releases over time: earlier ones of the same persons, who can be placed beside them, what was erased."""
+"""Releases over time: earlier releases of the same persons, matching with them, and erased persons."""

@@ -1,4 +1,4 @@
-"""Erasing a person from the house's record: the key of the person's rows becomes one that leads nowhere."""
+"""Erase a person from the internal record: the key of the person's rows is replaced by a random one."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Earlier release folders: which persons stood in which classes, by the house's record of persons."""
+"""Earlier release folders: which persons were in which classes, from the internal record of persons."""
 
 import json
 from collections import Counter

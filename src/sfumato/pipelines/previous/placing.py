@@ -1,4 +1,4 @@
-"""Placing the rows of a plan beside earlier releases: kept levels, and who must be withheld."""
+"""Match the rows of a plan with earlier releases: levels to keep, and persons to suppress."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace

@@ -1,9 +1,9 @@
-"""Perturbation over several releases of the same persons: the same draws, of the same size, or none at all.
+"""Perturbation over several releases of the same persons: the same draw with the same size, or none.
 
-Noise that is drawn again for each release averages out. So a person's value gets the same number in every release, and
-the noise keeps the standard deviation that it had first: two sizes of one draw would give the value away. A value that
-drifts gets a new number in each release; the average of n of them deviates by the promised deviation divided by the
-root of n, which is less than was promised.
+Noise that is drawn again for each release averages out. So the value of a person gets the same noise in every release,
+with the standard deviation of the first: two sizes of one draw would reveal the value. A value that drifts gets a new
+number in each release; the average of n of them deviates by the guaranteed deviation divided by the root of n, which is
+less than was guaranteed.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Judging releases together: each by itself, and whether comparing them tells persons apart."""
+"""Evaluate several releases together: each by itself, and whether comparing them separates persons."""
 
 from collections.abc import Sequence
 from contextlib import closing

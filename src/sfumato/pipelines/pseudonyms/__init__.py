@@ -1,1 +1,1 @@
-"""Pseudonyms: the house's key file, and turning pseudonyms back with it."""
+"""Pseudonyms: the key file, and reversing pseudonyms with it."""

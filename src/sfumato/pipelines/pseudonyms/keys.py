@@ -1,4 +1,4 @@
-"""The keys of a release's pseudonyms: named by the plan, or drawn for the release and kept in its folder."""
+"""Keys of pseudonyms: named by the plan, or drawn for the release and stored in its folder."""
 
 import json
 import os

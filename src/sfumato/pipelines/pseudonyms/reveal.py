@@ -1,4 +1,4 @@
-"""Turning pseudonyms back: for the holder of the key, with a reason, and an entry in the log beside the key."""
+"""Reverse pseudonyms for the holder of the key, with a reason and an entry in the log next to the key."""
 
 import json
 import os

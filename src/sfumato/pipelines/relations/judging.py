@@ -1,6 +1,6 @@
-"""Judging published files together: joined by their keys as a reader would, label by label.
+"""Evaluate published files together, joined by their keys as a reader would.
 
-Nothing of the search is used here: a person's rows are gone through as they stand in the files.
+No code of the search is used here: the rows of each person are taken from the files as they are.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Texts that mean "missing" in the columns of several files under a promise, which may be remarks on somebody."""
+"""Texts that mean "missing" in protected columns of several files and may be remarks about a person."""
 
 from collections.abc import Mapping
 

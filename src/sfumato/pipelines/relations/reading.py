@@ -1,4 +1,4 @@
-"""Reading several files: their rows coded, joined by their keys, and refused where a key leads nowhere."""
+"""Read several files: encode and join their rows by their keys, and refuse keys without a partner."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,7 @@
-"""The release of several files: keys replaced by the same random ones everywhere, persons alike with all their rows.
+"""Release several files: keys are replaced by the same random ones everywhere, persons are generalized with all rows.
 
-Every file is written by its engine, read back, and counted; then all of them together are joined by the published keys
-and judged as a reader would.
+Every file is written by its engine, read back, and counted; then all of them are joined by the published keys and
+evaluated as a reader would.
 """
 
 from collections.abc import Mapping, Sequence

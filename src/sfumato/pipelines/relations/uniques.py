@@ -1,4 +1,4 @@
-"""Columns of several files that single persons out: no promise is about them, so that they are told."""
+"""Columns of several files that single out persons although no privacy model covers them; the report lists them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

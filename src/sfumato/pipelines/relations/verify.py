@@ -1,4 +1,4 @@
-"""Verifying a folder of several files, as it lies there."""
+"""Verify a release folder of several files."""
 
 from contextlib import ExitStack
 from hashlib import sha256

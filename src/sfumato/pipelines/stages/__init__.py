@@ -1,1 +1,1 @@
-"""What the pipelines of rows are made of: counting, perturbing, disclosure, seals."""
+"""The stages of microdata pipelines: counting, perturbing, disclosure, checksums."""

@@ -1,4 +1,4 @@
-"""What is left of the columns that are no quasi-identifiers: after operations on numbers, and how values spread."""
+"""What is preserved of columns that are no quasi-identifiers: after numeric coding, and their distributions."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""What each published column may hold, by its role in the plan, checked on the published rows alone."""
+"""Check each published column against its role in the plan, from the published rows alone."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

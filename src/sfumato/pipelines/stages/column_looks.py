@@ -1,4 +1,4 @@
-"""What the first rows tell of columns: each is read, and its role found, once a release, whoever asks."""
+"""Profiles of columns from the first rows, each computed once per release."""
 
 from collections.abc import Sequence
 

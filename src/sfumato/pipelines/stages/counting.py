@@ -1,4 +1,4 @@
-"""Counting the rows of a plan: what they hold, coded as a frequency table, or why they do not fit the plan."""
+"""Count the rows of a plan into a frequency table, or report why they do not fit the plan."""
 
 from collections.abc import Collection, Sequence
 from contextlib import closing

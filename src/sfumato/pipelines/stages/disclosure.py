@@ -1,4 +1,4 @@
-"""Measuring what published rows disclose besides what was promised: counted from what was written."""
+"""Measure what published rows disclose beyond the guarantees, counted from the written file."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field, replace

@@ -1,7 +1,7 @@
-"""Fingerprints: all rows of a person together, which whoever reads a release sees where persons have keys.
+"""Fingerprints: all rows of a person together, which readers see if persons have keys.
 
-A person whose rows stand in a class of k persons each may still be the only one with just these rows. So where keys are
-published, promises must hold for the persons who share all their rows: as many of each class.
+A person whose rows are in classes of k persons each may still be the only one with just these rows. So if keys are
+published, guarantees must hold for the persons who share all their rows: as many of each class.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""What happens to suppressed rows and other columns of a release, as its plan says."""
+"""How suppressed rows and other columns of a release are published, as its plan says."""
 
 from collections.abc import Iterator
 

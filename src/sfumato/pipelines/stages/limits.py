@@ -1,7 +1,7 @@
-"""Limits of top and bottom coding: those that are shares of the rows become numbers, which are nobody's own.
+"""Limits of top and bottom coding: those given as a share of the rows become numbers that belong to no row.
 
-A limit stands in what is published. So it lies between the numbers of two rows, and some rows lie beyond it: were it
-the largest number itself, it would tell what nothing else does.
+A limit is published. So it lies between the numbers of two rows, and some rows lie beyond it: the largest number itself
+would reveal what nothing else does.
 """
 
 from collections.abc import Iterator

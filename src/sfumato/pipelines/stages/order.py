@@ -1,4 +1,4 @@
-"""What a reader should know of the order in which published rows stand."""
+"""Remarks on the order of published rows."""
 
 from sfumato.microdata.plan.model import Plan
 

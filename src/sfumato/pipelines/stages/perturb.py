@@ -1,7 +1,7 @@
-"""Perturbing what was published: columns are read, changed, written, and read back to be compared.
+"""Perturb published columns: read them, change, write, and read back for comparison.
 
-Rows are perturbed after they are recoded: what is exact about a column (its mean, its distribution, the size of groups)
-is so for the published rows.
+Rows are perturbed after they are recoded: exact properties of a column (its mean, its distribution, the size of groups)
+refer to the published rows.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""How the rows of a plan are read: what is missing in them, and which of them are published."""
+"""How the rows of a plan are read: missing values, and which rows are published."""
 
 from sfumato.engines.engine import Engine, Reading
 from sfumato.errors import PlanError

@@ -1,4 +1,4 @@
-"""Remarks on a release: what a reader should know besides its promises."""
+"""Remarks on a release that readers should know besides its guarantees."""
 
 from collections.abc import Iterable, Mapping
 

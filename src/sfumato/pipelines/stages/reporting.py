@@ -1,4 +1,4 @@
-"""The report of a release, from what its stages have found."""
+"""Compose the report of a release from the results of its stages."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any

@@ -1,7 +1,7 @@
-"""Sealing: what ties the files of a release folder together, so that none of them is exchanged unnoticed.
+"""Checksums that detect replaced files in a release folder.
 
-The report names the SHA-256 of the published rows, of the plan and of the recoding. That finds accidents and careless
-edits; whoever edits all files alike is found by none of them.
+The report has the SHA-256 of the published rows, of the plan and of the recoding. They detect accidents and careless
+edits; consistent edits of all files are not detected.
 """
 
 import json

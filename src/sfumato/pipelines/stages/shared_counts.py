@@ -1,4 +1,4 @@
-"""Counts that several stages of a release share: few rows are counted once by all their columns, then added up."""
+"""Counts shared by several stages: small files are counted once by all their columns, then aggregated."""
 
 from collections.abc import Callable, Sequence
 

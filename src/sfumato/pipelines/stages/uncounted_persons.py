@@ -1,4 +1,4 @@
-"""Withheld columns that name persons though the plan does not say so: then promises count rows, several of a person."""
+"""Removed columns that name persons although the plan does not say so: guarantees then count rows, not persons."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,1 +1,1 @@
-"""What a suggested plan is made by: a first look at the rows, who is a person, what columns tell, what they cost."""
+"""The steps of a suggestion: first look, persons, inference between columns, cost."""

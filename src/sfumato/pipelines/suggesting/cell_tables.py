@@ -1,4 +1,4 @@
-"""Tables of cells that were handed over as rows about persons: each combination of categories once, and a number."""
+"""Detect aggregate tables that were given as microdata: each combination of categories once, and a number."""
 
 from math import prod
 

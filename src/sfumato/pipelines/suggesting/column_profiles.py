@@ -1,4 +1,4 @@
-"""Profiles of columns as they were counted: which texts mean that nothing is there, and what is left."""
+"""Profiles of counted columns: which texts mean missing, and the remaining values."""
 
 from collections.abc import Collection, Mapping
 from itertools import islice

@@ -1,7 +1,7 @@
-"""Columns whose values name persons, told by evidence: within a value what is known of a person stays the same.
+"""Detect columns that name persons by evidence: what is known of a person is the same in all rows of a value.
 
-Who has several rows has one sex, one birth date and mostly one place in all of them, whatever the column that names the
-person is called; rows of one doctor, school or household do not.
+A person with several rows has one sex, one birth date and mostly one place in all of them, whatever the name of the
+column; the rows of one doctor, school or household do not.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Rows counted once: few rows are counted by all columns together, and added up for whoever asks for some of them."""
+"""Count rows once by all columns, and aggregate the counts for subsets of columns."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""A draft of a suggested plan: what each column is, how sensitive ones are published, and the plan that these make."""
+"""A draft of a suggested plan: the role of each column, how sensitive ones are published, and the resulting plan."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

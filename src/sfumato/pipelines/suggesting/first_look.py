@@ -1,4 +1,4 @@
-"""A first look at some rows: the texts of each column, and what is wrong with how a file was read."""
+"""A first look at some rows: the texts of each column, and problems in reading the file."""
 
 import codecs
 import gzip

@@ -1,12 +1,11 @@
-"""Answers to questions that nothing tells, taken together: a few point to nobody, forty are a fingerprint.
+"""Survey answers of unknown meaning, taken together: a few identify nobody, forty are a fingerprint.
 
-Each of them is private and stands in many rows, so each alone may be published. Nobody can say whether others know
-some of them; so as many are published as hardly any row is alone with, and the rest waits for somebody's decision.
+Each of them occurs in many rows, so each alone may be published. Whether others know some of them cannot be determined;
+so only as many are published as leave hardly any row unique, and the rest waits for a decision.
 
-Answers on one scale that go up and down together are another matter: several questions after what somebody thinks or
-feels, which nobody outside knows. They are published like opinions that are called so, by a name or in words, and a
-note says what who knows some of them finds. Facts that a form numbers (schooling, income, age group) go together, too,
-but they are few.
+Answers on one scale that correlate are different: several questions about what a person thinks or feels, which others
+do not know. They are published like opinions, and a note says what an attacker who knows some of them finds. Facts that
+a form encodes (schooling, income, age group) correlate, too, but they are few.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""How far looking into rows is: its steps, each with about the share of the time that it takes."""
+"""Progress of a suggestion: its steps, each with its approximate share of the time."""
 
 from collections.abc import Callable
 

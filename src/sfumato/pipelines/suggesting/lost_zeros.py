@@ -1,4 +1,4 @@
-"""Postcodes that a frame holds as numbers: where 01067 has become 1067, the first digits tell of another place."""
+"""Postcodes that a frame stores as numbers: 01067 has become 1067, whose first digits mean another place."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Numbers of several kinds in one column, one row a measurement: what rounds the large ones loses the small ones."""
+"""Numbers of several kinds in one column, one row per measurement: rounding for large ones destroys small ones."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Rows that are nobody's: totals and remarks that stand below the rows of a spreadsheet."""
+"""Detect footer rows: totals and notes below the data of a spreadsheet."""
 
 import numpy as np
 

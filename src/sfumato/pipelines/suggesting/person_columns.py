@@ -1,4 +1,4 @@
-"""Which column names the persons: of nested keys the coarser one; what is said of names that repeat without a key."""
+"""Find the column that identifies persons: of nested keys the coarser one; remarks on repeated names without a key."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Survey weights among suggestions: a weight beside keys of households is how rows were drawn, not how heavy one is."""
+"""Survey weights in suggestions: a weight next to household keys is a sampling weight, not body weight."""
 
 import re
 from collections.abc import Mapping

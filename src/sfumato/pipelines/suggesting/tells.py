@@ -1,4 +1,4 @@
-"""What sensitive columns of a suggested plan tell of its quasi-identifiers."""
+"""Which quasi-identifiers of a suggested plan can be inferred from its sensitive columns."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Columns whose values have no text, such as lists and records: nothing is said of them but that they are withheld."""
+"""Columns whose values have no text, such as lists and records: they are removed."""
 
 from dataclasses import replace
 

@@ -1,7 +1,7 @@
-"""Columns that a private one tells: a code beside its text, a group beside what it groups.
+"""Columns that follow from a sensitive one: a code next to its text, a group next to its members.
 
-Where each value of a private column has one value of another, of which nothing tells what it is, that other says the
-same or less: published beside the private one it betrays nothing more, and it is as private.
+If each value of a sensitive column has one value of another column of unknown meaning, that column contains the same or
+less information: published together it reveals nothing more, and it is equally sensitive.
 """
 
 from collections.abc import Mapping, Sequence

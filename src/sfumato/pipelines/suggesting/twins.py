@@ -1,7 +1,7 @@
-"""Twins among quasi-identifiers: columns that tell the same, so that one of them separates hardly more than both.
+"""Redundant quasi-identifiers: columns that separate rows together hardly more than one of them alone.
 
-A birth date and an age, a postcode and its town, an admission and a discharge: who generalizes one must generalize the
-other, and both take one place among the few quasi-identifiers that a plan should have.
+A birth date and an age, a postcode and its town, an admission and a discharge: generalizing one requires generalizing
+the other, and both take one place among the few quasi-identifiers that a plan should have.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

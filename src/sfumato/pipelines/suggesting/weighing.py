@@ -1,7 +1,7 @@
-"""How many quasi-identifiers a plan should have: as many as lose least together, measured on some of the rows.
+"""Choose the number of quasi-identifiers with the lowest total information loss, measured on a sample of rows.
 
-Every further quasi-identifier costs detail in all others. A column that is withheld loses all; where the others gain as
-much by that, fewer columns are taken, whose detail is left, and not many of which little is left.
+Every further quasi-identifier costs detail in all others. A removed column loses everything; if the others gain as much
+by that, fewer columns are chosen, with more detail left.
 """
 
 from collections.abc import Collection, Mapping, Sequence

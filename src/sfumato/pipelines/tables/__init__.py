@@ -1,1 +1,1 @@
-"""Whole jobs on tables: crossing rows, protecting, masking by a policy, auditing."""
+"""Whole jobs on tables: tabulate, protect, suppress by a policy, audit."""

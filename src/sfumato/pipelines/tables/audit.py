@@ -1,4 +1,4 @@
-"""Audit a published table as a stranger would."""
+"""Audit a published table as an outsider would."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""All ways to protect one table, side by side: masks, value lost, noise, risk by attacker, time; and coarser tables."""
+"""Compare all methods on one table: suppressed cells, lost value, noise, disclosure, time; and coarser tables."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""The documents of a release of tables that stay in the house: what they say of its folder, and its annex."""
+"""Internal documents of a table release: the description of its folder, and its annex."""
 
 import hashlib
 from collections.abc import Mapping

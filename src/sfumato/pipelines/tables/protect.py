@@ -1,4 +1,4 @@
-"""The pipeline: read, check, find unsafe cells, mask, attack the answer, and only then publish."""
+"""The pipeline: read, check, find sensitive cells, suppress, audit, and only then publish."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Which columns of microdata determine others, in tables that are published together."""
+"""Which columns of microdata determine others, for tables that are published together."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Several tables protected together: read or cross, join, mask, attack, and publish each."""
+"""Protect several tables together: read or tabulate, combine, suppress, audit, and publish each."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence

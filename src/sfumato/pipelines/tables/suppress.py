@@ -1,4 +1,4 @@
-"""Mask small cells of a crosstab by a policy's name."""
+"""Suppress small cells of a crosstab as a named policy requires."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
-"""The parts of a table plan as arguments: their names and what each may be, for editors and checkers of types.
+"""Parts of a table plan as typed arguments, for editors and type checkers.
 
-What `protect` returns depends on the method that is named: so there are parts for methods that mask cells, and for
-those that change numbers.
+The return type of `protect` depends on the method: so there are parts for methods that suppress cells, and for those
+that perturb numbers.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What `protect` hands over, of one table or of several: a report, a frame, a page, a folder."""
+"""The result of `protect` for one or several tables: a report, a frame, a page, a folder."""
 
 import json
 import re

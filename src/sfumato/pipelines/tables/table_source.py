@@ -1,4 +1,4 @@
-"""The cells of a table from wherever they lie: CSV, office files, workbooks, Parquet, JSON, frames; crosstabs too."""
+"""Read the cells of a table from any source: CSV, office files, workbooks, Parquet, JSON, frames, crosstabs."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Crossing microdata into the cells of a table."""
+"""Tabulate microdata into the cells of a table."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,1 +1,1 @@
-"""Controlled tabular adjustment: unsafe cells moved away, and the table made additive again."""
+"""Controlled tabular adjustment: sensitive cells are moved away, and the table is made additive again."""

@@ -1,9 +1,9 @@
-"""Controlled tabular adjustment: unsafe cells leave their protection interval, others move as little as needed.
+"""Controlled tabular adjustment: sensitive cells leave their protection interval, others change as little as possible.
 
-One binary variable for each unsafe cell says whether it goes down or up (Dandekar and Cox 2002; Castro 2006,
-doi:10.1016/j.ejor.2004.08.034); all relations hold afterwards. What is published looks like any other table: it
-protects a reader's guess of an unsafe cell, and only as long as it is not said which cells were moved, nor how far:
-what a reader computes who is told the largest move stands in the report.
+One binary variable for each sensitive cell says whether it goes down or up (Dandekar and Cox 2002; Castro 2006,
+doi:10.1016/j.ejor.2004.08.034); all relations hold afterwards. The published table looks like any other. It limits a
+reader's estimate of a sensitive cell only as long as it is not known which cells were moved, nor how far; the report
+says what a reader can compute who knows the largest move.
 """
 
 from dataclasses import replace

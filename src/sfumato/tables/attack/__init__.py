@@ -1,1 +1,1 @@
-"""The attacker: what can be computed from what is published."""
+"""The audit: what attackers can compute from the published table."""

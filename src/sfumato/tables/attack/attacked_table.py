@@ -1,7 +1,7 @@
-"""A table under attack: in steps of its own, and in deviations from its values, where these are known.
+"""A table as the audit solves it: in units of its precision, as deviations from the true values if these are known.
 
-Components of masked cells become programs, and what the programs answer becomes ranges and verdicts; an answer near a
-border is proved again in exact arithmetic, in whole steps of the table.
+Components of suppressed cells become linear programs, and their optima become feasibility intervals and verdicts; an
+optimum near a limit is proved again in exact arithmetic.
 """
 
 from collections.abc import Sequence

@@ -1,9 +1,9 @@
-"""The audit: attackers who know everything published compute the range of every masked cell.
+"""The audit: compute the feasibility interval of every suppressed cell, for each attacker.
 
-It shares no decision with the methods. For each masked cell two linear programs give the least and the greatest value
-that agree with the exact cells, the published ranges, the relations and the bounds that anyone would assume; then
-everybody who has a part in cells tries with what he knows of them. Programs run on deviations from the true values,
-where these are known; an answer near a border is proved again in exact arithmetic, in whole steps of the table.
+It shares no code with the methods. For each suppressed cell two linear programs give the minimum and the maximum that
+agree with the published cells and ranges, the relations, and the bounds that anyone would assume; then every insider is
+tried with what they know. Programs run on deviations from the true values if these are known; an optimum near a limit
+is proved again in exact arithmetic.
 """
 
 from collections.abc import Iterator

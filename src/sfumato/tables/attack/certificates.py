@@ -1,8 +1,9 @@
-"""Certificates: witnesses that somebody brings along, looked at one by one before they count.
+"""Certificates: alternative tables that show that a cell is protected, each checked before it counts.
 
-A witness is another table: deviations from the true values that keep every relation, move masked cells only, and stay
-within what is known. Where it moves an unsafe cell as far as is promised, nobody who holds it possible can tell. Who
-knows that it cannot be must be shown another. Nothing is believed of where witnesses come from.
+A witness is another table: deviations from the true values that satisfy every relation, change suppressed cells only,
+and stay within known bounds. If it moves a sensitive cell as far as its protection level, no attacker who considers it
+possible can tell the difference. An attacker who can exclude it needs another witness. Where witnesses come from does
+not matter.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Components: masked cells that hang together, and the programs of what is possible in them."""
+"""Connected components of suppressed cells, and their linear programs."""
 
 from fractions import Fraction
 from typing import Any

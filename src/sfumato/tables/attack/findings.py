@@ -1,4 +1,4 @@
-"""What an attacker found: a range and a verdict for each masked cell."""
+"""Audit results: a feasibility interval and a verdict for each suppressed cell."""
 
 from collections.abc import Iterable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Attackers from within: everybody who has a part in cells tries with what he knows of them."""
+"""Insiders: every contributor to suppressed cells attacks with their own contribution known."""
 
 from dataclasses import replace
 

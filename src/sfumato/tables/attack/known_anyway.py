@@ -1,7 +1,7 @@
-"""What is known of unsafe cells whatever else is masked: by the empty cells that all see, and insiders by their parts.
+"""Bounds of sensitive cells that are known whatever is suppressed: from empty cells, and to insiders.
 
-No mask keeps an end of a range from who knows it anyway, so none is promised to him; the other end still hides the
-value. Of whom both ends are known the cell cannot be protected.
+No suppression can hide a bound from an attacker who knows it anyway, so none is guaranteed; the other bound still hides
+the value. If both bounds are known, the cell cannot be protected.
 """
 
 from collections.abc import Iterable, Sequence

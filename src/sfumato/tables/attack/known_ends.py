@@ -1,4 +1,4 @@
-"""Ends of ranges that are not promised, though the rules ask for them: they are known whatever is masked."""
+"""Protection levels that are not guaranteed although the rules ask for them, because they are known anyway."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal

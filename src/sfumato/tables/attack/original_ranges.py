@@ -1,8 +1,8 @@
-"""What an attacker who knows the original's method reads from its ranges: they are functions of hidden values.
+"""Audit of the legacy ranges by an attacker who knows the method: the ranges are functions of hidden values.
 
 A range of case C is the range of its total, moved by the difference of the two values; a range of case A·1 is moved by
-the sum of the candidate and the one masked cell beside it. Both differences are hidden, and both can be read from the
-published ends. Ranges that the audit itself would give carry no such secret, and are left alone.
+the sum of the candidate and the one other suppressed cell. Both differences are hidden, and both can be read from the
+published bounds. Ranges that the audit itself would give reveal nothing and are kept.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""How long the ranges of a table take, so that none is begun that cannot be finished in time."""
+"""Estimate how long the intervals of a table take, so that none is begun that cannot be finished in time."""
 
 import time
 from types import TracebackType

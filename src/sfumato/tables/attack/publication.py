@@ -1,4 +1,4 @@
-"""What an attacker sees of a table."""
+"""What an attacker sees of a table: published values, ranges and suppressed cells."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
-"""Witnesses: tables that agree with a publication and in which a masked cell lies as far off as is promised.
+"""Find alternative tables that agree with a publication and move a suppressed cell by its protection level.
 
-A witness that also agrees with what somebody knows shows that he cannot tell. Each is the least deviation from the true
-values that reaches so far, relative to the room of the cells, so that it agrees with most of those who attack.
+A witness that also agrees with an insider's knowledge shows that the insider cannot tell. Each is the smallest such
+deviation relative to the capacities of the cells, so that it agrees with most insiders.
 """
 
 from collections.abc import Sequence

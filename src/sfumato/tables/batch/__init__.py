@@ -1,1 +1,1 @@
-"""What a batch file asks for: tables crossed from records, safety rules, protection of the table of an office."""
+"""Tables of τ-ARGUS batch files: tabulation, safety rules, protection."""

@@ -1,7 +1,7 @@
-"""Which codes of the records each code of several tables stands for: a recoded code, and the total, stand for many.
+"""Which record codes each code of several tables covers: a recoded code, or the total, covers many.
 
-Two cells are one where they stand for the same codes in every variable, whatever these are called in their tables.
-Codes of which there is nothing in any table are left out: with or without them a total is the same.
+Two cells are the same if they cover the same codes in every variable, whatever their names. Codes without records in
+any table are left out: a total is the same with or without them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

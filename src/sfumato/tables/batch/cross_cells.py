@@ -1,8 +1,8 @@
-"""Cells of the cross of variables that form a cycle: no table shows them, but all tables are sums of them.
+"""Cells of the full cross of variables that form a cycle: no table shows them, but all tables are sums of them.
 
-None is negative, and where a table has nothing there is nothing in the cross. So tables a by b, b by c and a by c may
-tell a cell that each two of them hide. Where a table of something else of the same records has nothing there is nothing
-either: counts of a by b by c show which cells are empty, and with that sums of a by b and of a by c tell more.
+None is negative, and if a cell of a table is empty, so are its parts in the cross. So tables a by b, b by c and a by c
+together may disclose a cell that any two of them hide. Other tables of the same records count, too: a table of counts a
+by b by c shows which cells are empty, so that sums of a by b and of a by c disclose more.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""From records to an office's table with all its totals."""
+"""Tabulate records into a table with all its totals."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,7 @@
-"""Which variables form a cycle where tables have codes of one variable that differ: by Gemeinden, by Kreise, by types.
+"""Find cycles of variables when tables use different codes of one variable, such as municipality, district, type.
 
-A table by Gemeinden is one by Kreise, too, but not the other way round; and types and Kreise are sums of Gemeinden that
-neither tells. So a variable is taken for as many as there are ways to divide it.
+A table by municipality is also one by district, but not the other way round; types and districts are both sums of
+municipalities, and neither follows from the other. So a variable is split into as many as there are partitions of it.
 """
 
 from collections.abc import Iterable, Mapping

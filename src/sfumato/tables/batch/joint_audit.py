@@ -1,4 +1,4 @@
-"""Tables that are published side by side: what an attacker computes who reads all of them."""
+"""Audit tables that are published together, as a reader of all of them could."""
 
 from collections.abc import Hashable, Sequence
 from itertools import combinations

@@ -1,4 +1,4 @@
-"""Several tables of an office as one: cells that they share are one cell, and all that adds up does so together."""
+"""Combine several tables into one: shared cells are identified, and the relations of all tables hold together."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,7 @@
-"""Tables of one file of records by variables that hang together: cells of one are made of cells of the other.
+"""Tables of one file of records by variables that are linked: cells of one are sums of cells of another.
 
-Those that determine each other, or some of whose codes do, are one variable, whose codes are the combinations that
-records have.
+Variables that determine each other, entirely or for some codes, become one variable, whose codes are the combinations
+that occur in the records.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""An office's table, with its statuses and protection levels, through the methods that mask or change cells."""
+"""Apply suppression or perturbation to a table in the formats of statistical offices, with statuses and levels."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Tables of something else of the same records: they show where there are records, and where there are none."""
+"""Other tables of the same records that show which cells have records and which are empty."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Which variables of a file of records hang together, and variables that are several of them at once."""
+"""Find linked variables of a file of records, and variables that combine several others."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

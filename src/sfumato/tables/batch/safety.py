@@ -1,4 +1,4 @@
-"""Safety rules of a batch file on an office's table: statuses 3 to 9 and protection levels."""
+"""Apply the safety rules of a batch file to a table: statuses 3 to 9 and protection levels."""
 
 from collections.abc import Sequence
 

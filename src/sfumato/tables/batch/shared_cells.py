@@ -1,7 +1,7 @@
-"""Cells of several tables that are one: of the same codes, and of the same value, or of one in other decimals.
+"""Identify cells that several tables share: the same codes and the same value, possibly with other decimals.
 
-A cell in whole numbers and the same cell with decimals are two numbers of one quantity, at most half a step of the
-coarser table apart; where totals were added up from rounded cells, half a step for each of them.
+A cell in whole numbers and the same cell with decimals are two numbers of one quantity, at most half a unit of the
+coarser table apart; if totals were added up from rounded cells, half a unit for each part.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The cross of tables some of whose common cells may hold different values: those are no sums of one cross."""
+"""The cross of tables some of whose common cells may have different values, so that they are not sums of one cross."""
 
 from collections.abc import Sequence
 

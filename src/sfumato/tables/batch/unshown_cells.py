@@ -1,7 +1,7 @@
-"""Cells that no table shows and that tie tables together whose codes differ: the parts that all codes are made of.
+"""Cells that no table shows but that link tables with different codes: the parts of which all codes are unions.
 
-Where one table has a, b and another ab, then ab is a and b together. Where one has ab and c, another a and bc, then b
-is a cell that neither shows, and that who reads both computes.
+If one table has a, b and another ab, then ab is the sum of a and b. If one has ab and c, another a and bc, then b is a
+cell that neither shows, and that a reader of both can compute.
 """
 
 from collections.abc import Iterable, Sequence

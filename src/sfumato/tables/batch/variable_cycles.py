@@ -1,8 +1,8 @@
-"""Which variables of several tables form a cycle, as a, b and c do in the tables a by b, b by c and a by c.
+"""Find cycles of variables in several tables, such as a, b, c in the tables a by b, b by c and a by c.
 
-Tables whose variables form none tell no more together than their common cells do: whatever these allow, some cross of
-all variables has (Vorob'ev 1962, doi:10.1137/1107014). In a cycle the cross must fit all tables at once, and that
-narrows what it can be.
+Tables without a cycle disclose together no more than their common cells do: whatever these allow, some cross of all
+variables agrees (Vorob'ev 1962, doi:10.1137/1107014). In a cycle the cross must agree with all tables at once, which
+narrows it.
 """
 
 from collections.abc import Iterable, Sequence

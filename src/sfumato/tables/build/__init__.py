@@ -1,1 +1,1 @@
-"""From the source of a table to its cells, relations and what the attacker knows."""
+"""Build cells, relations and the attackers' knowledge from the source of a table."""

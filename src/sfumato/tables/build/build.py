@@ -1,4 +1,4 @@
-"""From a plan and its columns to tables: codes, relations, primary cells, promises, costs."""
+"""Build tables from a plan and its columns: codes, relations, sensitive cells, protection levels, costs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,7 @@
-"""Columns whose codes lie within those of others, as level columns do, and the combinations of their codes.
+"""Columns whose codes are nested in those of others, such as level columns, and the combinations of their codes.
 
 Level columns [Land, Kreis] have (N, Total) where the column Land has N, and (N, N1) where [Land, Kreis, Gemeinde] has
-(N, N1, Total): one cell, whatever a table calls it. What is one is told by the combinations that a code stands for.
+(N, N1, Total): it is one cell, whatever a table calls it. Cells are identified by the combinations that a code covers.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What codes are called in all tables together, whichever dimension of which table has them."""
+"""Common names for codes in all linked tables, whichever dimension of which table has them."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What two tables both tell, though maybe neither shows it.
+"""Sums that two tables have in common, though maybe neither shows them.
 
 Gemeinde by sector and Kreis by branch have the same sums of Kreis by sector.
 """

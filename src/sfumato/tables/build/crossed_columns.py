@@ -1,6 +1,7 @@
-"""Tables that cross linked columns with one another: Land by Kreis by size, where another table has the Gemeinden.
+"""Linked columns crossed with one another in a table: Land by Kreis by size, if another table has the Gemeinden.
 
-Beside that table both are one dimension, whose codes are the pairs of codes, and stand for what both codes stand for.
+Together with that table both columns are one dimension, whose codes are pairs of codes and cover the intersection of
+both.
 """
 
 from collections import Counter

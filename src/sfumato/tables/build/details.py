@@ -1,4 +1,4 @@
-"""What the groups of a table have in common: lines of the cells that they all tell, whatever their detail."""
+"""The cells that the groups of a table have in common, whatever their detail."""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property

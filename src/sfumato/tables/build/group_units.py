@@ -1,4 +1,4 @@
-"""Groups of a table that hold the same numbers in different units: persons and thousands, counts and shares."""
+"""Groups of a table that contain the same numbers in different units: persons and thousands, counts and proportions."""
 
 from collections.abc import Sequence
 

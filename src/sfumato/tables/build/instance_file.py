@@ -1,4 +1,4 @@
-"""Tables given directly by cells and relations: the format of the instances, and of linked tables."""
+"""Tables given directly by cells and relations: the format of benchmark instances and linked tables."""
 
 from dataclasses import replace
 

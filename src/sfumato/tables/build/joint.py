@@ -1,8 +1,8 @@
-"""Several tables as one: cells that they share are one cell, and the relations of all of them hold together.
+"""Combine several tables into one: shared cells are identified, and the relations of all tables hold together.
 
-A cell is what its codes say, totals left out; so the margin of one table is the margin of another that crosses the same
-column with something else, and a column may have several hierarchies. A code of level columns is that of the columns by
-themselves, as far as it names some.
+A cell is identified by its codes without totals; so the margin of one table is the margin of another that crosses the
+same column with something else, and a column may have several hierarchies. A code of level columns is resolved to the
+codes of the single columns.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Several tables as one, with the cells of the cross of their variables that no table shows."""
+"""Combine several tables into one, with cells of the cross of their variables that no table shows."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What holds between tables by what their codes stand for: codes of one are sums of those of another."""
+"""Relations between tables whose codes of one are sums of codes of another."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

@@ -1,6 +1,6 @@
-"""The order of the rows of a table that is handed out: by their codes alone, whatever order the cells came in.
+"""Sort the rows of a published table by their codes alone, whatever the input order.
 
-Rows that came sorted by their values would tell a masked value by its neighbors.
+Rows sorted by their values would reveal a suppressed value by its neighbors.
 """
 
 import math

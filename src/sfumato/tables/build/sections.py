@@ -1,4 +1,4 @@
-"""One of several tables, by what its codes are called in all of them."""
+"""Extract one of several combined tables, with the names of its own codes."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Sums that nobody declared: lines of numbers that are the sum of some of the others."""
+"""Detect undeclared sums: lines of numbers that are the sum of other lines."""
 
 import math
 from itertools import takewhile

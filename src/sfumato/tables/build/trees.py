@@ -1,4 +1,4 @@
-"""The tree of a dimension: from its level columns, from a hierarchy file, or flat."""
+"""Build the tree of a dimension: from level columns, from a hierarchy file, or flat."""
 
 from collections.abc import Sequence
 from pathlib import Path

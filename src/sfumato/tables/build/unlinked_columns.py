@@ -1,4 +1,4 @@
-"""Columns of tables that nothing links, though the codes of one look like sums of those of the other."""
+"""Detect columns of tables that are not linked although codes of one look like sums of codes of the other."""
 
 from collections.abc import Iterator, Sequence
 from itertools import permutations

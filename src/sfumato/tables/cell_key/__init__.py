@@ -1,1 +1,1 @@
-"""The cell key method: noise that depends on who is in a cell."""
+"""The cell key method: noise that depends on the records in a cell."""

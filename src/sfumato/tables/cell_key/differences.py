@@ -1,4 +1,4 @@
-"""Attacks by differences: a small part of a total computed from the published total and the other published parts."""
+"""Differencing attacks: compute a small part from the published total and the other published parts."""
 
 from typing import Any
 

@@ -1,11 +1,11 @@
-"""Whether keys fill the range they are counted in: those that lie close together draw the same noise for all cells.
+"""Test whether record keys are uniformly distributed; clustered keys would draw the same noise for all cells.
 
-Sound keys are uniform. Tests look for others, each of which sound keys fail with a chance of at most `CHANCE`: the
-largest distance of their distribution from the uniform one (Dvoretzky, Kiefer and Wolfowitz with Massart's constant,
-doi:10.1214/aop/1176990746); of few keys, whether all of them lie at the beginning of the range, in few parts of it, or
-on few points at the same distance (0.5; 0.2, 0.4, 0.6), whose sums are such points again. Records may share a key, as
-those of a person in several years do, but not most of them. Tests do not find keys that fill their range and are known
-to others nevertheless, such as hashes of names without a secret.
+Sound keys are uniform. Each test fails for sound keys with probability at most `CHANCE`: the largest distance of their
+distribution from the uniform one (Dvoretzky, Kiefer and Wolfowitz with Massart's constant, doi:10.1214/aop/1176990746);
+for few keys, whether all of them are at the beginning of the range, in few parts of it, or on few equidistant points
+(0.5; 0.2, 0.4, 0.6), whose sums are such points again. Records may share a key, such as those of a person in several
+years, but most must not. The tests do not detect uniform keys that others know nevertheless, such as hashes of names
+without a secret.
 """
 
 import math

@@ -1,8 +1,8 @@
-"""One table with noise by its cells' keys: counts by a perturbation table, sums by their largest contributions.
+"""Add noise to one table by the keys of its cells: counts by a perturbation table, sums by largest contributions.
 
-The same set of records has the same key, and so the same noise, in whatever table it stands (Fraser and Wooton 2005).
-Zeros stay zeros unless the plan says otherwise. The noise is bounded, but not additive: a reader who adds up learns
-more than from one cell, which `differences` measures.
+The same set of records has the same key, and so the same noise, in every table (Fraser and Wooton 2005). Zeros remain
+zeros unless the plan says otherwise. The noise is bounded, but not additive: a reader who adds cells up learns more
+than from one cell, which `differences` measures.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""Which counts a published one may have been, by the rows of the perturbation table: everyone may know the table.
+"""Which true counts are possible for a published one, given the perturbation table, which everyone may know.
 
-A count is possible where its row of the table, or the last one for large counts, gives the published number. Where one
-of them is published so far more often than all others together, a reader takes it for the true one.
+A count is possible if its row of the table, or the last one for large counts, can yield the published number. If one of
+them yields it far more often than all others together, a reader takes it for the true one.
 """
 
 from collections.abc import Sequence

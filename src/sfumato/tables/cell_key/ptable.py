@@ -1,4 +1,4 @@
-"""Perturbation tables: one row for each count, the last for all that are larger, and the lookup by key."""
+"""Perturbation tables: one row per count, the last for all larger ones, with lookup by key."""
 
 from functools import cache
 

@@ -1,7 +1,7 @@
-"""Files with perturbation tables: one line for each count and target, as τ-ARGUS and the ptable package have them.
+"""Read and write perturbation tables in the format of τ-ARGUS and the ptable package.
 
 Columns `i` (count), `j` (target), `p` (probability), `v` (noise), `p_int_lb`, `p_int_ub` (cumulated probabilities) and
-`type`; `i` and `p` with `j` or `v` are enough to read one. A row of the count 0 may stand there; zeros stay zeros.
+`type`; `i` and `p` with `j` or `v` are sufficient. A row of the count 0 is allowed; zeros remain zeros.
 """
 
 from pathlib import Path

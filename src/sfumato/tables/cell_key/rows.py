@@ -1,9 +1,9 @@
-"""Rows of a perturbation table: what a count may be published as, and with which probabilities, at maximal entropy.
+"""Compute the rows of a perturbation table: the distribution of maximal entropy over the targets of a count.
 
 For a count i the targets are max(0, i - D) to i + D without 1 to js. The probabilities have mean i and variance at most
 V, the count itself keeps at least `pstay` (above js), and below the count they do not rise away from it unless that is
-allowed. Of all such the ones of maximal entropy are taken: a small convex program (Marley and Leaver 2011; Giessing
-2016, doi:10.1007/978-3-319-45381-1_17).
+allowed. The distribution of maximal entropy is found by a small convex program (Marley and Leaver 2011; Giessing 2016,
+doi:10.1007/978-3-319-45381-1_17).
 """
 
 import math

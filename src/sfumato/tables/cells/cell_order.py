@@ -1,4 +1,4 @@
-"""An order of cells by their names: programs with several best answers give the same one however rows came."""
+"""A canonical order of cells by name, so that programs with several optima return the same one for any input order."""
 
 import numpy as np
 

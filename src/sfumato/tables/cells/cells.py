@@ -1,4 +1,4 @@
-"""The cells of a table: values, bounds, promises and the additive relations between them, as one sparse system."""
+"""The cells of a table: values, bounds, protection levels and additive relations, as one sparse system."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Cells as they come: named columns of plain values, read from a CSV file or handed over by an engine."""
+"""The input of a table: named columns of plain values, read from a CSV file or provided by an engine."""
 
 import math
 from collections.abc import Mapping

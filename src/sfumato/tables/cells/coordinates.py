@@ -1,4 +1,4 @@
-"""Where cells stand in the space of a table: the number of their code in each dimension, and what lies above it."""
+"""Coordinates of cells: the number of their code in each dimension, and the cells that are their totals."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Dimensions: the tree of codes that each column, or chain of level columns, of a table spans."""
+"""Dimensions: the tree of codes of each column, or chain of level columns, of a table."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise

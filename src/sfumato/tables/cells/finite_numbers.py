@@ -1,4 +1,4 @@
-"""The one reader of numbers in tables' files: a text is a finite number, or none."""
+"""Parse numbers in files of tables: a text is a finite number, or none."""
 
 import math
 import re

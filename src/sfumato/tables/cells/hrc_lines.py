@@ -1,8 +1,8 @@
-"""The lines of a `.hrc` file, where a lead string tells the depth of a code: the one reader of them.
+"""Parse the lines of `.hrc` files, in which a lead string gives the depth of a code.
 
-A code of a finest category stands once: records and cells name it. A code of a total may stand twice, as in some lists
-of regions, where the finest codes below it tell which is meant; it is then told apart by what it lies below: `1/11` and
-`4/11`. τ-ARGUS takes the first of such codes without a word; a cell of a table could mean either, and is refused here.
+A code of a finest category occurs once, because records and cells name it. A code of a total may occur twice, as in
+some lists of regions, if the finest codes below identify it; it is then qualified by its parent: `1/11` and `4/11`.
+τ-ARGUS silently takes the first of such codes; a cell of a table could mean either, and is refused here.
 """
 
 from collections import Counter

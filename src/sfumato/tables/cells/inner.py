@@ -1,4 +1,4 @@
-"""Every cell of a table as a sum of its finest ones."""
+"""Express every cell of a table as a sum of its finest cells."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What an attacker knows besides what is published, and who he is."""
+"""Attackers on a table, and what each knows in addition to the publication."""
 
 from enum import StrEnum
 

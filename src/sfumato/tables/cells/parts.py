@@ -1,4 +1,4 @@
-"""One independent table of a source, with its place in it."""
+"""One independent table of a source, with its position in it."""
 
 import math
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""The precision of a table: its step, the smallest difference between two values, and sums in whole steps.
+"""The precision of a table: the smallest difference between two values, and exact sums in whole units of it.
 
-One step decides everywhere what is one value and what are two: a range narrower than that tells the value. Values are
-whole numbers of steps, so that sums and bounds of them are exact, whatever the size of the numbers.
+It decides everywhere whether two values are the same: an interval narrower than that discloses the value. Values are
+whole numbers of units, so that sums and bounds are exact, whatever the size of the numbers.
 """
 
 from collections.abc import Sequence

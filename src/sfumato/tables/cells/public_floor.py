@@ -1,4 +1,4 @@
-"""The least value of each cell that anyone infers from a published table: by what it shows, whatever the rules are."""
+"""The minimum of each cell that anyone infers from a published table: from what it shows, whatever the rules are."""
 
 import numpy as np
 

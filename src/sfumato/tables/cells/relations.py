@@ -1,4 +1,4 @@
-"""Additive relations: derived from the dimensions of a table, and checked against its values."""
+"""Additive relations, derived from the dimensions of a table and checked against its values."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Witnesses: other tables that agree with all that is published, as deviations from the true values."""
+"""Witnesses: other tables that agree with the publication, as deviations from the true values."""
 
 from sfumato.dataclass import dataclass
 from sfumato.tables.cells.cells import Numbers, Places

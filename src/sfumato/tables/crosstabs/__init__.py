@@ -1,1 +1,1 @@
-"""Crosstabs as people have them: their totals found, their cells masked by a policy."""
+"""Crosstabs: detect their totals, and suppress cells by a policy."""

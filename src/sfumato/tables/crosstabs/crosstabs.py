@@ -1,4 +1,4 @@
-"""Crosstabs taken apart: which lines are sums of others, which columns are shares, by their numbers and their names."""
+"""Parse crosstabs: which lines are sums of others, which columns are proportions, by numbers and names."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

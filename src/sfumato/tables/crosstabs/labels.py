@@ -1,4 +1,4 @@
-"""What labels of crosstabs say: that a line is a total, a share, a rate or a mean."""
+"""Recognize totals, proportions, rates and means by the labels of a crosstab."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Lines of a crosstab that are sums of others as far as can be seen: but for a cell or two, or for masked ones."""
+"""Lines of a crosstab that are sums of others except for a cell or two, or for suppressed cells."""
 
 from collections.abc import Iterator, Sequence
 

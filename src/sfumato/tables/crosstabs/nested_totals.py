@@ -1,4 +1,4 @@
-"""Subtotals in a published crosstab, as far as its shown cells tell them: beside their parts, and under a total."""
+"""Subtotals of a published crosstab with suppressed cells, as far as the shown cells determine them."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,7 +1,7 @@
-"""Small-number policies for crosstabs: what authorities ask of every table that leaves the house.
+"""Small-number policies for crosstabs, as authorities require them of every published table.
 
-Each policy carries its source. Policies that only round leave totals rounded too; policies that suppress also mask
-further cells, so that no masked one can be computed from the margins.
+Each policy cites its source. Policies that only round leave totals rounded, too; policies that suppress also suppress
+further cells, so that none can be computed from the margins.
 """
 
 from collections.abc import Mapping, Sequence

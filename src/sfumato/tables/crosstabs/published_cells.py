@@ -1,6 +1,6 @@
-"""Cells of a published table as their reader takes them: numbers however they are dressed, ranges, and masks.
+"""Parse the cells of a published table as a reader does: numbers in any notation, ranges, and suppressed cells.
 
-A mask says no number. `5*`, `(5)`, `~5` or `five` do, and `1-3` says which ones are possible.
+A suppression mark contains no number. `5*`, `(5)`, `~5` or `five` do, and `1-3` says which ones are possible.
 """
 
 import math

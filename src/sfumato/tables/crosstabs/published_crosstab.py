@@ -1,4 +1,4 @@
-"""A published crosstab as its reader sees it: counts that are shown, masks, rates; and what can be computed back."""
+"""A published crosstab as a reader sees it: counts, suppressed cells, rates; and what can be recomputed."""
 
 import math
 import re

@@ -1,8 +1,8 @@
-"""Subtotals that nobody declared: lines of counts that are the sum of their neighbors, or of any other lines.
+"""Detect undeclared subtotals: lines of counts that are the sum of adjacent lines, or of any other lines.
 
-A subtotal mostly stands directly before or after its parts, and these may be subtotals themselves. Such blocks are
-found whatever the size of the table. A line may also be the sum of a scattered selection; all selections are tried
-where no block explains the line, as long as they are few enough to try and to tell from chance.
+A subtotal is mostly adjacent to its parts, and these may be subtotals themselves. Such blocks are found whatever the
+size of the table. A line may also be the sum of a scattered selection; if no block explains the line, all selections
+are tried as long as they are few enough to try and to distinguish from chance.
 """
 
 import math

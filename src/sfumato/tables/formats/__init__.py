@@ -1,1 +1,1 @@
-"""The files of statistical offices, one format a file: read and written."""
+"""File formats of statistical offices, one per module."""

@@ -1,4 +1,4 @@
-"""`.arb` files: the batch language of τ-ARGUS, read into commands with their lines."""
+"""`.arb` files: parse the batch language of τ-ARGUS into commands with their lines."""
 
 import re
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Where the cells of a table stand in their file: what is wrong with a row is said with its line and column."""
+"""Positions of cells in their file, so that errors name line and column."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

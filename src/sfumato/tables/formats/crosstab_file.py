@@ -1,4 +1,4 @@
-"""Crosstabs as files have them, codes of one dimension down and of the other across, as one row for each cell."""
+"""Crosstabs in files, with codes of one dimension down and of the other across, as one row per cell."""
 
 from sfumato.errors import DataError
 from sfumato.tables.cells.columns import Columns

@@ -1,4 +1,4 @@
-"""Cells of a delimited file; a mark in counts that may stand between thousands is not guessed at."""
+"""Cells of a delimited file; counts whose mark may be a thousands separator are refused, not guessed."""
 
 from pathlib import Path
 

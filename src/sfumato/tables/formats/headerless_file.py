@@ -1,9 +1,9 @@
 """Lists of cells without a header, as τ-ARGUS writes them: code-value, and structural business statistics (SBS).
 
-A code-value line has the codes, the value (`x` where it is masked, `-` where the cell is empty) and, where asked for,
-the status from 1 to 14. An SBS line has the codes, the value, the number of respondents, a flag (A, B, C, D for masked
-cells, V for published ones) and, from τ-ARGUS itself, a last field about dominance. An intermediate line tells
-everything that is known of a cell.
+A code-value line has the codes, the value (`x` if suppressed, `-` if empty) and, if requested, the status from 1 to 14.
+An SBS line has the codes, the value, the number of respondents, a flag (A, B, C, D for suppressed cells, V for
+published ones) and, from τ-ARGUS itself, a last field about dominance. An intermediate line contains everything that is
+known of a cell.
 """
 
 from collections.abc import Sequence

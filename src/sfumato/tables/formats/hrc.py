@@ -1,6 +1,6 @@
-"""Hierarchies: `.hrc` files, where a lead string tells the depth; digits of codes; tables of levels; JSON.
+"""Hierarchies: `.hrc` files, in which a lead string gives the depth; digits of codes; tables of levels; JSON.
 
-The total is not written in a `.hrc` file; it stands above all codes of depth 0.
+The total is not written in a `.hrc` file; it is above all codes of depth 0.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""`.cdl` files: what codes stand for, one `code,label` a line."""
+"""`.cdl` files: labels of codes, one `code,label` per line."""
 
 from pathlib import Path
 

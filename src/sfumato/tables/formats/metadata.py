@@ -1,4 +1,4 @@
-"""`.rda` files in text: what the columns of τ-ARGUS microdata and tables are."""
+"""`.rda` files: descriptions of the columns of τ-ARGUS microdata and tables."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Office files as the columns of a table: what `protect` and `audit` read besides CSV."""
+"""Convert files of statistical offices to the columns of a table, for `protect` and `audit`."""
 
 import math
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The files that τ-ARGUS writes of a table: CSV, pivot CSV, code-value, SBS, intermediate, JJ, cell key."""
+"""Write tables in the output formats of τ-ARGUS: CSV, pivot CSV, code-value, SBS, intermediate, JJ, cell key."""
 
 from collections.abc import Callable
 from dataclasses import field, replace

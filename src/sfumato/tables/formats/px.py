@@ -1,4 +1,4 @@
-"""PC-Axis `.px` files: every combination of codes in order, masked cells as dots, statuses as cell notes."""
+"""PC-Axis `.px` files: all combinations of codes in order, suppressed cells as dots, statuses as cell notes."""
 
 import re
 from itertools import product

@@ -1,4 +1,4 @@
-"""`.grc` files: which codes become one (global recoding), or whose parts are no longer shown (TREERECODE).
+"""`.grc` files: global recodings of codes, or codes whose parts are no longer shown (TREERECODE).
 
 A line `new: old, old, from-to` makes one code of several; an open end (`-12`, `40-`) takes all before or after it.
 """

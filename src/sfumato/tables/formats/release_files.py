@@ -1,4 +1,4 @@
-"""A protected table in the files of offices: which of them may be handed out, and which are for the house."""
+"""Write a protected table in office formats, and say which files are for publication and which are internal."""
 
 from collections.abc import Callable
 from dataclasses import replace

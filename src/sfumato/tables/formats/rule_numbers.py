@@ -1,4 +1,4 @@
-"""The numbers that rules and ways to protect of a batch file may have: those that cannot be meant are refused."""
+"""Validate the parameters of rules and methods in a batch file."""
 
 import math
 from collections.abc import Sequence

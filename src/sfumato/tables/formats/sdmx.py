@@ -1,7 +1,7 @@
-"""SDMX-CSV: one row for each cell, with `OBS_VALUE`, `OBS_STATUS` and `CONF_STATUS`.
+"""SDMX-CSV: one row per cell, with `OBS_VALUE`, `OBS_STATUS` and `CONF_STATUS`.
 
 `CONF_STATUS` is F for a free cell, A for few respondents, G for dominance, M for other primary reasons, D for secondary
-ones; `OBS_STATUS` is A for a value and Q for one that is withheld. Hierarchies lie beside, as `.hrc` or code lists.
+ones; `OBS_STATUS` is A for a value and Q for a suppressed one. Hierarchies are separate files, `.hrc` or code lists.
 """
 
 from pathlib import Path

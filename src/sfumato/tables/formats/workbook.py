@@ -1,4 +1,4 @@
-"""Excel workbooks: one sheet, codes and numbers, masked cells marked by their color."""
+"""Excel workbooks: one sheet, codes and numbers, suppressed cells marked by color."""
 
 import io
 import re

@@ -1,1 +1,1 @@
-"""Columns of the same records of which one determines another, and what that says of tables of each."""
+"""Columns of the same records of which one determines another, and what that implies for their tables."""

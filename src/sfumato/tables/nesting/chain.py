@@ -1,4 +1,4 @@
-"""Columns that hang together, with the combinations of their codes."""
+"""Linked columns with the combinations of their codes."""
 
 from sfumato.dataclass import dataclass
 from sfumato.tables.cells.dimensions import Code

@@ -1,4 +1,4 @@
-"""Codes of a column that together are the same records as codes of another one, though neither determines the other."""
+"""Sets of codes of two columns that cover the same records although neither column determines the other."""
 
 import numpy as np
 

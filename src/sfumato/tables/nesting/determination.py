@@ -1,4 +1,4 @@
-"""Columns of records that determine another one, alone or together, but for a few records that somebody mistook."""
+"""Find columns of records that determine another one, alone or together, except for a few erroneous records."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations

@@ -1,7 +1,7 @@
-"""Columns of records of which one determines another: a Gemeinde its Kreis, whatever hierarchies say of either.
+"""Columns of records of which one determines another, as a Gemeinde its Kreis, whatever hierarchies say.
 
-A record in which it does not, for somebody mistook a code, ends nothing: as far as nearly all records agree, the codes
-of one column are sums of those of the other, and what the odd records hold is the little that these sums are off.
+A few erroneous records do not matter: as far as nearly all records agree, the codes of one column are sums of those of
+the other, and the exceptions are the small difference of these sums.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,7 @@
-"""Codes of columns that lie wholly within a code of another column, though their columns do not determine it.
+"""Codes of a column that are subsets of a code of another column, though their columns do not determine it.
 
-A Kreis of towns alone lies within the towns, while others are mixed: no sum says so, but its cells are never more than
-those of the towns. A code of few records lies within another by chance, which proves nothing.
+A Kreis of towns alone is a subset of the towns, while others are mixed: no sum follows, but its cells are never larger
+than those of the towns. A code of few records may be included by chance, which proves nothing.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""Codes of one table that look like sums of codes of another: all that cells without records tell of them.
+"""Codes of one table that look like sums of codes of another, judged by the cells alone, without records.
 
-Among very many ways to put codes into others some fit any numbers. So it counts only where numbers tell far more than
-it takes to name the way.
+Among very many ways to combine codes some fit any numbers. So a match counts only if the numbers contain far more
+information than is needed to name the combination.
 """
 
 import math

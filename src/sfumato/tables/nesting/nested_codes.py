@@ -1,4 +1,4 @@
-"""Columns of records that are a level of a hierarchy above another column: codes of both hold the same records."""
+"""Columns of records that are a higher level of another column: codes of both cover the same records."""
 
 from collections.abc import Iterable, Mapping
 

@@ -1,7 +1,7 @@
-"""Relations that hold but for a few records whose codes do not fit the others: what these hold is a cell of its own.
+"""Relations that hold except for a few records with inconsistent codes; these records form a cell of their own.
 
-Readers take a Kreis for the sum of its Gemeinden, whatever single records say, and are right wherever there are none.
-Where there are, nobody knows how many: somebody may know where, and that they are no more than twice as many.
+Readers take a Kreis for the sum of its Gemeinden, and are right if there are no such records. If there are, their
+number is unknown to readers: an attacker may know where they are, and that they are at most twice as many.
 """
 
 from collections.abc import Sequence

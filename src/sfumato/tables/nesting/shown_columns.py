@@ -1,6 +1,6 @@
-"""Columns of records as tables show them: recoded, or by the levels of a hierarchy above their codes.
+"""Columns of records as tables show them: recoded, or by hierarchy levels above their codes.
 
-Codes of the records may be of one record each, which proves nothing; what the table shows of them has many.
+Raw codes may cover one record each, which proves nothing; the codes that the table shows cover many.
 """
 
 from collections.abc import Iterable, Sequence

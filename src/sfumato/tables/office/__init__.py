@@ -1,1 +1,1 @@
-"""A table of a statistical office: its cells, statuses, totals, and what can be wrong with its files."""
+"""Tables in the formats of statistical offices: cells, statuses, totals, and faults of their files."""

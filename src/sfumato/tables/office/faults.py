@@ -1,4 +1,4 @@
-"""What can be wrong with an office's file: each fault with its line, its column and what to do."""
+"""Faults of office files, each with line, column and what to do."""
 
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Sequence

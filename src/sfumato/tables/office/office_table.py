@@ -1,4 +1,4 @@
-"""A table as an office's files hold it: codes, values, respondents, statuses, protection levels, hierarchies."""
+"""A table in an office format: codes, values, respondents, statuses, protection levels, hierarchies."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace

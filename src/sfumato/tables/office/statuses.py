@@ -1,4 +1,4 @@
-"""Statuses of cells as τ-ARGUS numbers them, and what they mean here."""
+"""Cell statuses of τ-ARGUS and their meaning here."""
 
 from enum import IntEnum
 

@@ -1,4 +1,4 @@
-"""Totals of an office's table computed from its inner cells."""
+"""Compute the totals of an office table from its inner cells."""
 
 from collections.abc import Sequence
 

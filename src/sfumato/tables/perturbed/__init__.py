@@ -1,1 +1,1 @@
-"""Tables whose numbers were changed instead of masked, and what a reader still computes from them."""
+"""Tables whose numbers are perturbed instead of suppressed, and what a reader can still compute."""

@@ -1,7 +1,7 @@
-"""Numbers from 0 to 1 that belong to a cell, whatever table it stands in: from its key, or from a secret and its codes.
+"""Uniform random numbers that belong to a cell in every table: from its key, or from a secret and its codes.
 
 A key is a whole number; keys of records are added modulo 2^64 (or 10^digits for imported decimal ones), so the sum does
-not depend on the order of the records nor on who adds them up.
+not depend on the order of the records.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""One table through the method of its plan that changes numbers."""
+"""Apply the perturbation method of a plan to one table."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a reader of several changed tables computes by the cross of their variables that no table shows."""
+"""What a reader of several perturbed tables can compute through the cross of their variables, which no table shows."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Tables whose numbers are to be changed: cells, relations, and what the rules of the plan ask for, if it has any."""
+"""The input of a perturbation: cells, relations, and the rules of the plan, if any."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

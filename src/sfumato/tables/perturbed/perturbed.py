@@ -1,4 +1,4 @@
-"""A table whose numbers were changed: what is published, how far it is off, and what a reader computes from it."""
+"""A perturbed table: published values, errors, and what a reader can compute."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field

@@ -1,9 +1,8 @@
-"""What a reader computes from changed numbers: each true value lies near its published one, and true values add up.
+"""Feasibility intervals of perturbed tables: each true value is near its published one, and true values add up.
 
-Ranges are first narrowed by going through the relations again and again, which is quick and never wrong. Most of their
-ends are attained: one table that agrees with what is published, pushed as far down or up as it goes, shows that for
-many cells at once. For the others linear programs find the exact ends, for unsafe cells first, as long as there is
-time.
+Intervals are first narrowed by propagating the relations repeatedly, which is fast and always valid. Most bounds are
+attained: one feasible table, pushed as far down or up as it goes, shows that for many cells at once. For the others
+linear programs find the exact bounds, sensitive cells first, within the time limit.
 """
 
 from typing import Any

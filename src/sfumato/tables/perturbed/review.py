@@ -1,4 +1,4 @@
-"""Audits of tables whose numbers were changed: what a reader computes from the file, and whether rules allow it."""
+"""Audit perturbed tables: what a reader can compute from the file, and whether the rules allow it."""
 
 from dataclasses import replace
 

@@ -1,1 +1,1 @@
-"""The plan of a table and the rules that make a cell unsafe."""
+"""The plan of a table and its sensitivity rules."""

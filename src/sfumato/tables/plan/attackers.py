@@ -1,4 +1,4 @@
-"""Who attacks a table, and what anyone is assumed to know."""
+"""The attackers of a plan, and their assumed prior knowledge."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""The dimensions of a table, and tables of some of them that are protected together."""
+"""The dimensions of a table, and linked tables that are protected together."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What the primary rules may look at in each cell of a table."""
+"""The properties of cells that sensitivity rules use."""
 
 from collections.abc import Mapping
 from dataclasses import field, replace

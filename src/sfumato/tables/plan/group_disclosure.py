@@ -1,8 +1,8 @@
-"""Group disclosure in tables of counts: where nearly all persons of a group are in the same few categories, whoever is
-in the group is known to be in them.
+"""Group disclosure in tables of counts: nearly all persons of a group are in the same few categories.
 
-Hundepool et al., Statistical Disclosure Control (2012), doi:10.1002/9781118348239, chapter 5. It does not protect from
-one who knows that a category cannot have anybody at all.
+Then everyone in the group is known to be in these categories. Hundepool et al., Statistical Disclosure Control (2012),
+doi:10.1002/9781118348239, chapter 5. The rule does not protect against an attacker who knows that a category must be
+empty.
 """
 
 from typing import Annotated, ClassVar

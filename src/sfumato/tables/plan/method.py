@@ -1,4 +1,4 @@
-"""How the cells of a table are masked, and how far their ranges must reach."""
+"""The suppression method of a plan, and its protection levels."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""What a published table looks like, and in which files of offices it is written besides."""
+"""The layout of a published table, and the additional office formats it is written in."""
 
 from typing import Annotated, Literal
 

@@ -1,4 +1,4 @@
-"""Methods that change numbers instead of masking them: what a plan may say of each."""
+"""Perturbation methods of a plan and their options."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal

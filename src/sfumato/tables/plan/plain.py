@@ -1,4 +1,4 @@
-"""A table plan in plain values, resolved for the folder that it is written to."""
+"""A table plan in plain values, with paths relative to the folder that it is written to."""
 
 from dataclasses import asdict
 from pathlib import Path

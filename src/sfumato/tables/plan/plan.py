@@ -1,4 +1,4 @@
-"""The plan of a table: where its cells are, which are unsafe, how they are masked and what is promised."""
+"""The plan of a table: source, sensitivity rules, method and attackers."""
 
 from collections.abc import Mapping
 from dataclasses import field, replace

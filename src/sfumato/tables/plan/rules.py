@@ -1,8 +1,8 @@
-"""Primary rules: which cells are unsafe by themselves, and how wide the attacker's range of each must stay.
+"""Sensitivity rules (primary suppression): which cells are sensitive, and their protection levels.
 
 The rules and their protection intervals are those of Hundepool et al., Statistical Disclosure Control (2012),
-doi:10.1002/9781118348239, chapter 4. They judge a cell by what is
-in it; what other cells give away is the methods' job.
+doi:10.1002/9781118348239, chapter 4. They classify a cell by its contents; what follows from other cells is left to the
+methods.
 """
 
 from collections.abc import Sequence

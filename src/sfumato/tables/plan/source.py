@@ -1,4 +1,4 @@
-"""Where the cells of a table are, and what its columns mean."""
+"""The source of the cells of a table, and the meaning of its columns."""
 
 from typing import Annotated
 

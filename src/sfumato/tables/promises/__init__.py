@@ -1,1 +1,1 @@
-"""What must stay open: the widths promised for each unsafe cell, and judging a pattern by them."""
+"""Protection levels of sensitive cells, and checking a suppression pattern against them."""

@@ -1,8 +1,9 @@
-"""Who attacks a table from within: what each knows of the cells that he has a part in, and what is not his in them.
+"""Insiders of a table: what each contributor knows, and what of a cell belongs to others.
 
-Without names, the single respondent of a cell is the same in all totals that have no other; with names (`contributors`)
-a holding is one attacker, wherever it is. From each only what is not his is protected: the rules judge a cell again
-without his part, and nothing is promised of a cell in which he is alone.
+Without names, the single respondent of a cell is the same in all totals without other respondents; with names
+(`contributors`) a holding is one attacker in all its cells. Against each, only the contributions of others are
+protected: the rules are applied again without the insider's part, and a cell in which the insider is alone is not
+protected.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

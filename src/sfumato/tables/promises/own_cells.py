@@ -1,7 +1,7 @@
-"""Cells of other tables that one who is alone in a cell is in, too: what he learns of himself need not stay hidden.
+"""Cells of other tables to which the single respondent of a cell also belongs, whose own value need not be hidden.
 
-Tables do not name him there. But where all cells of the cross below one cell are below the cell that is his, nobody
-else can be in it; and where all below his own are below another, he is in that.
+Tables do not name the respondent. But if all cross cells below one cell are below the respondent's cell, nobody else
+can be in it; and if all cross cells below the respondent's cell are below another, the respondent is in that one.
 """
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A plan resolved: what the attacker knows of the cells of a table, and what must stay open."""
+"""Resolve a plan for a table: the attackers' knowledge, and the protection level of each cell."""
 
 import math
 from collections.abc import Mapping

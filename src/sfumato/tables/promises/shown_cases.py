@@ -1,4 +1,4 @@
-"""What one who knows the primary rules concludes from seeing which masked cells are primary and which are not."""
+"""What an attacker who knows the rules infers from seeing which suppressed cells are primary and which secondary."""
 
 from collections.abc import Sequence
 

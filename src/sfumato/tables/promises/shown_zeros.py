@@ -1,4 +1,4 @@
-"""What a finished pattern also shows: no suppressed cell is 0, where all zeros are published."""
+"""What a finished pattern reveals in addition: no suppressed cell is 0, if all zeros are published."""
 
 from dataclasses import replace
 

@@ -1,9 +1,9 @@
-"""What published cells tell of the kind of a table, and masked ones that are of another kind.
+"""Infer value type and sign of a table from its published cells, and find suppressed cells that contradict it.
 
-A reader takes for the least what the plan says, or else 0 unless something published is negative, or nothing else adds
-up; for the decimals of a table those that are published. Ranges are computed with that. Were they computed with the
-masked cells, they would tell that one of these is negative or has decimals; and computed without, they would not hold
-its value. So the plan has to say what readers hold possible.
+A reader takes for the minimum what the plan says, otherwise 0 unless something published is negative or nothing else
+adds up; for the decimals those of the published cells. Intervals are computed with that. Using the suppressed cells
+instead would reveal that one of them is negative or has decimals; ignoring them could exclude the true value. So the
+plan has to say what readers consider possible.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""How wide the range of an unsafe cell must stay at least: no promise may be kept by a range that is a single value."""
+"""Minimum widths of feasibility intervals of sensitive cells, so that none is a single value."""
 
 import numpy as np
 

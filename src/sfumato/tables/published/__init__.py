@@ -1,1 +1,1 @@
-"""Published tables: read as a stranger reads them, and reviewed."""
+"""Published tables: read as an outsider reads them, and audited."""

@@ -1,4 +1,4 @@
-"""Suppressed cells of a published table that hold no value of which its rules would allow so narrow a range."""
+"""Suppressed cells of a published table for which the rules of its plan do not allow so narrow a range."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Tables of a publication without true values: relations, bounds, and what the rules say of what is shown."""
+"""Published tables without true values: relations, bounds, and protection levels of what is shown."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Releases of before: what they published is known for good, and what they masked stays masked."""
+"""Earlier releases: what they published is known, and what they suppressed stays suppressed."""
 
 import tempfile
 import zipfile

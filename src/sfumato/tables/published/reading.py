@@ -1,4 +1,4 @@
-"""What a published table shows: values, ranges and masks read from texts that anyone may have written."""
+"""Parse a published table: values, ranges and suppressed cells, from texts that anyone may have written."""
 
 import re
 

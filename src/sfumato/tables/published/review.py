@@ -1,4 +1,4 @@
-"""Audits of tables that anyone published: what a file shows, and what its plan promises, become a publication."""
+"""Audit tables that anyone published, from the file and the guarantees of its plan."""
 
 from dataclasses import replace
 

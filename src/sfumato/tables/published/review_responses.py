@@ -1,4 +1,4 @@
-"""The audit of published tables of different responses of the same records: each shows the others where nothing is."""
+"""Audit published tables of different response variables of the same records, which show each other's empty cells."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The audit of several published tables read together: what one masks, another may tell."""
+"""Audit several published tables together: what one suppresses, another may disclose."""
 
 from collections.abc import Sequence
 from dataclasses import replace

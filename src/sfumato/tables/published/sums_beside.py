@@ -1,4 +1,4 @@
-"""Columns beside the values of a published table that add up with them: women where men and all stand beside."""
+"""Value columns of a published table that add up with each other, such as women, men and total."""
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations

@@ -1,1 +1,1 @@
-"""The ranges that are published in place of masked values."""
+"""Ranges that are published in place of suppressed values."""

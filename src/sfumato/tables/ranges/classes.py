@@ -1,8 +1,8 @@
-"""Ranges drawn from what every reader has anyway: the plan, the published cells, and what they leave possible.
+"""Compute the widths of ranges from public information alone: the plan, the published cells, and what they allow.
 
-How far a range reaches must not be computed from hidden values, for its width would tell them. So the reach is the most
-that the plan's rules can ask for any cell that hangs together with the others, unsafe or not, with the largest value
-that the rule allows an unsafe cell, or else with the largest that a reader holds possible.
+A width computed from hidden values would reveal them. So it is the most that the rules of the plan can require for any
+cell in the same component, sensitive or not, with the largest value that the rule allows a sensitive cell, or else the
+largest that a reader considers possible.
 """
 
 import math

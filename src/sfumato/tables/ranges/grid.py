@@ -1,10 +1,11 @@
-"""Ranges instead of blanks: for masked cells narrow ones that keep the promises and do not tell the values.
+"""Publish ranges instead of blanks: narrow ones that satisfy the protection levels and do not reveal the values.
 
-A range computed from a hidden value gives the value away to whoever knows how: the middle of "value ± 1" is the value.
-Here what a reader holds possible of a cell is cut into classes of equal width (one in the middle is wider), and every
-value of a class is published as the same range: the class with the reach added on both sides. Knowing the method tells
-the class, never the value in it. Classes are drawn one cell after another, each from what the classes before it leave
-possible, and only for cells that do not follow from one another: several classes around the same secret would meet.
+A range computed from a hidden value reveals the value to anyone who knows how: the middle of "value ± 1" is the value.
+Here the feasibility interval of a reader is divided into classes of equal width (one in the middle is wider), and every
+value of a class is published as the same range: the class, extended on both sides by the required width. The method
+reveals the class, never the value in it. Classes are chosen one cell after another, each from what the earlier classes
+leave possible, and only for cells that do not determine each other: several classes around the same secret would
+intersect.
 """
 
 import math

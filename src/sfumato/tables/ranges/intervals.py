@@ -1,9 +1,9 @@
-"""The three stages of the original: small cells get a range, and so do the cells that would give them away.
+"""The legacy three-stage method: small cells get a range, and so do the cells from which they could be computed.
 
-Primary: every finest cell within [low, high] gets that range. Secondary, bottom up: where one masked part could be
+Primary: every finest cell within [low, high] gets that range. Secondary, bottom up: if one suppressed part could be
 computed, a candidate among the other parts, or else the total, gets a range too. Tertiary, top down: the parts of
-totals masked that way follow. The answer is the original's, faults included: it can be narrowed and even contradict
-itself, which is why `protect` audits and repairs it.
+totals suppressed that way follow. The result is that of the original program, with its faults: it can be narrowed and
+even be inconsistent, which is why `protect` audits and repairs it.
 """
 
 from collections.abc import Sequence

@@ -1,1 +1,1 @@
-"""Coarser tables that would cost less to protect."""
+"""Propose coarser tables that cost less to protect."""

@@ -1,4 +1,4 @@
-"""Coarser tables: two codes made one, or the parts of a code left out, with everything added up again."""
+"""Coarsen a table: merge two codes, or omit the parts of a code, and recompute all totals."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Proposals of coarser tables that would cost fewer masks, computed within a time."""
+"""Propose coarser tables with fewer suppressed cells, within a time limit."""
 
 import tempfile
 from dataclasses import replace

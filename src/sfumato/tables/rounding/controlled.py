@@ -1,9 +1,9 @@
-"""Controlled rounding: every cell a multiple of its base, all relations exact, and the least change altogether.
+"""Controlled rounding: every cell a multiple of its base, all relations satisfied, minimum total change.
 
-Zero-restricted (Cox 1987, doi:10.1080/01621459.1987.10478456): a multiple stays, any other value goes to a neighboring
-multiple. That always succeeds in two dimensions with a hierarchy in at most one of them; elsewhere it may not, which
-the integer program proves, and cells may go further by as few steps as are needed. It protects a value within one base
-and the further steps; whoever knows that the total change is the least knows a little more, which is not counted.
+Zero-restricted (Cox 1987, doi:10.1080/01621459.1987.10478456): a multiple is kept, any other value goes to an adjacent
+multiple. That always succeeds in two dimensions with a hierarchy in at most one of them; otherwise it may not, which
+the integer program proves, and cells may go further by as few multiples as needed. It protects a value within one base
+plus these; an attacker who knows that the total change is minimal knows a little more, which is not counted.
 """
 
 from typing import Any

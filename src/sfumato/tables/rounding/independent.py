@@ -1,4 +1,4 @@
-"""Rounding of each cell by itself: at random without bias, or to the nearest multiple; totals need not add up."""
+"""Round each cell independently, randomly without bias or to the nearest multiple; totals need not add up."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Values between the multiples of their bases: the one below, and what is left."""
+"""The multiple of a base below each value, and the remainder."""
 
 import numpy as np
 

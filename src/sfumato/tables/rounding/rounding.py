@@ -1,4 +1,4 @@
-"""One table rounded as its plan says, and what a reader computes from it."""
+"""Round one table as its plan says, and compute what a reader can infer."""
 
 import math
 from collections.abc import Sequence

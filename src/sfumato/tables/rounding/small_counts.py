@@ -1,8 +1,8 @@
 """Small count rounding: inner cells below the base become 0 or the base, and totals follow.
 
 The inner cells that contribute to a published cell from 1 to base - 1 are rounded (Langsrud and Heldal, Privacy in
-Statistical Databases 2018); where inner cells are published, these are all small ones. Which go up is chosen so that
-published totals stay close. Larger inner cells are published as they are: they are not protected.
+Statistical Databases 2018); if inner cells are published, these are all small ones. Which go up is chosen so that
+published totals remain close. Larger inner cells are published unchanged and are not protected.
 """
 
 from typing import Any

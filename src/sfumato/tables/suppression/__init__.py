@@ -1,1 +1,1 @@
-"""Which cells to mask besides the unsafe ones: the least-cost pattern, or a quick good one."""
+"""Secondary suppression: the pattern of minimum cost, or a good one quickly."""

@@ -1,7 +1,7 @@
-"""The attackers' linear programs as optimal suppression uses them: why a masked cell cannot move any further.
+"""The attackers' linear programs for optimal suppression: which cells limit how far a suppressed cell can move.
 
-Deviations y from the true values satisfy M·y = 0 and stay within the capacities that masking opens. The largest
-deviation of a cell is a linear program; its dual names the cells that would have to be masked to move it further.
+Deviations y from the true values satisfy M·y = 0 and stay within the capacities that suppression opens. The largest
+deviation of a cell is a linear program; its dual names the cells that would have to be suppressed to move it further.
 """
 
 import numpy as np

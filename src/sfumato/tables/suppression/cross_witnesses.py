@@ -1,7 +1,7 @@
-"""Witnesses of tables without the cross of their variables, with numbers of the cross that go with them.
+"""Extend witnesses of tables to the cross of their variables, with numbers for the cross that agree.
 
-Proportional fitting (Deming and Stephan 1940, doi:10.1214/aoms/1177731829) finds them in no time where all that may
-hold something does. What it does not find may be there all the same: then programs must tell.
+Iterative proportional fitting (Deming and Stephan 1940, doi:10.1214/aoms/1177731829) finds them quickly if all cells
+that may be positive are. If it fails, one may exist nevertheless: then linear programs decide.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What withstands a threat: flows that between them leave no attacker who knows that all of them cannot be."""
+"""A set of flows that together leave no attacker who can exclude all of them."""
 
 from collections.abc import Iterable, Sequence
 

@@ -1,7 +1,7 @@
-"""Cheaper patterns by exchange: some masks are taken away by chance, and what that opens is protected anew.
+"""Improve patterns by ruin and recreate: remove some suppressions at random, and protect again what that opens.
 
-Ruin and recreate (Schrimpf et al. 2000, doi:10.1006/jcph.1999.6413): the new masks go other ways because prices differ
-by chance, and masks that they make superfluous are removed. A pattern is kept when it is no dearer.
+After Schrimpf et al. 2000, doi:10.1006/jcph.1999.6413: the new suppressions differ because prices vary at random, and
+superfluous ones are removed. A pattern is kept if it is not more expensive.
 """
 
 from itertools import cycle

@@ -1,4 +1,4 @@
-"""What publishing a masked cell would give away at once: a quick look before any program is asked."""
+"""A quick check for suppressed cells that are disclosed at once, before any program is solved."""
 
 import numpy as np
 

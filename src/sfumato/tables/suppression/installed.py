@@ -1,4 +1,4 @@
-"""Whether the solver is installed."""
+"""Check that the solver is installed."""
 
 from importlib.util import find_spec
 

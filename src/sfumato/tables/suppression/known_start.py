@@ -1,4 +1,4 @@
-"""A pattern that a search starts from: one found for fewer cells, with witnesses that may hold for all of them."""
+"""A starting pattern for a search, found for a subset of the cells, with witnesses that may hold for all of them."""
 
 from collections.abc import Iterator, Sequence
 

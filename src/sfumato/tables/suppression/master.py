@@ -1,4 +1,4 @@
-"""The master program of optimal suppression: binary cell variables, and the cuts that the attackers teach it."""
+"""The master program of optimal suppression: binary cell variables, and the cuts found by the attackers' programs."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,9 +1,9 @@
-"""Optimal suppression: the cheapest pattern of masked cells that withstands every attacker, with its proof.
+"""Optimal suppression: the cheapest pattern that protects against every attacker, with a proof.
 
-A master program over binary cell variables and the attackers' linear programs talk to each other: the master proposes
-a pattern, each attacker that gets through answers with a cut, until none does (Fischetti and Salazar-González 2001,
-doi:10.1287/mnsc.47.7.1008.9805). It does not protect from what an attacker knows beyond the plan, nor does it hide
-which cells are masked.
+A master program over binary cell variables alternates with the attackers' linear programs: the master proposes a
+pattern, each attacker that succeeds answers with a cut, until none does (Fischetti and Salazar-González 2001,
+doi:10.1287/mnsc.47.7.1008.9805). It does not protect against knowledge beyond the plan, nor does it hide which cells
+are suppressed.
 """
 
 import numpy as np

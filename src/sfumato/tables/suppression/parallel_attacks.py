@@ -1,6 +1,6 @@
-"""The attackers of a round side by side: each guard has a linear program of its own and watches his share of the cells.
+"""Solve the attackers' programs of a round in parallel: each worker has a program of its own and a share of the cells.
 
-The shares depend on the problem alone, not on the machine: the answer is the same however many cores there are.
+The shares depend on the problem alone, not on the machine: the result is the same for any number of cores.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Compiled loop: sums of rows of whole numbers that are even in every column and odd on the right side."""
+"""Compiled loop: sums of integer rows that are even in every column and odd on the right-hand side."""
 
 import numpy as np
 

@@ -1,8 +1,8 @@
-"""Protected patterns by heuristics: cheapest flows one threat after another, then superfluous masks are removed.
+"""Heuristic patterns: the cheapest flow for one threat after another, then superfluous suppressions are removed.
 
-Each threat in turn gets the cheapest deviations that withstand it, where cells already masked cost almost nothing
-(Kelly, Golden and Assad 1992, doi:10.1002/net.3230220407); whoever knows that they cannot be is shown others. A pass in
-order of cost then publishes again what no threat needs.
+Each threat in turn gets the cheapest deviations that protect against it; cells that are already suppressed cost almost
+nothing (Kelly, Golden and Assad 1992, doi:10.1002/net.3230220407). An insider who can exclude a flow needs another one.
+A pass in order of cost then publishes again what no threat needs.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""The suppression problem that the methods solve: maskable cells, capacities and the attacks to withstand."""
+"""The suppression problem: cells that may be suppressed, capacities, and the threats to protect against."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace

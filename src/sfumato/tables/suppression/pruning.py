@@ -1,4 +1,4 @@
-"""Publishes again, the dearest first, the masked cells that no threat needs."""
+"""Publish again, the most expensive first, the suppressed cells that no threat needs."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The cuts that points of the master program violate: bridges, what attackers answer, and what rounding makes of it."""
+"""Separation: cuts that a point of the master program violates, from bridges, attackers' programs and rounding."""
 
 from collections.abc import Sequence
 

@@ -1,8 +1,8 @@
-"""Stronger cuts from capacity cuts: what whole numbers of masked cells add to a sum of capacities.
+"""Strengthen capacity cuts by mixed-integer rounding.
 
-A cut Σ w·x ≥ 1 counts cells that are too small alone by a part; of whole masks so many are needed that together they
-suffice. Mixed-integer rounding, with cells that are almost masked at a point counted as masked, says that (Marchand and
-Wolsey 2001, doi:10.1287/opre.49.3.363.11211; knapsack covers are a case of it).
+A cut Σ w·x ≥ 1 counts cells that are too small alone by a fraction; of whole cells as many are needed as together
+suffice. Mixed-integer rounding, with cells that are almost suppressed at a point counted as suppressed, derives that
+(Marchand and Wolsey 2001, doi:10.1287/opre.49.3.363.11211; knapsack covers are a special case).
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The answer of a method: a protected pattern, its cost, the least possible cost, and its witnesses."""
+"""The result of a method: a protected pattern, its cost, the lower bound of the cost, and its witnesses."""
 
 from collections.abc import Callable
 

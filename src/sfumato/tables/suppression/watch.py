@@ -1,8 +1,8 @@
-"""All attackers at a point of the linear program: outsiders and, where most of them are held off, those within.
+"""All attackers at a point of the linear program: outsiders first, and insiders once most outsiders are kept off.
 
-Of a cell no more than the need of a threat counts, as in the cuts themselves, so that a cell that is hardly masked
-gives hardly any room, however much it would have if it were. One program tells who gets through; only for those a
-second one, which is slower, looks for a cut of few cells.
+The capacity of a cell counts at most the need of a threat, as in the cuts themselves, so that a cell that is hardly
+suppressed gives hardly any capacity. One program finds who succeeds; only for those a second, slower one looks for a
+cut of few cells.
 """
 
 from collections.abc import Iterator

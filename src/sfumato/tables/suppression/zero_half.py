@@ -1,8 +1,8 @@
-"""Stronger cuts from several cuts: half of a sum of rows of whole numbers, rounded to whole numbers.
+"""Zero-half cuts: half of a sum of integer rows, rounded to integers.
 
-Where a point just satisfies rows whose sum is even in every cell that it leaves open, but odd on the right side, half
-of the sum is a cut that it violates (Caprara and Fischetti 1996, doi:10.1007/BF02592196; sums are sought by elimination
-as in Koster, Zymolka and Kutschka 2009, doi:10.1007/s00453-008-9218-7). Three cuts of two cells each are the least
+If a point satisfies rows with equality whose sum is even in every open cell but odd on the right-hand side, half of the
+sum is a cut that it violates (Caprara and Fischetti 1996, doi:10.1007/BF02592196; sums are found by elimination as in
+Koster, Zymolka and Kutschka 2009, doi:10.1007/s00453-008-9218-7). Three cuts of two cells each are the smallest
 example: a point may have half of three cells, a pattern two of them.
 """
 

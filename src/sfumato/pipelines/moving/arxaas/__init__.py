@@ -1,1 +1,1 @@
-"""The answers of ARXaaS, the REST service around ARX, to requests as its public client writes them."""
+"""Answer requests of clients of ARXaaS, the REST service around ARX."""

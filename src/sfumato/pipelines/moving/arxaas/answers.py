@@ -1,4 +1,4 @@
-"""What ARXaaS answers: rows analyzed, rows anonymized."""
+"""Answers of ARXaaS: analyze and anonymize rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

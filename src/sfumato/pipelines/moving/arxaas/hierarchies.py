@@ -1,6 +1,6 @@
-"""Hierarchies as ARXaaS builds them from a column: by redaction, by intervals, by order, by dates.
+"""Build hierarchies as ARXaaS does: by redaction, intervals, order or dates.
 
-Each is a list of rows, one a value in the order of the column: the value, then its label at each level.
+Each is a list of rows, one per value in the order of the column: the value, then its label at each level.
 """
 
 import datetime as dt

@@ -1,4 +1,4 @@
-"""The risk profile of ARXaaS: what its measures, intervals and attackers are called, from the sizes of classes."""
+"""The risk profile of ARXaaS, with its names of measures, intervals and attackers, from class sizes."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""The ways to protect a table that a batch file names: masks, rounding, adjustment, noise by cell key."""
+"""Protection methods of a batch file: suppression, rounding, adjustment, cell key noise."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Tables of a batch file read from records or cells, recoded, and judged by their safety rules."""
+"""Read the tables of a batch file from records or cells, recode them, and apply their safety rules."""
 
 import tempfile
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Run a batch file of τ-ARGUS: every command in its turn, or the line that is not supported."""
+"""Run a batch file of τ-ARGUS command by command, or report the line that is not supported."""
 
 import tempfile
 from collections.abc import Callable, Sequence

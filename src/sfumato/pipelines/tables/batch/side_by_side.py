@@ -1,4 +1,4 @@
-"""Tables that a batch file wrote of the same records, attacked together, as their readers may."""
+"""Audit together the tables that a batch file wrote from the same records."""
 
 from collections.abc import Sequence
 from itertools import combinations

@@ -1,4 +1,4 @@
-"""What a batch file has opened, specified and read so far."""
+"""The state of a batch run: what has been opened, specified and read so far."""
 
 from dataclasses import field
 from pathlib import Path

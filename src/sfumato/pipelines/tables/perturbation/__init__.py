@@ -1,1 +1,1 @@
-"""Whole jobs on tables whose numbers are changed instead of masked."""
+"""Whole jobs on tables whose numbers are perturbed instead of suppressed."""

@@ -1,4 +1,4 @@
-"""Change the numbers of a table, compute what a reader makes of them, and only then publish."""
+"""Perturb a table, compute what a reader can infer, and only then publish."""
 
 import secrets
 import time

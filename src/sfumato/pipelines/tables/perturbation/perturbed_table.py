@@ -1,4 +1,4 @@
-"""Tables whose numbers were changed, one or several, as a report, a frame, a page or a folder."""
+"""Perturbed tables, one or several, as a report, a frame, a page or a folder."""
 
 from collections.abc import Mapping
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""Several tables changed together: cells that they share are published alike, and relations of all hold together."""
+"""Perturb several tables together: shared cells are published alike, and the relations of all hold together."""
 
 import time
 from collections.abc import Callable, Sequence

@@ -1,1 +1,1 @@
-"""Flows: deviations from the true values that move a threatened cell as far as needed, and what finds them."""
+"""Flows: deviations from the true values that move a threatened cell by its protection level; ways to find them."""

@@ -1,7 +1,7 @@
-"""Flows within boxes: linear programs over the cells around a threatened one, a few codes of each dimension.
+"""Flows within boxes: linear programs over the cells near a threatened one, a few codes of each dimension.
 
-Deviations that stay within siblings change no total above them, so that a small box mostly has a flow. It need not be
-the cheapest of the whole table.
+Deviations within siblings change no total above them, so a small box mostly has a flow. It need not be the cheapest of
+the whole table.
 """
 
 from typing import Any

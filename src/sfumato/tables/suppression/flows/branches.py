@@ -1,4 +1,4 @@
-"""What may move in one dimension so that its sums stay as they are: a branch of codes, and another against it."""
+"""Moves in one dimension that leave its sums unchanged: a branch of codes, and another with the opposite sign."""
 
 import numpy as np
 

@@ -1,10 +1,10 @@
-"""Flows along cubes: one other code in each dimension, and every cell of the corners moves as far as the one attacked.
+"""Flows along cubes: one other code in each dimension; all corners move by the same amount, with alternating signs.
 
-Corners that differ from it in an odd number of dimensions move against it, the others with it: every sum stays as it
-is. Where codes have codes below them, a whole branch moves, from a code of the most detail up to where the two branches
-meet. Nothing is solved: the cheapest cube of those looked at is counted out. It need not be the cheapest flow, but in
-tables of many dimensions it is there in milliseconds (Giessing, S., Repsilber, D. (2002). Tools and strategies to
-protect multiple tables with the GHQUAR cell suppression engine, https://doi.org/10.1007/3-540-47804-3).
+Corners that differ from the attacked cell in an odd number of dimensions move against it, the others with it: every sum
+is unchanged. If codes have codes below them, a whole branch moves, from the finest code up to where the two branches
+meet. Nothing is solved: the cheapest of the examined cubes is taken. It need not be the cheapest flow, but in tables of
+many dimensions it takes milliseconds (Giessing, S., Repsilber, D. (2002). Tools and strategies to protect multiple
+tables with the GHQUAR cell suppression engine, https://doi.org/10.1007/3-540-47804-3).
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Which way of finding flows suits a problem: programs over all cells or over boxes, paths in a graph, or cubes."""
+"""Choose how to find flows: programs over all cells or over boxes, paths in a graph, or cubes."""
 
 import numpy as np
 

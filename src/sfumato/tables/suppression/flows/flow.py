@@ -1,4 +1,4 @@
-"""Flows: deviations that move a threatened cell as far as needed, the proof that it is protected."""
+"""A flow: deviations that move a threatened cell by its protection level, which proves that it is protected."""
 
 from typing import Protocol
 

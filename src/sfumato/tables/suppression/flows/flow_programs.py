@@ -1,4 +1,4 @@
-"""Flows by linear programs, over all cells at once: exact, for tables of any kind."""
+"""Flows by linear programs over all cells at once: exact, for tables of any kind."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The cells of a table by their codes."""
+"""Look up the cells of a table by their codes."""
 
 from collections.abc import Sequence
 

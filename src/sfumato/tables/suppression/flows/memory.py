@@ -1,4 +1,4 @@
-"""The flows found so far at points of a master program: a threat of which one still fits needs no new one."""
+"""Cache of flows at points of the master program: a threat for which one still fits needs no new one."""
 
 from sfumato.tables.deadline import Deadline
 from sfumato.tables.suppression.flows.flow import SLACK, Flow

@@ -1,4 +1,4 @@
-"""The cells of a problem that flows may move, and what that costs: what ways share that look near a threatened cell."""
+"""The cells that flows may move and their prices, shared by all finders of local flows."""
 
 import numpy as np
 

@@ -1,7 +1,7 @@
-"""Flows by paths: in a table whose cells stand in two relations at most, cells are the edges of a graph.
+"""Flows by shortest paths: if cells are in at most two relations, they are the edges of a graph.
 
-A threatened cell is moved round a cycle of cells that all have room for the whole need. Where only several cycles
-together have it, a linear program is asked.
+A threatened cell is moved along a cycle of cells that all have the capacity needed. If only several cycles together
+have it, a linear program is solved.
 """
 
 from typing import Any

@@ -1,7 +1,8 @@
-"""Flows among few masked cells, by compiled steps of the simplex method over the cells that are free to move.
+"""Flows among few suppressed cells, by compiled simplex steps over the cells that are free to move.
 
-Few cells of a pattern without superfluous masks can move by themselves: a program over these alone is a hundred times
-quicker than one over all cells and relations. Whatever it finds is looked at; what it leaves open, programs decide.
+In a pattern without superfluous suppressions few cells can move independently: a program over these alone is a hundred
+times faster than one over all cells and relations. Every result is checked; cases that it leaves open are decided by
+linear programs.
 """
 
 import numpy as np

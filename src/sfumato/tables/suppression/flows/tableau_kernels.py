@@ -1,6 +1,6 @@
-"""Compiled loops: a cell is moved as far as is needed, the others moving with it so that every relation holds.
+"""Compiled loops: move a cell by its protection level, with other cells moving so that every relation holds.
 
-Some cells are free; how much each of the others, the bound ones, moves with them is in `rates` (bound by free).
+Some cells are free; `rates` (bound by free) says how much each of the others, the bound ones, moves with them.
 """
 
 import numpy as np
