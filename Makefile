@@ -125,10 +125,8 @@ $(CORE): pyproject.toml constraints.txt | $(VENV)
 	$(PIP_CORE) --requirement $(VENV)/core.txt && wait $$!
 	@touch $(CORE)
 
-# Loops are built with the compiler at hand, or else compiled by numba, which keeps one until its own file changes,
-# though it may hold loops of other files.
+# Loops are built again when one of their sources changes.
 $(KERNELS): $(shell find src -name '*kernels.py') $(shell find src/sfumato/loops -name '*.py' -o -name '*.h') | $(VENV)
-	@find src -name '*.nb[ic]' -delete
 	@$(BIN)/python -m sfumato.loops.build || true
 	@touch $(KERNELS)
 

@@ -52,7 +52,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if "PYTEST_XDIST_WORKER" not in os.environ:
-        # Loops of changed sources are built once, before any test; numba compiles them where there is no compiler.
+        # Loops of changed sources are built once, before any test.
         subprocess.run([sys.executable, "-m", "sfumato.loops.build"], check=False, capture_output=True)
 
 

@@ -153,7 +153,7 @@ def confined(port, folder):
     assert start[:2] == ["/opt/sfumato/bin/sfumato", "serve"]
     program = [sys.executable, "-m", "sfumato", "serve", "--config", str(config)]
     assert len(start) == 4
-    places = [folder / "state", ROOT / "src"]  # where loops lie that were compiled, which the unit has in its cache
+    places = [folder / "state", ROOT / "src"]
     own = " && ".join(f"mount --bind {place} {place}" for place in places)
     mounts = f'{own} && mount -o remount,bind,ro / && exec "$@"'
     bare = ["setpriv", "--no-new-privs", "--bounding-set=-all", "--inh-caps=-all", "--ambient-caps=-all"]
@@ -166,7 +166,6 @@ def unit_environment(state):
     pairs = [entry.partition("=") for line in entries("Environment") for entry in shlex.split(line)]
     own = {name: value.replace("/var/lib/sfumato", str(state)) for name, _, value in pairs}
     assert own["SFUMATO_JOBS"] == str(state)
-    assert own.pop("NUMBA_CACHE_DIR") == "/var/cache/sfumato"
     return {"PATH": os.environ["PATH"], "TMPDIR": str(state), **own}
 
 

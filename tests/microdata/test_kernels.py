@@ -350,7 +350,6 @@ def test_every_compiled_function_does_what_its_source_says(monkeypatch: pytest.M
     monkeypatch.setattr("sfumato.microdata.counts.grouping.LEAST_IN_RUNS", 1)
     monkeypatch.setattr("sfumato.engines.frames.arrow_texts.MANY_ROWS", 0)
     monkeypatch.setattr("sfumato.microdata.perturbation.microaggregation.KICKS", 20)
-    monkeypatch.setattr("sfumato.pipelines.release.rehearse", lambda _plan, _table: None)
     # The same loops again, for up to a second in each release.
     monkeypatch.setattr("sfumato.microdata.methods.remedies.MOST_SECONDS", 0.0)
     # Small lattices are walked to their end, and the one of millions of nodes is not.

@@ -60,7 +60,7 @@ def command(
         )
         apply_recoding(apply, plan, out=out, drop_failing=drop_failing, quiet=quiet, json=json)
         return
-    with progress_shown(quiet, compiled=True) as progress:
+    with progress_shown(quiet) as progress:
         limited = _limited(plan, memory_limit, temp_folder, header, decimal)
         if limited.files:
             _release_files(limited, data, engine, out, to_table, json, attack)

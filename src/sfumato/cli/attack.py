@@ -37,7 +37,7 @@ def command(
 
     if html is not None:
         check_free(html)
-    with progress_shown(quiet, compiled=True):
+    with progress_shown(quiet):
         report = attack(
             release,
             raw or raw_of(release),

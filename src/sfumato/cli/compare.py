@@ -32,7 +32,7 @@ def command(
     check_engine(engine)
     check_free(out)
     ks, shares = _listed(k, int, "--k", "2,5,10"), _listed(suppression, float, "--suppression", "0,0.02")
-    with progress_shown(quiet, compiled=True) as progress:
+    with progress_shown(quiet) as progress:
         from sfumato.pipelines.compare import DEFAULT_METHODS, compare
         from sfumato.report.compare import text
 

@@ -1,4 +1,4 @@
-"""`sfumato compile`: compile all native loops in advance, for container images and read-only installations."""
+"""`sfumato compile`: build the compiled loops where the package was installed without them."""
 
 import sys
 
@@ -7,14 +7,9 @@ from sfumato.cli.progress import progress_shown
 
 
 def command(quiet: Quiet = False) -> None:
-    """Compile the inner loops now, so that no later run waits for them; nothing is done where they came built."""
-    from sfumato.loops.ahead import compile_ahead
+    """Build the compiled loops with a C compiler or ziglang, unless they came with the package."""
+    from sfumato.loops.ahead import build_ahead
 
     with progress_shown(quiet) as progress:
-        way = compile_ahead(progress.say)
-    endings = {
-        "native": "The loops are built: every run begins at once.",
-        "numba": "The loops are compiled and kept: later runs load them.",
-        "python": "The loops run uncompiled, since SFUMATO_LOOPS says so.",
-    }
-    sys.stdout.write(endings[way] + "\n")
+        build_ahead(progress.say)
+    sys.stdout.write("The loops are built.\n")

@@ -22,7 +22,7 @@ def command(
 ) -> None:
     """Release 300 made-up patients with k = 5, and say where release and report lie."""
     check_free(out)
-    with progress_shown(quiet, compiled=True) as progress:
+    with progress_shown(quiet) as progress:
         from sfumato.datasets import patients
         from sfumato.pipelines.release import anonymize
         from sfumato.report.release.report import text

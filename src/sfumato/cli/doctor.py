@@ -132,16 +132,12 @@ def _memory() -> Check:
 
 
 def _loops() -> Check:
-    """Whether compiled loops came built, or are kept, so that only the first run on a machine waits for them."""
-    from sfumato.loops.caches import numba_folder
-    from sfumato.loops.compiled import ROOT, way
+    """Whether the compiled loops are there."""
+    from sfumato.loops.compiled import find_native
 
-    if way() == "native":
-        return Check("loops", "fine", "built: every run begins at once")
-    folder = os.environ.get("NUMBA_CACHE_DIR") or numba_folder(ROOT) or "the installation"
-    return Check(
-        "loops", "fine", f"compiled by numba when first called, kept in {folder}; `sfumato compile` builds them"
-    )
+    if find_native() is not None:
+        return Check("loops", "fine", "built")
+    return Check("loops", "fault", "missing: everything takes a hundred times longer", "Run: sfumato compile")
 
 
 def _writable(name: str, folder: Path) -> Check:

@@ -9,7 +9,6 @@ from typing import Any
 
 STAGES = {
     "count": "Counting rows",
-    "compile": "Loading compiled loops",
     "search": "Searching",
     "bound": "Proving what no recoding can lose less than",
     "remedies": "Trying what would keep lost columns",
@@ -74,35 +73,13 @@ class Progress:
 
 
 @contextmanager
-def progress_shown(quiet: bool, compiled: bool = False) -> Iterator[Progress]:
-    """Progress for the time of a command.
-
-    Args:
-        compiled: Whether the command needs compiled loops; their first compilation is announced.
-    """
+def progress_shown(quiet: bool) -> Iterator[Progress]:
+    """Progress for the time of a command."""
     progress = Progress(quiet)
-    if compiled and not kernels_are_compiled():
-        progress.say(
-            "Compiling the inner loops: this happens once and may take a minute; `sfumato compile` does it ahead …"
-        )
     try:
         yield progress
     finally:
         progress.close()
-
-
-def kernels_are_compiled() -> bool:
-    """Whether compiled loops are at hand: built with the package, or of an earlier run."""
-    from sfumato.loops.compiled import way
-
-    if way() != "numba":
-        return True
-    from pathlib import Path
-
-    from sfumato.microdata.counts import grouping_kernels
-
-    folder = Path(grouping_kernels.group.stats.cache_path)  # type: ignore[attr-defined]
-    return any(folder.glob("grouping_kernels.group-*.nbi"))
 
 
 def show(text: str, value: Any, as_json: bool) -> None:

@@ -1,1 +1,1 @@
-"""Compiled loops: one Python source for each, machine code built with the package, numba where there is none."""
+"""Compiled loops: typed Python functions that are translated to C and built as one extension module."""

@@ -1,82 +1,37 @@
-"""All loops ahead of their first call: built by a C compiler, or, where there is none, compiled by numba."""
+"""Build the extension module for this installation: next to the sources, or in the user's cache."""
 
-import importlib
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from types import FunctionType
-from typing import Any, get_type_hints
+from collections.abc import Callable
 
+from sfumato.errors import EngineError
 from sfumato.loops.caches import cache_folder, is_own
-from sfumato.loops.compiled import ROOT, SOURCES, built, sources, stamp, way
-from sfumato.loops.translation.kinds import Array, Kind, Record, Row, Scalar, kinds_of
-from sfumato.loops.translation.program import signatures
+from sfumato.loops.compiled import ROOT, find_native, stamp
 
 Tell = Callable[[str], None]
 
 
-def compile_ahead(tell: Tell) -> str:
-    """Make all loops ready; the answer says how they run from now on.
+def build_ahead(tell: Tell) -> None:
+    """Build the extension module if it is missing or outdated.
 
     Args:
-        tell: Is told of every step that takes long.
+        tell: Called with a line before the build, which takes about ten seconds.
     """
-    if way() == "native":
-        return "native"
-    if way() == "numba" and _build(tell):
-        return "native"
-    _compile_all(tell)
-    return way()
-
-
-def _build(tell: Tell) -> bool:
-    """Build the extension module, beside the sources or in the user's cache."""
+    if find_native() is not None:
+        return
     folder = ROOT / "loops" if os.access(ROOT / "loops", os.W_OK) else cache_folder() / stamp()
     if folder.parent != ROOT and not is_own(folder.parent):
-        return False
+        raise EngineError(
+            f"{folder.parent} is not a private folder that this user can write.",
+            "Name another one with SFUMATO_CACHE.",
+            code="loops",
+        )
     tell(f"Building the loops in {folder} …")
-    # In a process of its own: the loops of this one may be compiled already.
+    # In another process, because this one may have loaded the sources of the loops already.
     command = [sys.executable, "-m", "sfumato.loops.build", str(folder)]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     if run.returncode:
-        tell("There is no C compiler that builds them: numba compiles them, which takes some minutes.")
-    built.cache_clear()
-    return run.returncode == 0
-
-
-def _compile_all(tell: Tell) -> None:
-    """Have numba compile every loop for the types that its signature names."""
-    for path in sources():
-        if path.name.endswith("kernels.py"):
-            name = ".".join(path.relative_to(ROOT.parent).with_suffix("").parts)
-            tell(f"Compiling {name} …")
-            for loop in vars(importlib.import_module(name)).values():
-                for signature in _signatures(loop):
-                    loop.compile(signature)
-
-
-def _signatures(loop: Any) -> Iterator[tuple[Any, ...]]:
-    function = next((source for one, source in SOURCES.items() if one is loop), None)
-    if not isinstance(function, FunctionType) or not hasattr(loop, "compile"):
-        return
-    for kinds in signatures(function) or ():
-        hints = list(get_type_hints(function, include_extras=True).values())
-        yield tuple(_numba_type(kind, hint) for kind, hint in zip(kinds, hints, strict=False))
-
-
-def _numba_type(kind: Kind, hint: Any) -> Any:
-    from numba import types
-
-    scalars = {"i1": types.int8, "i2": types.int16, "i4": types.int32, "i8": types.int64, "u1": types.uint8,
-               "u4": types.uint32, "u8": types.uint64, "f8": types.float64, "b1": types.boolean}  # fmt: skip
-    if isinstance(kind, Scalar):
-        return scalars[kind.kind]
-    if isinstance(kind, Array):
-        return types.Array(scalars[kind.kind], kind.dimensions, "C")
-    if isinstance(kind, Record):
-        fields = get_type_hints(hint, include_extras=True)
-        return types.NamedTuple([_numba_type(kinds_of(fields[name])[0], None) for name, _ in kind.fields], hint)
-    if isinstance(kind, Row):
-        return types.Tuple([_numba_type(item, None) for item in kind.items])
-    return types.none
+        raise EngineError(
+            "No C compiler builds the loops.", "Install one (gcc or clang), or: pip install ziglang", code="loops"
+        )

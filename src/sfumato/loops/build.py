@@ -1,18 +1,21 @@
-"""Build the extension module: translate all loops to C and have the machine's compiler compile them."""
+"""Build the extension module: translate all loops to C, and compile them with the system's compiler or ziglang."""
 
 import importlib
 import os
+import platform
 import shlex
+import shutil
 import subprocess
 import sys
 import sysconfig
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 from types import FunctionType
 
 import numpy as np
 
-from sfumato.loops.compiled import ROOT, public_name, sources, stamp
+from sfumato.loops.compiled import ROOT, find_native, public_name, sources, stamp
 from sfumato.loops.translation.program import Program, signatures
 from sfumato.loops.translation.wrappers import Entry, get, give, module, wrapper
 
@@ -20,6 +23,11 @@ HEADERS = ROOT / "loops"
 # No fused or reordered arithmetic: the same numbers on every machine; whole numbers wrap as NumPy's do.
 _FLAGS = ["-O3", "-std=gnu11", "-fPIC", "-shared", "-fwrapv", "-ffp-contract=off", "-fno-math-errno", "-w"]
 _UNDEFINED = ["-undefined", "dynamic_lookup"] if sys.platform == "darwin" else []
+# One module for every Python from 3.11 on (PEP 384); free-threaded Python has no limited API, and needs its own.
+IS_LIMITED = not sysconfig.get_config_var("Py_GIL_DISABLED")
+FILE = "native.abi3.so" if IS_LIMITED else f"native{sysconfig.get_config_var('EXT_SUFFIX')}"
+# The oldest system that a module built by ziglang runs on; without a target it is built for this very processor.
+_ZIG_SYSTEMS = {"linux": "linux-gnu.2.17", "darwin": "macos.11.0"}
 
 
 class BuildError(Exception):
@@ -28,7 +36,7 @@ class BuildError(Exception):
 
 def build(folder: Path, functions: dict[str, FunctionType]) -> Path:
     """Build the extension module of some loops, by their names in it, into a folder; the answer is its file."""
-    made = folder / f"native{sysconfig.get_config_var('EXT_SUFFIX')}"
+    made = folder / FILE
     with tempfile.TemporaryDirectory() as room:
         source, fresh = Path(room, "native.c"), Path(room, made.name)
         source.write_text(program(functions), encoding="utf-8")
@@ -37,6 +45,9 @@ def build(folder: Path, functions: dict[str, FunctionType]) -> Path:
         beside = made.with_name(f"{made.name}.{os.getpid()}")
         beside.write_bytes(fresh.read_bytes())
         beside.replace(made)
+    for other in folder.glob("native.*.so"):
+        if other != made:
+            other.unlink()  # Python prefers a module of its own version, though it may be outdated.
     return made
 
 
@@ -74,28 +85,41 @@ def _entries(text: Program, function: FunctionType) -> list[Entry]:
 
 
 def _compile(source: Path, made: Path) -> None:
-    compiler = shlex.split(os.environ.get("CC") or "cc")
+    limited = ["-DPy_LIMITED_API=0x030B0000"] if IS_LIMITED else []
     includes = [f"-I{place}" for place in (sysconfig.get_paths()["include"], np.get_include(), HEADERS)]
-    command = [*compiler, *_FLAGS, *_UNDEFINED, *includes, str(source), "-o", str(made), "-lm"]
-    try:
-        run = subprocess.run(command, capture_output=True, text=True, check=False)
-    except OSError as error:
-        raise BuildError(f"no C compiler: {error}") from error
+    command = [*_compiler(), *_FLAGS, *limited, *_UNDEFINED, *includes, str(source), "-o", str(made), "-lm"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
     if run.returncode:
         raise BuildError(run.stderr[-4000:])
 
 
-def main() -> int:
-    """Build beside the sources, or where the first argument says; nothing is done where that is done."""
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else HEADERS
-    from sfumato.loops.compiled import built
+def has_compiler() -> bool:
+    """Whether the system has a C compiler."""
+    return shutil.which(_system_compiler()[0]) is not None
 
-    if folder == HEADERS and built() is not None:
+
+def _system_compiler() -> list[str]:
+    return shlex.split(os.environ.get("CC") or "cc")
+
+
+def _compiler() -> list[str]:
+    if has_compiler():
+        return _system_compiler()
+    if sys.platform not in _ZIG_SYSTEMS or find_spec("ziglang") is None:
+        raise BuildError("no C compiler; install gcc or clang, or: pip install ziglang")
+    machine = {"arm64": "aarch64"}.get(platform.machine(), platform.machine())
+    return [sys.executable, "-m", "ziglang", "cc", "-s", "-target", f"{machine}-{_ZIG_SYSTEMS[sys.platform]}"]
+
+
+def main() -> int:
+    """Build next to the sources, or into the folder of the first argument, unless that is done already."""
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else HEADERS
+    if folder == HEADERS and find_native() is not None:
         return 0
     try:
         build(folder, loops())
     except BuildError as error:
-        sys.stderr.write(f"The loops are not built: {error}\nnumba compiles them when they are first called.\n")
+        sys.stderr.write(f"The loops are not built: {error}\n")
         return 1
     return 0
 

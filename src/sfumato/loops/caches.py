@@ -1,8 +1,7 @@
-"""Where compiled loops are kept that did not come with the package."""
+"""The user's cache for compiled loops that did not come with the package."""
 
 import os
 import stat
-import tempfile
 from pathlib import Path
 
 # Names the folder; the user's cache where unset.
@@ -16,16 +15,6 @@ def cache_folder() -> Path:
         return Path(named)
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path(os.path.expanduser("~"), ".cache")) / "sfumato"  # noqa: PTH111  no home: "~"
-
-
-def numba_folder(package: Path) -> str:
-    """Where numba keeps what it compiles: beside the sources ("") where they can be written, else in a cache."""
-    if os.access(package, os.W_OK):
-        return ""
-    for folder in (cache_folder() / "numba", Path(tempfile.gettempdir(), f"sfumato-{_user()}")):
-        if is_own(folder):
-            return str(folder)
-    return tempfile.mkdtemp(prefix="sfumato-")
 
 
 def is_own(folder: Path) -> bool:

@@ -1,52 +1,58 @@
-"""A loop runs as machine code: what was built with the package, or what numba makes of it when it is first called."""
+"""Loops run as machine code from the extension module; without it, as Python, which is a hundred times slower."""
 
 import hashlib
 import importlib
 import os
+import warnings
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from sfumato.loops.caches import cache_folder, numba_folder
+from sfumato.loops.caches import cache_folder
 
 Loop = TypeVar("Loop", bound=Callable[..., Any])
 ROOT = Path(__file__).parent.parent
-# The Python source of every loop that is compiled.
+# The Python source of each compiled loop, for the tests that compare both.
 SOURCES: dict[Any, Callable[..., Any]] = {}
-# How loops run: "numba" as numba makes them, "python" uncompiled; as built with the package where unset.
+# "python" runs the sources of the loops, to read or measure them; unset, the extension module runs.
 _WAY = "SFUMATO_LOOPS"
 NATIVE = "sfumato.loops.native"
 
 
 def compiled(function: Loop) -> Loop:
-    """Compile a loop. All release the interpreter's lock."""
-    loop = _compiled(function)
+    """Return the compiled form of a loop, which releases the interpreter's lock."""
+    # A loop without types in its signature is called by other loops alone, whose machine code contains it.
+    loop = getattr(native_module(), public_name(function.__module__, function.__name__), function)
     if loop is not function:
         SOURCES[loop] = function
-    return loop
-
-
-def _compiled(function: Loop) -> Loop:
-    native = built()
-    if native is not None:
-        # A loop without types in its signature is called by other loops alone, whose code holds it.
-        return getattr(native, public_name(function.__module__, function.__name__), function)
-    return function if way() == "python" else _numba()(function)
+    return cast(Loop, loop)
 
 
 def way() -> str:
-    """How loops run here: "native", "numba" or "python"."""
-    asked = os.environ.get(_WAY, "")
-    return asked if asked in ("python", "numba") else "native" if built() is not None else "numba"
+    """How loops run here: "native" or "python"."""
+    return "python" if native_module() is None else "native"
 
 
 @cache
-def built() -> ModuleType | None:
-    """The extension module with all loops, where it is there and made of the sources that are."""
-    if os.environ.get(_WAY, "") in ("python", "numba"):
+def native_module() -> ModuleType | None:
+    """The extension module, if it exists and was built from the present sources; a warning says if it does not."""
+    if os.environ.get(_WAY) == "python":
         return None
+    native = find_native()
+    if native is None:
+        warnings.warn(
+            "Compiled loops are missing or outdated, so that everything takes a hundred times longer: "
+            "run `sfumato compile`.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return native
+
+
+def find_native() -> ModuleType | None:
+    """The extension module next to the sources or in the user's cache; None if it was built from other sources."""
     for load in (_beside, _cached):
         native = load()
         # Installed sources do not change under the module that came with them.
@@ -102,13 +108,3 @@ def _cached() -> ModuleType | None:
                 continue
             return native
     return None
-
-
-@cache
-def _numba() -> Any:
-    os.environ.setdefault("NUMBA_CACHE_DIR", numba_folder(ROOT))
-    if not os.environ["NUMBA_CACHE_DIR"]:
-        del os.environ["NUMBA_CACHE_DIR"]
-    from numba import njit
-
-    return njit(cache=True, nogil=True)

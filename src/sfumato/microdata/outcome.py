@@ -63,7 +63,6 @@ class Seconds:
     """
 
     count: float = 0.0
-    compile: float = 0.0
     search: float = 0.0
     bound: float = 0.0
     remedies: float = 0.0

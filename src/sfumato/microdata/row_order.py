@@ -77,7 +77,7 @@ def order_of(words: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
 
 def hash_words(numbers: npt.NDArray[np.int64], key: str) -> npt.NDArray[np.uint64]:
     """Hashes as numbers of 64 bits, which are in the order of the digits that write them: (numbers, parts)."""
-    if way() != "native" or (numbers < 0).any():  # numba would take longer to compile it than most rows are worth
+    if way() != "native" or (numbers < 0).any():
         hashes = b"".join([_digest(number, key) for number in numbers.tolist()])
         return np.frombuffer(hashes, ">u8").astype(np.uint64).reshape(-1, ROWS_A_HASH)
     words = np.empty((len(numbers), ROWS_A_HASH), np.uint64)

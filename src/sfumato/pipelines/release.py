@@ -1,7 +1,7 @@
 """The pipeline of a microdata release: count, search, apply, recount, compare, evaluate; then a Release, or nothing."""
 
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cache
@@ -15,14 +15,12 @@ from sfumato.engines.opening import EngineName, open_engine
 from sfumato.engines.written.bounds import with_bounds
 from sfumato.errors import InternalError
 from sfumato.folders import Scratch
-from sfumato.loops.compiled import way
 from sfumato.microdata.counts.frequencies import FrequencyTable, TextCounts, typed
 from sfumato.microdata.measures.release import measure, measure_raw
 from sfumato.microdata.methods.lost_columns import lost_columns, with_remedies
-from sfumato.microdata.methods.rehearsal import rehearse
 from sfumato.microdata.methods.result import Result
 from sfumato.microdata.methods.search import search
-from sfumato.microdata.plan.methods import Auto, FullDomain, Local
+from sfumato.microdata.plan.methods import Local
 from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
@@ -190,7 +188,7 @@ class _Run:
     def release(self, workspace: Path | None) -> Release:
         begin = perf_counter()
         with ThreadPoolExecutor(1) as beside, ExitStack() as undo:
-            table = self._count(beside)
+            table = self._count()
             raw = self._beside(beside, table, lambda: measure_raw(table))
             result = self._with_bound(table, self._with_lost_columns(table, self._search(table)))
             draft = self._draft(table, result)
@@ -223,31 +221,17 @@ class _Run:
             key,
         )
 
-    def _count(self, beside: Executor) -> FrequencyTable:
-        """The frequency table; loops that numba compiles are loaded meanwhile."""
-        warm = self._warmed_up(beside)
+    def _count(self) -> FrequencyTable:
         with self._stage("count"):
             self.plan, self.limit_remarks = with_limits(self.plan, self.source)
             check_single(self.plan, self.source)
             self.shared = SharedCounts(self.plan, self.source)
             table = frequency_table(self.plan, self.source, self.shared)
-            if warm is not None:
-                warm.result()
         self.shared.rows = table.rows
         return table
 
-    def _warmed_up(self, beside: Executor) -> "Future[None] | None":
-        """Loops loaded while the engine counts, where that takes a while; None where it does not."""
-        if way() != "numba" or not isinstance(self.plan.method, FullDomain | Auto):
-            return None
-        from sfumato.microdata.methods.full_domain.warm_up import warm_up
-
-        return beside.submit(warm_up)
-
     def _search(self, table: FrequencyTable) -> Result:
         """A recoding; from here on the plan names the method that found it."""
-        with self._stage("compile"):
-            rehearse(self.plan, table)
         with self._stage("search"):
             result = search(self.plan, table, lambda done, whole: self.tell("search", done, whole))
         self.plan = replace(self.plan, method=result.method or self.plan.method)

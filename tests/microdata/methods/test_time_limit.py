@@ -9,7 +9,6 @@ import pytest
 from sfumato.engines.opening import open_engine
 from sfumato.errors import EngineError, UnattainableError
 from sfumato.microdata.methods.full_domain import last_resort
-from sfumato.microdata.methods.rehearsal import rehearse
 from sfumato.microdata.methods.remedies import Trials
 from sfumato.microdata.methods.search import search
 from sfumato.microdata.methods.time_limit import Deadline
@@ -58,7 +57,6 @@ def case(rows: int, columns: int, method: dict):
 def test_the_limit_is_kept(columns: int, method: dict) -> None:
     """9 columns have 1.9 million nodes, 20 have 9.5e13."""
     plan, table = case(2_000, columns, method | {"time_limit": 1})
-    rehearse(plan, table)
     begin = process_time()
     result = search(plan, table)
     # A second more than asked for, three threads at work.
@@ -100,7 +98,6 @@ def visits(method: dict, least: int = 2):
 def test_no_time_is_no_proof_that_nothing_can_be_released(method: dict, limit: float) -> None:
     """There is a release, if a coarse one; it tells rows apart and says that the time was over."""
     plan, table = visits(method | {"time_limit": limit})
-    rehearse(plan, table)
     begin = process_time()
     result = search(plan, table)
     assert process_time() - begin <= 3 * (limit + 1)

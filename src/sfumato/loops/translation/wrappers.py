@@ -33,7 +33,7 @@ def give(kind: Kind) -> str:
         return ""
     items = "\n".join(
         f"  {{ PyObject *item = give_{item.tag}(from.f{at}); if (!item) {{ Py_DECREF(made); return NULL; }} "
-        f"PyTuple_SET_ITEM(made, {at}, item); }}"
+        f"PyTuple_SetItem(made, {at}, item); }}"
         for at, item in enumerate(kind.items)
     )
     return f"""static PyObject *give_{kind.tag}({kind.c} from) {{
@@ -50,10 +50,10 @@ def get(kind: Kind) -> str:
         return ""
     fields = kind.fields if isinstance(kind, Record) else [(f"f{at}", item) for at, item in enumerate(kind.items)]
     tests = " && ".join(
-        f"get_{item.tag}(PyTuple_GET_ITEM(value, {at}), &to->{name}, written)" for at, (name, item) in enumerate(fields)
+        f"get_{item.tag}(PyTuple_GetItem(value, {at}), &to->{name}, written)" for at, (name, item) in enumerate(fields)
     )
     return f"""static int get_{kind.tag}(PyObject *value, {kind.c} *to, int written) {{
-  return PyTuple_Check(value) && PyTuple_GET_SIZE(value) == {len(fields)} && {tests};
+  return PyTuple_Check(value) && PyTuple_Size(value) == {len(fields)} && {tests};
 }}"""
 
 
