@@ -66,22 +66,8 @@ _JOB_GROUPS = [(job, "office" if job in ("clerk", "pilot") else "trade") for job
 
 
 def _survey(draws: Draws) -> list[tuple[object, ...]]:
-    head = (
-        "id",
-        "household",
-        "sex",
-        "age",
-        "zip",
-        "job",
-        "born",
-        "illness",
-        "income",
-        "score",
-        "weight",
-        "member",
-        "place",
-    )
-    rows: list[tuple[object, ...]] = [head]
+    head = ("id", "household", "sex", "age", "zip", "job", "born", "illness")
+    rows: list[tuple[object, ...]] = [(*head, "income", "score", "weight", "member", "place")]
     for row in range(SURVEY_ROWS):
         home = rows[-1][-1] if row % 3 else draws.of(("hill", "lake", "town"))
         age = 18 + (draws.below(50) + draws.below(30))
@@ -186,9 +172,9 @@ def _plain_cells(draws: Draws) -> list[tuple[object, ...]]:
     for year in (2019, 2020):
         counts = {
             (county, town, sex): draws.below(4) * draws.below(9)
-            for county, town, sex in product((1, 2, 3), (1, 2, 3), "fm")
+            for county, town, sex in product((1, 2), (1, 2, 3), "fm")
         }
-        for county, town, sex in product((0, 1, 2, 3), (0, 1, 2, 3), ("f", "m", "T")):
+        for county, town, sex in product((0, 1, 2), (0, 1, 2, 3), ("f", "m", "T")):
             if county or not town:
                 wanted = ((0, county), (0, town), ("T", sex))
                 held = [

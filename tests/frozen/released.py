@@ -87,17 +87,17 @@ def _anonymize(case: Mapping[str, Any], inputs: Path, folder: Path, out: Path) -
 
 def _anonymize_again(case: Mapping[str, Any], inputs: Path, folder: Path, out: Path) -> None:
     """A release, and a second one of the same persons, a month later."""
-    first = folder / "first"
+    first = out / "first"
     _anonymize(case, inputs, folder, first)
     later = {"data": case["later"], "previous": [first.resolve().as_posix()]}
-    sf.anonymize(None, _planned(case, inputs, folder, later)).save(out)
+    sf.anonymize(None, _planned(case, inputs, folder, later)).save(out / "second")
 
 
 def _apply(case: Mapping[str, Any], inputs: Path, folder: Path, out: Path) -> None:
     """A release, and its recoding applied to other rows."""
-    first = folder / "first"
+    first = out / "first"
     _anonymize(case, inputs, folder, first)
-    apply(first / "recoding.json", inputs / case["newer"], out, drop_failing=True, released=False)
+    apply(first / "recoding.json", inputs / case["newer"], out / "second", drop_failing=True, released=False)
 
 
 def _protect(case: Mapping[str, Any], inputs: Path, folder: Path, out: Path) -> None:
@@ -106,10 +106,10 @@ def _protect(case: Mapping[str, Any], inputs: Path, folder: Path, out: Path) -> 
 
 def _protect_again(case: Mapping[str, Any], inputs: Path, folder: Path, out: Path) -> None:
     """A table, and a second one of the same records."""
-    first = folder / "first"
+    first = out / "first"
     _protect(case, inputs, folder, first)
     later = {"dimensions": case["later"], "previous": [first.resolve().as_posix()]}
-    sf.protect(None, _planned(case, inputs, folder, later)).save(out)
+    sf.protect(None, _planned(case, inputs, folder, later)).save(out / "second")
 
 
 def _suppress(case: Mapping[str, Any], inputs: Path, folder: Path, out: Path) -> None:
