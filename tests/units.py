@@ -25,6 +25,7 @@ SECONDS = {
     "tests/test_documentation.py": 37,
     "tests/pipelines/attacks/test_attack.py": 23,
     "tests/microdata/methods/local/test_search.py": 18,
+    "tests/frozen/test_frozen.py": 18,
     "tests/pipelines/previous/test_previous.py": 17,
     "tests/microdata/methods/k_optimize/test_search.py": 18,
     "tests/microdata/methods/mondrian/test_search.py": 12,
