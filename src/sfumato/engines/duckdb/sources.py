@@ -22,6 +22,7 @@ from sfumato.engines.duckdb.values import textless_in, with_one_text, without_co
 from sfumato.engines.files import files_in, files_of, format_of, head_of, other_columns
 from sfumato.engines.lines import Records, records_in
 from sfumato.engines.names import check_names, table_named
+from sfumato.engines.order import PERSONS_FILE
 from sfumato.engines.texts import as_text, no_text
 from sfumato.errors import DataError, extra_part
 from sfumato.microdata.data_plan import DataPlan
@@ -103,6 +104,20 @@ def open_source(connection: Any, path: Path, data: DataPlan, names: Sequence[str
     numbered = source.numbered and without_codes(source.numbered, kinds, data)
     table = without_codes(source.table, kinds, data)
     return replace(source, table=table, numbered=numbered, with_codes=source.table, kinds=kinds)
+
+
+def opened_for(path: Path, data: DataPlan) -> tuple[Path, ...]:
+    """The files that DuckDB opens for a source, with the keys of persons that may lie beside it.
+
+    Raises:
+        DataError: There is none.
+    """
+    files = files_of(path)
+    if path.is_dir():
+        return (path,)
+    # Changes to a database that it has not taken in yet lie beside it.
+    logs = [file.with_name(f"{file.name}.wal") for file in files] if format_of(path, data) == "duckdb" else []
+    return (*files, *logs, path.with_name(PERSONS_FILE))
 
 
 def _csv(_connection: Any, path: Path, data: DataPlan, names: Sequence[str], scratch: Path) -> Source:
