@@ -24,7 +24,7 @@ from sfumato.engines.lines import Records, records_in
 from sfumato.engines.names import check_names, table_named
 from sfumato.engines.order import PERSONS_FILE
 from sfumato.engines.texts import as_text, no_text
-from sfumato.errors import DataError, extra_part
+from sfumato.errors import DataError, PlanError, extra_part
 from sfumato.microdata.data_plan import DataPlan
 
 # The column of a row's number.
@@ -196,8 +196,17 @@ def _narrowed(connection: Any, table: str, kinds: list[tuple[str, str]]) -> list
 def _duckdb(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
     connection.execute(f"ATTACH {sql.text(str(path))} AS source (READ_ONLY)").fetchall()
     # Views are not followed: they may read other files. A view may have the name of a table in another schema.
-    found = "SELECT table_name, schema_name FROM duckdb_tables() WHERE database_name = 'source' AND NOT internal"
-    tables = dict(connection.execute(f"{found} ORDER BY schema_name = 'main', schema_name").fetchall())
+    found = "SELECT {kind}_name, schema_name FROM duckdb_{kind}s() WHERE database_name = 'source' AND NOT internal"
+    order = "ORDER BY schema_name = 'main', schema_name"
+    tables, views = (
+        dict(connection.execute(f"{found.format(kind=kind)} {order}").fetchall()) for kind in ("table", "view")
+    )
+    if views and data.table not in tables and (data.table in views or not tables):
+        raise PlanError(
+            f"data.table: {data.table or sql.listed(views)} is a view, and views of DuckDB databases are not followed.",
+            "Write its rows into a table (CREATE TABLE … AS FROM …), or into a Parquet file.",
+            "table",
+        )
     table = table_named(data.table, [*tables])
     return _described(connection, f"source.{sql.name(tables[table])}.{sql.name(table)}")
 
