@@ -38,6 +38,12 @@ def staged(folder: Path) -> Iterator[Path]:
         stage.path.chmod(0o755)
         os.rename(stage.path, folder)  # noqa: PTH104  (Path.rename would overwrite an empty folder just the same)
     except OSError as error:
+        # A file that has a name and lies elsewhere was to be read.
+        if isinstance(error.filename, str | Path) and stage.path not in (
+            Path(error.filename),
+            *Path(error.filename).parents,
+        ):
+            raise
         raise unwritable(folder, error) from None
     finally:
         stage.cleanup()

@@ -69,7 +69,7 @@ def test_all_threads_are_back_after_one_wrote_alone(source) -> None:
     from sfumato.engines.engine import Reading
 
     release = released(source, "keep", "strict")
-    engine = DuckDBEngine(source)
+    engine = DuckDBEngine(source, opens=[source.parent])
     threads = engine._run("SELECT current_setting('threads')")
     engine.apply(release.recoding, release.handling, Reading(), source.with_name("again.parquet")).close()
     assert engine._run("SELECT current_setting('threads')") == threads

@@ -2,7 +2,6 @@
 
 import os
 from contextlib import closing
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -10,6 +9,7 @@ import pytest
 
 from sfumato.engines.duckdb.database import Database, connected
 from sfumato.engines.duckdb.engine import DuckDBEngine
+from sfumato.engines.duckdb.instance import Instance
 from sfumato.engines.duckdb.spares import MOST, SPARES
 from sfumato.microdata.data_plan import DataPlan
 
@@ -41,6 +41,7 @@ def test_the_next_engine_finds_nothing_of_the_one_before(tmp_path):
     pl.DataFrame({"zip": ["1", "2"]}).write_csv(tmp_path / "rows.csv")
     with closing(Database(DataPlan())) as new:
         fresh = used(new)
+    SPARES.end()
     first = DuckDBEngine(tmp_path / "rows.csv")
     assert waiting() == 0
     for statement in (
@@ -53,33 +54,54 @@ def test_the_next_engine_finds_nothing_of_the_one_before(tmp_path):
     first._connection.register("given", {"x": np.array([1])})
     first.close()
     assert waiting() == 1
-    with closing(Database(DataPlan())) as again:
+    with closing(Database(DataPlan(), [tmp_path / "rows.csv"])) as again:
         assert waiting() == 0
         assert used(again) == fresh
 
 
-@pytest.mark.parametrize(
-    "statement", ["ATTACH ':memory:' AS other", "SET temp_directory = '/dev/null/none'"], ids=["attached", "no folder"]
-)
-def test_what_cannot_be_cleaned_is_not_kept_or_is_clean(tmp_path, statement):
+def test_what_cannot_be_cleaned_is_not_kept():
     database = Database(DataPlan())
     with closing(database.session()) as session:
-        session.execute(statement).fetchall()
-    database.close()
-    with connected(tmp_path) as session:
-        assert session.execute("SELECT count(*) FROM duckdb_databases() WHERE NOT internal").fetchall() == [(1,)]
-        assert session.execute("SELECT current_setting('temp_directory')").fetchall() == [(str(tmp_path),)]
-
-
-def test_rows_that_went_to_the_disk_take_their_database_along():
-    database = Database(DataPlan())
-    with closing(database.session()) as session:
-        session.execute("SET memory_limit = '20MB'").fetchall()
-        session.execute("CREATE TEMP TABLE many AS SELECT hash(i) AS h, i FROM range(1500000) AS r(i)").fetchall()
-        assert any(database.folder.iterdir())
+        session.execute("ATTACH ':memory:' AS other").fetchall()
     database.close()
     assert waiting() == 0
     assert not database.folder.exists()
+
+
+def test_rows_that_went_to_the_disk_take_their_database_along():
+    instance = Instance([], memory_bytes=20_000_000)
+    with closing(instance.session()) as session:
+        session.execute("CREATE TEMP TABLE many AS SELECT hash(i) AS h, i FROM range(1500000) AS r(i)").fetchall()
+        assert any(instance.scratch.path.iterdir())
+        assert not instance.rest()
+    instance.close()
+    assert not instance.scratch.path.exists()
+
+
+def test_files_that_an_engine_left_take_its_database_along():
+    database = Database(DataPlan())
+    (database.folder / "source0.csv").write_text("secret")
+    database.close()
+    assert waiting() == 0
+    assert not database.folder.exists()
+
+
+def test_one_that_waits_has_no_folder_and_is_taken_for_its_own_files_alone(tmp_path):
+    one, other = tmp_path / "one", tmp_path / "other"
+    with closing(Database(DataPlan(), [one])) as first:
+        folder = first.folder
+        assert folder.stat().st_mode & 0o777 == 0o700
+    assert waiting() == 1
+    assert not folder.exists()
+    with closing(Database(DataPlan(), [one / "data.csv"])) as again:
+        assert (again.folder, waiting()) == (folder, 0)
+        assert folder.stat().st_mode & 0o777 == 0o700
+    with closing(Database(DataPlan(), [other])) as another:
+        assert another.folder != folder
+        assert waiting() == 1
+    folder.mkdir()  # which somebody else made meanwhile
+    with closing(Database(DataPlan(), [one])) as new:
+        assert new.folder != folder
 
 
 def test_a_limit_of_memory_belongs_to_one_plan():
@@ -107,9 +129,7 @@ def test_none_waits_in_a_forked_process():
 
 
 def test_a_connection_for_a_moment_is_used_again(tmp_path):
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-        with connected(Path(tmp_path / name)) as session:
-            found = session.execute("SELECT current_setting('temp_directory')").fetchall()
-        assert found == [(str(tmp_path / name),)]
+    for _ in range(2):
+        with connected(tmp_path) as session:
+            session.execute(f"COPY (SELECT 1) TO '{tmp_path / 'one.csv'}'").fetchall()
         assert waiting() == 1

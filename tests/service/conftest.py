@@ -12,9 +12,8 @@ from typing import Any
 
 import httpx
 import pytest
-import uvicorn
 
-from sfumato.server import create_app
+from served import service
 from sfumato.service.settings import JobSettings, Limits, Settings
 
 CLASS = "https://clinic.example/Patient/"
@@ -119,33 +118,6 @@ def config_server() -> Iterator[ConfigServer]:
         server.shutdown()
         server.server_close()
         thread.join()
-
-
-@contextmanager
-def service(settings: Settings | None = None, jobs: JobSettings | None = None) -> Iterator[httpx.Client]:
-    """A started service and a client for it."""
-    config = uvicorn.Config(
-        create_app(settings, jobs),
-        port=0,
-        ws="none",
-        access_log=False,
-        log_config=None,
-        timeout_graceful_shutdown=10,
-        proxy_headers=False,
-    )
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    deadline = time.monotonic() + 120
-    while not server.started and time.monotonic() < deadline:
-        time.sleep(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    try:
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=60, trust_env=False) as client:
-            yield client
-    finally:
-        server.should_exit = True
-        thread.join(20)
 
 
 @pytest.fixture(scope="session")

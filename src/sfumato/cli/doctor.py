@@ -107,9 +107,9 @@ def _engines() -> Iterator[Check]:
 
 def _duckdb() -> Check:
     try:
-        import duckdb
+        from sfumato.engines.duckdb.database import connected
 
-        with duckdb.connect() as connection:
+        with connected(Path(tempfile.gettempdir())) as connection:
             connection.execute("SELECT count(*) FROM range(10)").fetchall()
     except Exception as error:  # whatever it is, the engine cannot be used
         do = "Install it again: pip install --force-reinstall duckdb"

@@ -21,7 +21,11 @@ INDEX = "The index of the frame is not published, since the plan does not name i
 
 
 def open_engine(
-    data: Any, plan: RequestedPlan, name: EngineName | None = None, columns: Sequence[str] | None = None
+    data: Any,
+    plan: RequestedPlan,
+    name: EngineName | None = None,
+    columns: Sequence[str] | None = None,
+    folder: Path | None = None,
 ) -> Engine:
     """The engine for some data.
 
@@ -29,16 +33,23 @@ def open_engine(
         data: A path, a frame, or None for the source that the plan names.
         name: The engine wanted; by default DuckDB for paths and frames for frames.
         columns: The names of the columns of a file without a header; the plan's by default, c1, c2, … for none.
+        folder: Where the rows will be published, if they are.
     """
     _check_name(name)
     names = tuple(plan.columns if columns is None else columns)
-    engine = _opened(_planned(plan) if data is None else data, plan, name, names)
+    opens = () if folder is None else (folder,)
+    engine = _opened(_planned(plan) if data is None else data, plan, name, names, opens)
     try:
         _check_class_column(plan.output.class_column, engine.columns)
     except PlanError:
         engine.close()
         raise
     return engine
+
+
+def publishes_files(data: Any, name: EngineName | None) -> bool:
+    """Return whether the rows of some data are published as files: those of frames stay in memory, but for Spark's."""
+    return name != "frames" and (data is None or isinstance(data, str | Path) or is_spark_frame(data))
 
 
 def _check_name(name: str | None) -> None:
@@ -62,7 +73,9 @@ def _check_class_column(name: str | None, columns: tuple[str, ...]) -> None:
         )
 
 
-def _opened(data: Any, plan: RequestedPlan, name: EngineName | None, columns: tuple[str, ...]) -> Engine:
+def _opened(
+    data: Any, plan: RequestedPlan, name: EngineName | None, columns: tuple[str, ...], opens: tuple[Path, ...]
+) -> Engine:
     if plan.output.partition and (name in ("frames", "spark") or not isinstance(data, str | Path) or is_address(data)):
         raise PlanError(
             "output.partition goes with files and the engine duckdb.",
@@ -70,11 +83,11 @@ def _opened(data: Any, plan: RequestedPlan, name: EngineName | None, columns: tu
             "partition",
         )
     if is_address(data):
-        return _database(data, plan, name)
+        return _database(data, plan, name, opens)
     if name == "spark" or is_spark_frame(data):
         return _spark(data, plan, name, columns)
     if isinstance(data, str | Path):
-        return _of_path(Path(data), plan, name, columns)
+        return _of_path(Path(data), plan, name, columns, opens)
     if name == "duckdb":
         raise EngineError("the engine duckdb reads files.", "Give a path, or leave the engine out.", "engine")
     return open_frame(data, wanted=plan.columns, codes=_data_plan(plan).codes)
@@ -107,7 +120,7 @@ def _spark(data: Any, plan: RequestedPlan, name: EngineName | None, columns: tup
     )
 
 
-def _database(data: str, plan: RequestedPlan, name: EngineName | None) -> Engine:
+def _database(data: str, plan: RequestedPlan, name: EngineName | None, opens: tuple[Path, ...]) -> Engine:
     """The engine for a table; the tables of SQLite are files, which DuckDB reads."""
     if name not in (None, "duckdb"):
         raise EngineError(f"the engine {name} does not read databases.", "Leave the engine out.", "engine")
@@ -116,16 +129,18 @@ def _database(data: str, plan: RequestedPlan, name: EngineName | None) -> Engine
         from sfumato.engines.duckdb.engine import DuckDBEngine
 
         reading = replace(_data_plan(plan), format="sqlite", table=address.table)
-        return DuckDBEngine(plan.folder / address.uri, reading, tuple(plan.columns))
+        return DuckDBEngine(plan.folder / address.uri, reading, tuple(plan.columns), opens=opens)
     from sfumato.engines.databases.engine import PostgreSQLEngine
 
     return PostgreSQLEngine(address, _data_plan(plan))
 
 
-def _of_path(path: Path, plan: RequestedPlan, name: EngineName | None, columns: tuple[str, ...]) -> Engine:
+def _of_path(
+    path: Path, plan: RequestedPlan, name: EngineName | None, columns: tuple[str, ...], opens: tuple[Path, ...]
+) -> Engine:
     from sfumato.engines.duckdb.engine import DuckDBEngine
 
-    engine = DuckDBEngine(path, _data_plan(plan), columns, plan.output.partition)
+    engine = DuckDBEngine(path, _data_plan(plan), columns, plan.output.partition, opens)
     if name != "frames":
         return engine
     from sfumato.engines.frames.engine import FrameEngine

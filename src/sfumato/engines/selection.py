@@ -40,7 +40,7 @@ def _of_files(engine: DuckDBEngine, column: str, texts: list[str]) -> DuckDBEngi
         engine._run(f"COPY ({rows}) TO {sql.text(str(target))} (FORMAT parquet)")
     plan = engine.plan
     reading = DataPlan(strip=plan.strip, memory_limit=plan.memory_limit, temp_folder=plan.temp_folder)
-    placed = DuckDBEngine(target, reading, partition=engine.partition)
+    placed = DuckDBEngine(target, reading, partition=engine.partition, opens=engine.opens)
     # What is written beside rows of a CSV file has its separator; columns without texts are withheld there, too.
     placed.source = _like(placed.source, engine.source)
     return placed

@@ -22,7 +22,7 @@ from sfumato.engines.order import PERSON, recorded, text_hash
 from sfumato.engines.written.bounds import with_bounds
 from sfumato.engines.written.formulas import quote_formulas, separator_of
 from sfumato.errors import DataError, PlanError, PromiseError, UnattainableError
-from sfumato.folders import make_private, staged, write_text
+from sfumato.folders import make_private, staged, workspace_for, write_text
 from sfumato.hierarchies.spellings import plain_text
 from sfumato.hierarchies.types import canonical
 from sfumato.microdata.counts.frequencies import Coding, FrequencyTable, TextCounts, table_of, typed
@@ -139,10 +139,14 @@ def apply(recoding: Path, data: Path, out: Path, *, drop_failing: bool = False, 
         plan = with_repeated_draws(plan, [recoding.parent], "the release of the recoding")
     _check_applicable(plan, divided="division" in plain)
     source = replace(plan.source_data, source=None, separator=None)
-    with closing(DuckDBEngine(data, source, tuple(plan.columns), plan.output.partition)) as engine:
+    with (
+        workspace_for(out),
+        staged(out) as stage,
+        closing(DuckDBEngine(data, source, tuple(plan.columns), plan.output.partition, [stage])) as engine,
+    ):
         reference = read_reference(plain)
         plan = replace(plan, privacy=reference.with_ladders(plan.privacy))
-        return _apply(engine, plan, _Earlier(read_recoding(plain), reference.persons, released), out, drop_failing)
+        return _apply(engine, plan, _Earlier(read_recoding(plain), reference.persons, released), stage, drop_failing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +188,7 @@ def _check_applicable(plan: Plan, divided: bool) -> None:
         )
 
 
-def _apply(engine: Engine, plan: Plan, earlier: _Earlier, out: Path, drop_failing: bool) -> Application:
+def _apply(engine: Engine, plan: Plan, earlier: _Earlier, stage: Path, drop_failing: bool) -> Application:
     """Apply what is known from a release to the rows of an engine, which must keep the promises by themselves."""
     check_columns(plan, engine.columns)
     check_texts(plan, engine)
@@ -197,12 +201,11 @@ def _apply(engine: Engine, plan: Plan, earlier: _Earlier, out: Path, drop_failin
     if failing.any() and not drop_failing:
         raise _broken(int(recoding.sizes[failing].sum()), int(failing.sum()))
     recoding = replace(recoding, suppressed=recoding.suppressed | failing)
-    with staged(out) as stage:
-        target = stage / f"data.{plan.output.format}"
-        verdict, found = _written(engine, plan, table, recoding, target, earlier)
-        outcome = Application(verdict, int(recoding.sizes[recoding.suppressed].sum()), found.added, found.removed)
-        write_text(stage / "report.json", json.dumps(outcome.to_dict(), indent=2, ensure_ascii=False) + "\n")
-        found.record()
+    target = stage / f"data.{plan.output.format}"
+    verdict, found = _written(engine, plan, table, recoding, target, earlier)
+    outcome = Application(verdict, int(recoding.sizes[recoding.suppressed].sum()), found.added, found.removed)
+    write_text(stage / "report.json", json.dumps(outcome.to_dict(), indent=2, ensure_ascii=False) + "\n")
+    found.record()
     return outcome
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from sfumato.dataclass import dataclass
 from sfumato.engines.engine import Engine, PublishedRows
-from sfumato.engines.opening import EngineName, open_engine
+from sfumato.engines.opening import EngineName, open_engine, publishes_files
 from sfumato.engines.written.bounds import with_bounds
 from sfumato.errors import InternalError
 from sfumato.folders import Scratch
@@ -86,19 +86,32 @@ def anonymize(
 
         return cast("Release", anonymize_files(data, read, engine=engine, workspace=workspace))
     requested = _sourced(read, data)
+    with ExitStack() as undo:
+        folder = Scratch(workspace) if publishes_files(data, engine) else None
+        if folder is not None:
+            undo.callback(folder.cleanup)
+        release = _released(data, requested, engine, folder, tell)
+        undo.pop_all()
+    return release
+
+
+def _released(
+    data: Any, requested: RequestedPlan, engine: EngineName | None, folder: Scratch | None, tell: Progress
+) -> Release:
+    place = None if folder is None else folder.path
     with ExitStack() as stack:
-        source = open_engine(data, requested, engine)
+        source = open_engine(data, requested, engine, folder=place)
         stack.callback(source.close)
         resolved = resolve(_with_policy(requested, source), source.columns)
         # A policy may choose columns with codes that mean missing there.
         if resolved.source_data.codes != requested.source_data.codes:
-            source = open_engine(data, resolved, engine)
+            source = open_engine(data, resolved, engine, folder=place)
             stack.callback(source.close)
         check_texts(resolved, source)
         placed = _placed(resolved, source)
         if placed is not None and placed.source is not source:
             stack.callback(placed.source.close)
-        release = _Run(resolved, source, tell, placed).release(workspace)
+        release = _Run(resolved, source, tell, placed).release(folder)
         if release.published is source:
             stack.pop_all()
         return release
@@ -166,11 +179,10 @@ class _Draft:
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """Rows as they are handed out, how they were perturbed, and the folder in which they lie."""
+    """Rows as they are handed out, and how they were perturbed."""
 
     rows: PublishedRows
     perturbation: "Perturbed | None"
-    folder: Scratch | None
 
 
 class _Run:
@@ -185,7 +197,7 @@ class _Run:
         self.limit_remarks: tuple[str, ...] = ()
         self.keys = keys_of(plan)
 
-    def release(self, workspace: Path | None) -> Release:
+    def release(self, folder: Scratch | None) -> Release:
         begin = perf_counter()
         with ThreadPoolExecutor(1) as beside, ExitStack() as undo:
             table = self._count()
@@ -193,7 +205,7 @@ class _Run:
             result = self._with_bound(table, self._with_lost_columns(table, self._search(table)))
             draft = self._draft(table, result)
             measured = self._beside(beside, table, lambda: measure(self.plan, table, result.recoding, raw()))
-            written = self._publish(draft, workspace, undo)
+            written = self._publish(draft, folder, undo)
             recounted, verdict = self._judge(draft, written.rows)
             evidence = self._further_verdicts(written.rows) | self._checked(draft, written.rows, recounted)
             self.tell("measure", 0, 1)
@@ -216,7 +228,7 @@ class _Run:
             written.rows,
             prediction,
             table,
-            written.folder,
+            folder,
             self.tell,
             key,
         )
@@ -247,18 +259,16 @@ class _Run:
         prediction = predict(promise_table, result.recoding, handling, self.plan)
         return _Draft(table, promise_table, result, handling, prediction)
 
-    def _publish(self, draft: _Draft, workspace: Path | None, undo: ExitStack) -> _Written:
+    def _publish(self, draft: _Draft, folder: Scratch | None, undo: ExitStack) -> _Written:
         """The rows as they are handed out: recoded, perturbed and with bounds, where the plan says so."""
-        target, folder = self._target(workspace)
-        if folder is not None:
-            undo.callback(folder.cleanup)
+        target = None if folder is None else folder.path / f"data.{self.plan.output.format}"
         with self._stage("apply"):
             reading = published_reading(self.plan, self.source)
             recoded = self.source.apply(draft.result.recoding, draft.handling, reading, self._first(target))
         undo.callback(recoded.close)
         perturbation = self._perturb(recoded, target, undo)
         rows = self._bounded(recoded if perturbation is None else perturbation.engine, undo)
-        return _Written(rows, perturbation, folder)
+        return _Written(rows, perturbation)
 
     def _judge(self, draft: _Draft, published: PublishedRows) -> tuple[TextCounts, Verdict]:
         """The recount of the written rows, and the verdict on it.
@@ -345,12 +355,6 @@ class _Run:
         yield
         self.seconds[name] = perf_counter() - begin
         self.tell(name, 1, 1)
-
-    def _target(self, workspace: Path | None) -> tuple[Path | None, Scratch | None]:
-        if self.source.name == "frames":
-            return None, None
-        folder = Scratch(workspace)
-        return folder.path / f"data.{self.plan.output.format}", folder
 
     def _bounded(self, published: PublishedRows, undo: ExitStack) -> PublishedRows:
         """Published rows with the ends of their intervals, where the plan asks for them."""

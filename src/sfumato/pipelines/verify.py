@@ -111,7 +111,7 @@ def _opened(data: Any, reading: DataPlan, persons: str | Path | None, quotes: bo
     if isinstance(data, Path):
         from sfumato.engines.written.formulas import open_published
 
-        engine = open_published(data, reading, quotes)
+        engine = open_published(data, reading, quotes, () if persons is None else (Path(persons),))
         try:
             if persons is not None:
                 engine.attach_persons(Path(persons))

@@ -83,7 +83,8 @@ class PostgreSQLEngine(CountsPersons):
             )
         with faults(), self._connection.cursor() as cursor:
             cursor.execute(self._table.reading())
-            stream = DuckDBEngine.of_stream(cursor.fetch_record_batch(), self.columns, self.plan)
+            opens = () if target is None else (target.parent,)
+            stream = DuckDBEngine.of_stream(cursor.fetch_record_batch(), self.columns, self.plan, opens=opens)
             try:
                 return stream.apply(recoding, handling, reading, target)
             except EngineError:

@@ -20,7 +20,7 @@ from sfumato.engines.duckdb.library import compiled, register, relations
 from sfumato.engines.duckdb.person_rows import fits, person_count, persons_here, write_numbers
 from sfumato.engines.duckdb.replace import ReplacesColumns
 from sfumato.engines.duckdb.row_codes import RowCodes
-from sfumato.engines.duckdb.sources import Source, csv_source, file_list, open_source
+from sfumato.engines.duckdb.sources import Source, csv_source, file_list, open_source, opened_for
 from sfumato.engines.duckdb.stream import Stream, streams
 from sfumato.engines.duckdb.text_rows import KeepsTextRows, arrays_of, kept_codes
 from sfumato.engines.duckdb.writing import asked
@@ -61,10 +61,21 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
         data: DataPlan | None = None,
         names: Sequence[str] = (),
         partition: Sequence[str] = (),
+        opens: Sequence[Path] = (),
     ) -> None:
+        """Open a file.
+
+        Args:
+            opens: Further files that are read with it, and folders into which its rows are written.
+        """
         plan = data or DataPlan()
         self.partition = tuple(partition)
-        self._open(path, plan, lambda connection, scratch: open_source(connection, path, plan, names, scratch))
+        self._open(
+            path,
+            plan,
+            lambda connection, scratch: open_source(connection, path, plan, names, scratch),
+            (*opened_for(path, plan), *opens),
+        )
 
     @classmethod
     def of_published(
@@ -75,23 +86,34 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
         plan: DataPlan | None = None,
         database: Database | None = None,
     ) -> "DuckDBEngine":
-        """The engine that reads a file which Sfumato has just written, within the limits of a plan."""
+        """The engine that reads a file just written to a private folder, within the limits of a plan."""
         engine = cls.__new__(cls)
         limits = DataPlan()
         if plan is not None:
             limits = DataPlan(memory_limit=plan.memory_limit, temp_folder=plan.temp_folder)
         if path.suffix == ".csv":
             source = csv_source([path], columns, separator, published=True)
-            engine._open(path, limits, lambda _, __: source, database)
-        else:
-            engine.__init__(path, limits)  # type: ignore[misc]  # Parquet tells its columns by itself
+            engine._open(path, limits, lambda _, __: source, (path.parent,), database)
+        else:  # Parquet tells its columns by itself
+            engine._open(
+                path, limits, lambda opened, scratch: open_source(opened, path, limits, (), scratch), (path.parent,)
+            )
         return engine
 
     @classmethod
     def of_stream(
-        cls, stream: Any, columns: Sequence[str], plan: DataPlan | None = None, kept: bool = False
+        cls,
+        stream: Any,
+        columns: Sequence[str],
+        plan: DataPlan | None = None,
+        kept: bool = False,
+        opens: Sequence[Path] = (),
     ) -> "DuckDBEngine":
-        """The engine for a stream of Arrow batches, which can be read once unless its rows are kept."""
+        """The engine for a stream of Arrow batches, which can be read once unless its rows are kept.
+
+        Args:
+            opens: Folders into which its rows are written.
+        """
 
         def source(connection: Any, _: Path) -> Source:
             register(connection, "streamed_rows", stream)
@@ -101,13 +123,23 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
             return Source("kept_rows", tuple(columns))
 
         engine = cls.__new__(cls)
-        engine._open(Path(), plan or DataPlan(), source)
+        engine._open(Path(), plan or DataPlan(), source, opens)
         return engine
 
     def _open(
-        self, path: Path, plan: DataPlan, source: Callable[[Any, Path], Source], database: Database | None = None
+        self,
+        path: Path,
+        plan: DataPlan,
+        source: Callable[[Any, Path], Source],
+        opens: Sequence[Path],
+        database: Database | None = None,
     ) -> None:
-        """Connect and open the source; nothing stays behind when that fails."""
+        """Connect and open the source; nothing stays behind when that fails.
+
+        Args:
+            opens: All that is opened, the source's own files as well.
+        """
+        self.opens = tuple(opens)
         self.path, self.plan, self.source = path, plan, Source("", ())
         # The texts of columns that were counted by codes, for whoever counts them again.
         self._known_texts: dict[tuple[str, tuple[str, ...]], Texts] = {}
@@ -115,7 +147,7 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
         self._rows: int | None = None
         self.coded, self.likely = {}, {}
         with ExitStack() as undo:
-            self._database = Database(plan) if database is None else database.shared()
+            self._database = Database(plan, opens) if database is None else database.shared()
             undo.callback(self._database.close)
             self._connection = self._database.session()
             undo.callback(self._connection.close)

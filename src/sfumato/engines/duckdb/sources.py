@@ -22,8 +22,9 @@ from sfumato.engines.duckdb.values import textless_in, with_one_text, without_co
 from sfumato.engines.files import files_in, files_of, format_of, head_of, other_columns
 from sfumato.engines.lines import Records, records_in
 from sfumato.engines.names import check_names, table_named
+from sfumato.engines.order import PERSONS_FILE
 from sfumato.engines.texts import as_text, no_text
-from sfumato.errors import DataError, extra_part
+from sfumato.errors import DataError, PlanError, extra_part
 from sfumato.microdata.data_plan import DataPlan
 
 # The column of a row's number.
@@ -105,6 +106,20 @@ def open_source(connection: Any, path: Path, data: DataPlan, names: Sequence[str
     return replace(source, table=table, numbered=numbered, with_codes=source.table, kinds=kinds)
 
 
+def opened_for(path: Path, data: DataPlan) -> tuple[Path, ...]:
+    """The files that DuckDB opens for a source, with the keys of persons that may lie beside it.
+
+    Raises:
+        DataError: There is none.
+    """
+    files = files_of(path)
+    if path.is_dir():
+        return (path,)
+    # Changes to a database that it has not taken in yet lie beside it.
+    logs = [file.with_name(f"{file.name}.wal") for file in files] if format_of(path, data) == "duckdb" else []
+    return (*files, *logs, path.with_name(PERSONS_FILE))
+
+
 def _csv(_connection: Any, path: Path, data: DataPlan, names: Sequence[str], scratch: Path) -> Source:
     files = files_in(path, "csv")
     head = head_of(files, data, names)
@@ -181,8 +196,17 @@ def _narrowed(connection: Any, table: str, kinds: list[tuple[str, str]]) -> list
 def _duckdb(connection: Any, path: Path, data: DataPlan, _names: Sequence[str], _scratch: Path) -> Source:
     connection.execute(f"ATTACH {sql.text(str(path))} AS source (READ_ONLY)").fetchall()
     # Views are not followed: they may read other files. A view may have the name of a table in another schema.
-    found = "SELECT table_name, schema_name FROM duckdb_tables() WHERE database_name = 'source' AND NOT internal"
-    tables = dict(connection.execute(f"{found} ORDER BY schema_name = 'main', schema_name").fetchall())
+    found = "SELECT {kind}_name, schema_name FROM duckdb_{kind}s() WHERE database_name = 'source' AND NOT internal"
+    order = "ORDER BY schema_name = 'main', schema_name"
+    tables, views = (
+        dict(connection.execute(f"{found.format(kind=kind)} {order}").fetchall()) for kind in ("table", "view")
+    )
+    if views and data.table not in tables and (data.table in views or not tables):
+        raise PlanError(
+            f"data.table: {data.table or sql.listed(views)} is a view, and views of DuckDB databases are not followed.",
+            "Write its rows into a table (CREATE TABLE … AS FROM …), or into a Parquet file.",
+            "table",
+        )
     table = table_named(data.table, [*tables])
     return _described(connection, f"source.{sql.name(tables[table])}.{sql.name(table)}")
 

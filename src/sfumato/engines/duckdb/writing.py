@@ -1,15 +1,16 @@
 """Write files with DuckDB, and long columns of codes with DuckDB and NumPy alone."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from sfumato.engines import sql
+from sfumato.engines.duckdb.database import connected
+from sfumato.engines.duckdb.instance import Instance
 from sfumato.engines.duckdb.library import compiled
 from sfumato.errors import EngineError
 
@@ -59,7 +60,7 @@ def write_coded(
     """
     part = path.with_name(f".{path.name}.part")
     try:
-        with _connection(rows) as connection:
+        with _connection(path.parent, rows) as connection:
             _collect(connection, categories, chunks)
             connection.execute(_copy(categories, part, format_, separator)).fetchall()
         part.replace(path)
@@ -72,11 +73,13 @@ def write_coded(
 
 
 @contextmanager
-def _connection(rows: int) -> Iterator[Any]:
-    with TemporaryDirectory() as folder:
-        place = ":memory:" if rows <= _ROWS_IN_MEMORY else str(Path(folder) / "codes.duckdb")
-        with compiled().connect(place, config={"temp_directory": folder}) as connection:
+def _connection(folder: Path, rows: int) -> Iterator[Any]:
+    if rows <= _ROWS_IN_MEMORY:
+        with connected(folder) as connection:
             yield connection
+        return
+    with closing(Instance([folder], on_disk=True)) as instance, closing(instance.session()) as connection:
+        yield connection
 
 
 def _collect(connection: Any, categories: Mapping[str, Sequence[Cell]], chunks: Iterable[Chunk]) -> None:

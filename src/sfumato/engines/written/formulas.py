@@ -52,9 +52,13 @@ def unquoted(engine: DuckDBEngine) -> DuckDBEngine:
     return engine
 
 
-def open_published(path: Path, reading: DataPlan, quotes: bool) -> DuckDBEngine:
-    """The engine of a file of published rows, in which formulas may be quoted, as the plan behind it says."""
-    engine = DuckDBEngine(path, reading)
+def open_published(path: Path, reading: DataPlan, quotes: bool, opens: Sequence[Path] = ()) -> DuckDBEngine:
+    """The engine of a file of published rows, in which formulas may be quoted, as the plan behind it says.
+
+    Args:
+        opens: Further files that are read with it.
+    """
+    engine = DuckDBEngine(path, reading, opens=opens)
     return unquoted(engine) if quotes and path.suffix == ".csv" else engine
 
 

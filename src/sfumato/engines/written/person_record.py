@@ -23,7 +23,7 @@ def write_record(data: Path, keys: Sequence[str | None]) -> None:
     """Put other keys into the record beside a published file; the record appears when it is whole."""
     record = data.with_name(PERSONS_FILE)
     stage = record.with_suffix(".new")
-    with closing(DuckDBEngine(data, DataPlan(header=True))) as engine, engine.faults():
+    with closing(DuckDBEngine(data, DataPlan(header=True), opens=[stage])) as engine, engine.faults():
         engine._load("record", {PERSON: np.array(keys, object)})
         engine._run(f"COPY (SELECT {PERSON} FROM record) TO {sql.text(str(stage))} (FORMAT parquet)")
     stage.replace(record)

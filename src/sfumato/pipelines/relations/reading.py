@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -56,8 +57,13 @@ class OpenFile:
         return [values[code] for code in self.codes(column).tolist()]
 
 
-def open_files(data: Mapping[str, Any] | None, plan: Plan, engine: EngineName | None) -> tuple[OpenFile, ...]:
+def open_files(
+    data: Mapping[str, Any] | None, plan: Plan, engine: EngineName | None, folder: Path | None = None
+) -> tuple[OpenFile, ...]:
     """All files of a plan, parents first.
+
+    Args:
+        folder: Where the rows will be published, if they are.
 
     Raises:
         PlanError: Data are handed over for other files, or a file's columns are not those of the plan.
@@ -67,7 +73,7 @@ def open_files(data: Mapping[str, Any] | None, plan: Plan, engine: EngineName | 
     opened: list[OpenFile] = []
     try:
         for name in parents_first(plan.files):
-            opened.append(_open(name, (data or {}).get(name), plan, engine))
+            opened.append(_open(name, (data or {}).get(name), plan, engine, folder))
         _check_used(plan, opened)
     except BaseException:
         for file in opened:
@@ -76,12 +82,12 @@ def open_files(data: Mapping[str, Any] | None, plan: Plan, engine: EngineName | 
     return tuple(opened)
 
 
-def _open(name: str, data: Any, plan: Plan, engine: EngineName | None) -> OpenFile:
+def _open(name: str, data: Any, plan: Plan, engine: EngineName | None, folder: Path | None) -> OpenFile:
     file = plan.files[name]
     keys = key_columns(plan.files, name)
     reading = replace(plan.data, source=file.source, codes=_codes(plan, name))
     source = replace(plan, data=reading, columns={}, files={})
-    rows = open_engine(data, source, engine)
+    rows = open_engine(data, source, engine, folder=folder)
     try:
         names = {column: _named(plan, name, column) for column in rows.columns if column not in keys}
         own = _own_plan(plan, name, names, keys)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.engines.engine import PublishedRows, Reading
-from sfumato.engines.opening import EngineName
+from sfumato.engines.opening import EngineName, publishes_files
 from sfumato.engines.order import text_hash
 from sfumato.engines.written.formulas import separator_of
 from sfumato.errors import InternalError
@@ -23,6 +23,7 @@ from sfumato.hierarchies.ladder import make_ladder
 from sfumato.microdata.counts.frequencies import Coding
 from sfumato.microdata.counts.tallies import Tally
 from sfumato.microdata.perturbation.shift import shifted
+from sfumato.microdata.plan.files import parents_first
 from sfumato.microdata.plan.model import Plan, RequestedPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.microdata.plan.resolve import resolve
@@ -64,7 +65,11 @@ def anonymize_files(
     begin = perf_counter()
     resolved = resolve(read_plan(plan))
     with ExitStack() as stack:
-        opened = open_files(data, resolved, engine)
+        first = (data or {}).get(parents_first(resolved.files)[0])
+        scratch = Scratch(workspace) if publishes_files(first, engine) else None
+        if scratch is not None:
+            stack.callback(scratch.cleanup)
+        opened = open_files(data, resolved, engine, None if scratch is None else scratch.path)
         resolved = _with_separator(resolved, opened)
         for file in opened:
             stack.callback(file.engine.close)
@@ -72,9 +77,6 @@ def anonymize_files(
         placement = _search(resolved, relations).find()
         keys = _random_keys(opened, resolved)
         people = [str(text) for text in opened[0].texts(opened[0].keys[0])]
-        scratch = None if opened[0].engine.name == "frames" else Scratch(workspace)
-        if scratch is not None:
-            stack.callback(scratch.cleanup)
         published: dict[str, PublishedRows] = {}
         absent = absent_in_files(opened, resolved, relations)
         for file in opened:
