@@ -4,6 +4,7 @@ import pandas
 import pytest
 
 import sfumato as sf
+from sfumato.tables.plan.plan import read_table_plan
 
 AREA = {"area": {"column": "area", "total": "Total"}}
 FEW = {"rule": "frequency", "min": 5}
@@ -131,3 +132,21 @@ def test_several_tables_are_judged_by_the_same():
     assert exposed(review) == ["job Porter, died no"]
     marked = pandas.DataFrame(areas(n_published=["40", "20", "20"], n_case=["", "primary", ""]))
     assert sf.audit([tables[0], marked], [plan, {**plan, "dimensions": AREA, "primary": [FEW]}]).contradictions
+
+
+@pytest.mark.parametrize("holding", [{}, {"holding": "who"}])
+def test_pages_say_that_groups_were_not_considered_whoever_is_counted(holding, tmp_path):
+    rows = [
+        f"{job},{died},p{number % 90}" for number, (job, died) in enumerate([("a", "x"), ("b", "x"), ("b", "y")] * 40)
+    ]
+    (tmp_path / "crew.csv").write_text("\n".join(["job,died,who", *rows]) + "\n")
+    table = {"value": "count", "microdata": "crew.csv", "group_disclosure": False, **holding}
+    plan = {"version": 1, "table": table, "dimensions": DIMENSIONS, "primary": [{"rule": "frequency", "min": 3}]}
+
+    def page(**more):
+        done = sf.protect(None, read_table_plan(plan | more, tmp_path)).tables["table"]
+        return done.page(done.report)
+
+    assert "Group disclosure was not considered for job, died:" in page()
+    assert "Group disclosure was not considered for job:" in page(primary=[*plan["primary"], DIED])
+    assert "Group disclosure was not considered" not in page(table=table | {"group_disclosure": True})
