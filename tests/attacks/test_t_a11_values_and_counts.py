@@ -4,6 +4,8 @@ import pandas
 import pytest
 
 import sfumato as sf
+from sfumato.errors import DataError
+from sfumato.report.tables.report import review_lines
 from sfumato.tables.plan.plan import read_table_plan
 
 AREA = {"area": {"column": "area", "total": "Total"}}
@@ -132,6 +134,31 @@ def test_several_tables_are_judged_by_the_same():
     assert exposed(review) == ["job Porter, died no"]
     marked = pandas.DataFrame(areas(n_published=["40", "20", "20"], n_case=["", "primary", ""]))
     assert sf.audit([tables[0], marked], [plan, {**plan, "dimensions": AREA, "primary": [FEW]}]).contradictions
+
+
+def without(table, job, died):
+    kept = [key != (job, died) for key in zip(table["job"], table["died"], strict=True)]
+    return {name: [text for text, own in zip(texts, kept, strict=True) if own] for name, texts in table.items()}
+
+
+def test_a_row_that_is_left_out_is_refused_or_said_to_be_taken_for_empty():
+    missing = without(crew("*", "*", "*"), "Porter", "yes")
+    review = audited(missing, {"value": "n"}, FEW, dimensions=DIMENSIONS)
+    assert review.unlisted == ("job Porter, died yes",)
+    assert any("job Porter, died yes" in line for line in review_lines(review))
+    adds_up = without(crew("12", "0", "12"), "Porter", "yes")
+    assert audited(adds_up, {"value": "n"}, FEW, dimensions=DIMENSIONS).unlisted == ()
+    with pytest.raises(DataError, match="job Porter"):
+        audited(without(crew("12", "5", "7"), "Porter", "yes"), {"value": "n"}, FEW, dimensions=DIMENSIONS)
+
+
+def test_a_row_that_is_left_out_shows_as_much_of_a_group_as_one_of_0():
+    missing = without(crew("*", "0", "*"), "Porter", "yes")
+    assert exposed(audited(missing, {"value": "n"}, DIED, dimensions=DIMENSIONS)) == ["job Porter, died yes"]
+    plan = {"version": 1, "table": {"value": "n"}, "dimensions": DIMENSIONS, "primary": [DIED]}
+    tables = [pandas.DataFrame(missing), pandas.DataFrame(areas(n=["40", "20", "20"]))]
+    review = sf.audit(tables, [plan, {**plan, "dimensions": AREA, "primary": [FEW]}])
+    assert exposed(review) == ["job Porter, died yes"]
 
 
 @pytest.mark.parametrize("holding", [{}, {"holding": "who"}])

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -52,6 +53,18 @@ class Reading:
     cases: bool
     valued: bool
     marked: Mask
+
+    def with_cells(self, exact: Numbers) -> "Reading":
+        """The reading with further cells of which the file shows a value, or nothing."""
+        more = np.full(len(exact), np.nan)
+        ranges = Bounds(np.append(self.ranges.low, more), np.append(self.ranges.high, more))
+        return replace(
+            self,
+            exact=np.append(self.exact, exact),
+            ranges=ranges,
+            case=(*self.case, *([""] * len(exact))),
+            marked=np.append(self.marked, np.zeros(len(exact), bool)),
+        )
 
 
 def read_published(columns: Columns, plan: TablePlan) -> Reading:

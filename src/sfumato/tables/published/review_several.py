@@ -93,10 +93,7 @@ def _unlinked(joint: Joint, readings: Sequence[Reading], step: float, recorded: 
 
 def _padded(reading: Reading, part: Part) -> Reading:
     """The reading with nothing of the cells that no table shows."""
-    more = len(part.table) - len(reading.exact)
-    ends = (np.append(end, np.full(more, np.nan)) for end in (reading.ranges.low, reading.ranges.high))
-    exact, marked = np.append(reading.exact, np.full(more, np.nan)), np.append(reading.marked, np.zeros(more, bool))
-    return replace(reading, exact=exact, ranges=Bounds(*ends), case=(*reading.case, *([""] * more)), marked=marked)
+    return reading.with_cells(np.full(len(part.table) - len(reading.exact), np.nan))
 
 
 def _with_shown(audit: Audit, joint: Joint, readings: Sequence[Reading], together: Reading) -> Audit:
