@@ -27,7 +27,7 @@ BESIDE: dict[str, Callable[[Any, Any], Any]] = {
     "a part and the rest": lambda n, _: [n * 4 // 9, n - n * 4 // 9],
 }
 IN_CELL = {
-    "an unsafe count published": {"published": "{0:g}"},
+    "an unsafe value published": {"published": "{0:g}"},
     "an interval of one value": {"published": "{0:g}-{0:g}"},
     "ends of one value": {"lower": "{0:g}", "upper": "{0:g}"},
 }
@@ -197,4 +197,8 @@ def break_table(how: str, rows: Sequence[Row], true: Sequence[float], value: str
         for name, column in zip(NAMES[place % 5 :], columns, strict=False):
             for row, own in zip(rows, column, strict=True):
                 row[name] = f"{own:.10g}"
-    return how != "an unsafe count published" or (value != "v" and truth[place] in (1, 2))
+    ends = {name: rows[place][name] for name in (f"{value}_lower", f"{value}_upper")}
+    if how == "an unsafe value published" and place % 2:  # else its range says that it is suppressed
+        rows[place].update(dict.fromkeys(ends, ""))
+        return value != "v" and truth[place] in (1, 2)
+    return how != "an unsafe value published" or not {"", f"{truth[place]:g}"}.issuperset(ends.values())

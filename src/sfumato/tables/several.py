@@ -39,7 +39,7 @@ def joint_part(plan: TablePlan, sheets: Sequence[Sheet], releases: Sequence[Rele
     where = joint_coordinates([(own.trees, own.keys, own.cells) for own in joint.sections], len(rows))
     table = make_table(values, joint.relations, names=joint.names)
     part = Part(rows, table, no_bounds(len(rows)), coordinates=where)
-    facts = facts_of(plan.table, joint.columns, values, joint.relations, _lines(joint, sheets))
+    facts = facts_of(plan.table, joint.columns, values, joint.relations, joint_lines(joint, sheets))
     history = history_of(joint, list(releases), step)
     if history is not None:
         part = replace(part, masked_before=history.masked)
@@ -50,7 +50,7 @@ def joint_part(plan: TablePlan, sheets: Sequence[Sheet], releases: Sequence[Rele
         raise in_part(error, rows, joint.names) from None
 
 
-def _lines(joint: Joint, sheets: Sequence[Sheet]) -> dict[str, Places]:
+def joint_lines(joint: Joint, sheets: Sequence[Sheet]) -> dict[str, Places]:
     """For each dimension of any table the total that each joint cell is a part of."""
     lines: dict[str, Places] = {}
     for sheet, section in zip(sheets, joint.sections, strict=False):

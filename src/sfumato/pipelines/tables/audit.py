@@ -27,6 +27,7 @@ from sfumato.tables.published.further_columns import published_names, unexplaine
 from sfumato.tables.published.reading import Reading, read_published
 from sfumato.tables.published.review import review
 from sfumato.tables.published.review_responses import ReleasedTable, review_responses
+from sfumato.tables.published.rows_left_out import unlisted_cells, with_rows_left_out
 from sfumato.tables.suppression.installed import check_installed
 
 
@@ -72,9 +73,13 @@ def audit(
         columns = table if isinstance(table, Columns) else columns_from(table, attacked, published=True)
         reading = read_published(columns, attacked)
         judge = review if attacked.perturbation is None else review_perturbed
-        answer = judge(columns, attacked, reading)
-        unexplained = unexplained_columns(columns, attacked, reading, attacked.dimensions)
-        return replace(answer, all_unsafe=_all_unsafe(table, columns, reading), unexplained=unexplained)
+        whole, shown = with_rows_left_out(columns, attacked, reading, attacked.dimensions)
+        return replace(
+            judge(whole, attacked, shown),
+            all_unsafe=_all_unsafe(table, columns, reading),
+            unexplained=unexplained_columns(columns, attacked, reading, attacked.dimensions),
+            unlisted=unlisted_cells(columns, attacked, reading, attacked.dimensions),
+        )
 
 
 def _plan_for(table: Any, plan: TablePlan) -> TablePlan:
@@ -117,7 +122,7 @@ def _several(
     ]
     responses: dict[tuple[str, str | None], list[ReleasedTable]] = {}
     for one in released:
-        responses.setdefault((one.plan.table.value, one.plan.output.prefix), []).append(one)
+        responses.setdefault((one.plan.table.value, one.plan.output.prefix), []).append(one.whole)
     measures = {name for one in released for name in published_names(one.plan)}
     unexplained = [
         column
@@ -126,7 +131,16 @@ def _several(
             one.sheet.columns, one.plan, one.reading, one.sheet.dimensions, measures - published_names(one.plan)
         )
     ]
-    return replace(review_responses([*responses.values()]), unexplained=tuple(dict.fromkeys(unexplained)))
+    unlisted = [
+        cell
+        for one in released
+        for cell in unlisted_cells(one.sheet.columns, one.plan, one.reading, one.sheet.dimensions)
+    ]
+    return replace(
+        review_responses([*responses.values()]),
+        unexplained=tuple(dict.fromkeys(unexplained)),
+        unlisted=tuple(dict.fromkeys(unlisted)),
+    )
 
 
 def _crossings(plans: Sequence[TablePlan], tables: Sequence[Any]) -> list[tuple[TablePlan, Crossing]]:

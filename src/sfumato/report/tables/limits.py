@@ -7,8 +7,8 @@ those whom the plan lets attack a table of its kind.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sfumato.tables.plan.group_disclosure import GroupDisclosure
 from sfumato.tables.plan.plan import TablePlan
+from sfumato.tables.plan.source import COUNT
 from sfumato.tables.promises.attackers import kinds_considered
 from sfumato.texts.words import Words
 
@@ -50,8 +50,9 @@ def limits(words: Words, plan: TablePlan, ranges: bool) -> Iterator[str]:
     yield words["tabled.not.known_anyway"]
     yield words["tabled.not.rerun"]
     yield words["tabled.not.safe"]
-    if plan.table.counts and not any(isinstance(rule, GroupDisclosure) for rule in plan.primary):
-        yield words["tabled.not.in_common"]
+    if (plan.table.counts or plan.table.value == COUNT) and (plan.ungrouped or plan.table.cells is not None):
+        dimensions = ", ".join(plan.ungrouped)
+        yield words["tabled.not.in_common_by" if dimensions else "tabled.not.in_common"].format(names=dimensions)
     if plan.table.group_by:
         yield words["tabled.not.groups"]
     if not ranges:

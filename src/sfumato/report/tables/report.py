@@ -18,7 +18,7 @@ from sfumato.tables.cells.columns import Columns
 from sfumato.tables.masking import Masked
 from sfumato.tables.plan.group_disclosure import GroupDisclosure
 from sfumato.tables.protected import MaskedTable
-from sfumato.tables.words import span
+from sfumato.tables.words import cells_named, span
 from sfumato.version import __version__
 
 NO_RANGES = "Ranges of masked cells are not given: there was no time to compute all of them, as any reader can."
@@ -29,6 +29,7 @@ BY_CASES = (
 ALL_UNSAFE = (
     "Every masked cell was taken for unsafe: the format has no mark for cells that are masked only to protect others."
 )
+UNLISTED = "Taken to be empty, for the file has no row of them and no number shows what they are:"
 NOTHING_UNSAFE = (
     "No rule of the plan calls a cell unsafe, so nothing is masked and nothing is promised. "
     "Check that the rules fit the table."
@@ -178,6 +179,7 @@ def review_lines(review: Audit) -> list[str]:
         *([ALL_UNSAFE] if review.all_unsafe else []),
         *([BY_CASES] if review.by_cases and review.leaks else []),
         *(f"Not judged: rule {name}, for the table lacks its columns" for name in review.unjudged),
+        *([f"{UNLISTED} {cells_named(review.unlisted)}."] if review.unlisted else []),
         *(f"{one.what} ({one.code})" for one in review.unexplained),
         *(f"{UNATTACKED} {what}" for what in review.unattacked),
     ]
@@ -203,6 +205,7 @@ def review_figures(review: Audit) -> dict[str, Any]:
         "contradictory": list(review.contradictions),
         "unjudged": list(review.unjudged),
         "unattacked": list(review.unattacked),
+        "unlisted": list(review.unlisted),
         "unexplained": [
             {"code": one.code, "column": one.name, "relation": one.relation, "cells": list(one.cells)}
             for one in review.unexplained

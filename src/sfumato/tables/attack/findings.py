@@ -77,6 +77,7 @@ class Audit:
         by_cases: Whether the table tells which masked cells are primary, so that the attacker knows more of the others.
         known_anyway: What the rules ask to stay open, and is not promised, for it is known whatever is masked.
         unexplained: Columns with numbers next to suppressed cells that nothing explains.
+        unlisted: Combinations without a row that no number shows to be empty, and that were taken to be.
         all_unsafe: Whether every masked cell was taken for unsafe, for the file has no mark for secondary ones.
     """
 
@@ -89,6 +90,7 @@ class Audit:
     known_anyway: tuple[KnownEnd, ...] = ()
     all_unsafe: bool = False
     unexplained: tuple[UnexplainedColumn, ...] = ()
+    unlisted: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         figures = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in self.counts().items())

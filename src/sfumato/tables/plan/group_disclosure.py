@@ -45,14 +45,23 @@ class GroupDisclosure:
 
 
 def _lines(values: Numbers, above: Places, largest: int) -> tuple[Places, Numbers, Numbers]:
-    """For each total with more parts than the largest: the next part, the total, and what the largest have together."""
+    """For each total with more parts than the largest: the next part, the total, and what the largest have together.
+
+    In a published file, suppressed values are not a number. A suppressed part may have nearly all of its total, and is
+    known to where all others are published zeros; lines of which nobody can say it are left out.
+    """
+    size = np.where(np.isnan(values), np.inf, values)
     parts = np.flatnonzero(above >= 0)
-    order = parts[np.lexsort((-values[parts], above[parts]))]
+    order = parts[np.lexsort((-size[parts], above[parts]))]
     starts = np.flatnonzero(np.diff(above[order], prepend=-1))
-    sizes = np.diff(starts, append=len(order))
-    starts = starts[sizes > largest]
-    top = np.array([values[order[start : start + largest]].sum() for start in starts])
-    return order[starts + largest], values[above[order[starts]]], top
+    ends = starts + np.diff(starts, append=len(order))
+    every = [size[order[start:end]] for start, end in zip(starts, ends, strict=True)]
+    certain = [len(line) > largest and (line[0] < np.inf or not line[largest:].any()) for line in every]
+    starts, lines = starts[np.array(certain, bool)], [line for line, told in zip(every, certain, strict=True) if told]
+    total, sums = values[above[order[starts]]], np.array([line.sum() for line in lines])
+    total = np.where(np.isnan(total), np.where(np.isinf(sums), 1.0, sums), total)
+    top = np.array([line[:largest].sum() for line in lines])
+    return order[starts + largest], total, np.where(np.isinf(top), total, top)
 
 
 def _at(cells: Places, size: int) -> Mask:

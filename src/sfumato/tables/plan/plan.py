@@ -102,6 +102,15 @@ class TablePlan:
         return bool(rows) and self.table.value == COUNT
 
     @property
+    def ungrouped(self) -> list[str]:
+        """The dimensions that no rule protects from group disclosure."""
+        named = dict.fromkeys(
+            name for own in (self.dimensions, *(one.dimensions for one in self.tables)) for name in own
+        )
+        ruled = {rule.dimension for rule in self.primary if isinstance(rule, GroupDisclosure)}
+        return [name for name in named if name not in ruled]
+
+    @property
     def alone(self) -> bool:
         """Whether the plan is of one table of cells, and of nothing that was published before."""
         return not self.tables and not self.previous and self.table.microdata is None
@@ -151,9 +160,7 @@ def _with_group_disclosure(plan: TablePlan) -> TablePlan:
     wanted = plan.counts_rows if plan.table.group_disclosure is None else plan.table.group_disclosure
     if plan.perturbation is not None or not (plan.counts_rows or wanted):
         return plan
-    named = dict.fromkeys(name for own in (plan.dimensions, *(one.dimensions for one in plan.tables)) for name in own)
-    ruled = {rule.dimension for rule in plan.primary if isinstance(rule, GroupDisclosure)}
-    added = [GroupDisclosure(name) for name in named if wanted and name not in ruled]
+    added = [GroupDisclosure(name) for name in plan.ungrouped if wanted]
     plain = dict(plan.plain) | {"table": {**plan.plain["table"], "group_disclosure": wanted}}
     if added:
         rules = [{"rule": GroupDisclosure.name, "dimension": rule.dimension} for rule in added]

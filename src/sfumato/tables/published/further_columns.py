@@ -11,18 +11,17 @@ from sfumato.tables.cells.cells import Mask, Numbers, Places
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.relations import describe
 from sfumato.tables.crosstabs.published_cells import column_cells
-from sfumato.tables.office.statuses import masked_of, status_in
+from sfumato.tables.office.statuses import masked_of
 from sfumato.tables.plan.crossing import Dimension
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.published.category_columns import Grouping, is_of_categories
 from sfumato.tables.published.column_relations import COMPUTED, Relation, Shown, may_share_totals, relation_to
-from sfumato.tables.published.reading import Reading
+from sfumato.tables.published.reading import Reading, statuses_in
 from sfumato.tables.published.sums_beside import told_by_sums
 from sfumato.tables.words import NAMES, Language, Unit, complement, inference, primary
 
 SUM = "With other columns it adds up to the published values."
 SHARES = "It may hold shares of suppressed totals."
-_STATUSES = ("Status", "STATUS")
 _LANGUAGES: tuple[Language, ...] = ("en", "de")
 
 
@@ -177,7 +176,7 @@ def _read_columns(
         yield from (lower, upper) if lower in columns and upper in columns else ()
         yield from (reason,) if reason in columns and _are_reasons(columns, reason, dimensions) else ()
     masked = np.isnan(reading.exact)
-    yield from (name for name in _STATUSES if name in columns and _are_statuses(columns.text(name), masked))
+    yield from (name for name, own in statuses_in(columns).items() if np.array_equal(masked_of(own), masked))
 
 
 def _style(columns: Columns, plan: TablePlan) -> list[str] | None:
@@ -185,12 +184,6 @@ def _style(columns: Columns, plan: TablePlan) -> list[str] | None:
     prefix = plan.output.prefix or plan.table.value
     named = ([prefix + ending for ending in endings] for endings in NAMES.values())
     return next((names for names in named if names[0] in columns), None)
-
-
-def _are_statuses(texts: Sequence[str], masked: Mask) -> bool:
-    """Whether texts are statuses from 1 to 14 that say no more than which cells are suppressed, and why."""
-    statuses = [status_in(text, {}) for text in texts]
-    return None not in statuses and np.array_equal(masked_of(np.array(statuses, np.int64)), masked)
 
 
 def _are_reasons(columns: Columns, name: str, dimensions: Mapping[str, Dimension]) -> bool:

@@ -14,10 +14,7 @@ from sfumato.tables.perturbed.perturbed import ChangedTable
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.promises.resolution import public_bounds
 from sfumato.tables.protected import MaskedTable
-from sfumato.tables.published.reading import Reading, read_published
-
-# What the last decimal of a printed number may be off.
-PRINTED = 2e-6
+from sfumato.tables.published.reading import PRINTED, Reading, read_published
 
 
 def check_masked(table: MaskedTable, external: Columns) -> None:

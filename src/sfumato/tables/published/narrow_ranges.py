@@ -10,20 +10,21 @@ from sfumato.tables.attack.audit import audit_publication
 from sfumato.tables.attack.certificates import Evidence
 from sfumato.tables.attack.findings import Finding
 from sfumato.tables.attack.publication import Publication
-from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places, no_bounds
-from sfumato.tables.cells.columns import Columns
+from sfumato.tables.cells.cells import Bounds, Places, no_bounds
 from sfumato.tables.cells.parts import Part
-from sfumato.tables.plan.facts import Facts
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.rules import Rule
-from sfumato.tables.promises.resolution import as_counts, judgment_of
+from sfumato.tables.promises.resolution import judgment_of
 from sfumato.tables.promises.widths import thickened
+from sfumato.tables.published.shown_facts import ShownFacts
 
 # So many values of a range are tried; in a wider one some value is taken to be allowed.
 MOST_VALUES = 10_000
 
 
-def narrow_ranges(plan: TablePlan, part: Part, publication: Publication, findings: Sequence[Finding]) -> Bounds:
+def narrow_ranges(
+    plan: TablePlan, part: Part, shown: ShownFacts, publication: Publication, findings: Sequence[Finding]
+) -> Bounds:
     """Return what must stay open of cells that are sensitive whichever value of their range they have, and whose range
     would be too narrow for each of these; not a number elsewhere.
 
@@ -35,34 +36,31 @@ def narrow_ranges(plan: TablePlan, part: Part, publication: Publication, finding
         return none
     ends = Bounds(np.array([one.lower for one in found]), np.array([one.upper for one in found]))
     cells, bounds = np.array([one.cell for one in found]), publication.bounds
-    needs = _needs(plan, part, publication, cells, ends, bounds)
+    needs = _needs(plan, part, shown, cells, ends, bounds)
     narrow = ~np.isnan(needs.low)
     if narrow.any():
         cells, ends = cells[narrow], ends.rows(narrow)
         bounds = bounds.within(_known_anyway(publication, part, cells))
-        needs = _needs(plan, part, publication, cells, ends, bounds)
+        needs = _needs(plan, part, shown, cells, ends, bounds)
     none.low[cells], none.high[cells] = needs.low, needs.high
     return none
 
 
-def _needs(
-    plan: TablePlan, part: Part, publication: Publication, cells: Places, ends: Bounds, bounds: Bounds
-) -> Bounds:
+def _needs(plan: TablePlan, part: Part, shown: ShownFacts, cells: Places, ends: Bounds, bounds: Bounds) -> Bounds:
     """What the rules ask of all values of each range together; not a number where one of them asks no more than it."""
     step, own = part.knowledge.step, bounds.rows(cells)
-    counts = as_counts(plan.table, publication.exact) is not None
-    rules = [rule for rule in plan.primary if _judges(rule, counts)]
+    rules = [rule for rule in plan.primary if _judges(rule, shown)]
     if not rules:
         return no_bounds(len(cells))
     asked = replace(plan, primary=tuple(rules))
     first, last = np.ceil(ends.low / step - 1e-6) * step, np.floor(ends.high / step + 1e-6) * step
     low, high = np.full(len(cells), np.inf), np.full(len(cells), -np.inf)
-    left, finest = np.ones(len(cells), bool), part.finest[cells]
+    left = np.ones(len(cells), bool)
     for value in (last, *(first + step * number for number in range(MOST_VALUES))):
         here = np.flatnonzero(left & (value <= last + step / 2))
         if not len(here):
             break
-        judgment = judgment_of(asked, _facts(value[here], finest[here], counts))
+        judgment = judgment_of(asked, shown.safest_at(cells[here], value[here]))
         reach = thickened(value[here], judgment.unsafe, own.rows(here), judgment.reach, step)
         least, most = value[here] - reach.down, value[here] + reach.up
         allowed = (least >= ends.low[here] - step / 2) & (most <= ends.high[here] + step / 2)
@@ -72,18 +70,13 @@ def _needs(
     return Bounds(np.where(left, low, np.nan), np.where(left, high, np.nan))
 
 
-def _judges(rule: Rule, counts: bool) -> bool:
-    """Whether a rule judges a cell by its value alone."""
+def _judges(rule: Rule, shown: ShownFacts) -> bool:
+    """Whether a rule judges a cell by its value and what the file shows of it."""
     try:
-        rule.apply(_facts(np.zeros(1), np.ones(1, bool), counts))
+        rule.apply(shown.safest_at(np.zeros(1, np.int64), np.zeros(1)))
     except PlanError:
         return False
     return True
-
-
-def _facts(values: Numbers, finest: Mask, counts: bool) -> Facts:
-    """Cells of which nothing is known but their values."""
-    return Facts(values, values if counts else None, None, (), finest, counts, Columns({}))
 
 
 def _known_anyway(publication: Publication, part: Part, cells: Places) -> Bounds:

@@ -1,43 +1,51 @@
 """Published tables without true values: relations, bounds, and protection levels of what is shown."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError, PlanError
-from sfumato.tables.build.build import dimensions_of, grouped
+from sfumato.tables.build.build import dimensions_of, grouped, lines_of
 from sfumato.tables.build.groups import check_groups
 from sfumato.tables.build.instance_file import cell_names, marked_unsafe, optional_bounds, relations_of
-from sfumato.tables.cells.cells import Mask, Numbers, Relations, Status, make_relations, make_table
+from sfumato.tables.cells.cells import Numbers, Places, Relations, Status, make_relations, make_table
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.parts import Part, in_group
 from sfumato.tables.cells.relations import check, derive, describe, finest_of
 from sfumato.tables.plan.facts import Facts
 from sfumato.tables.plan.plan import TablePlan
-from sfumato.tables.plan.rules import Rule, combine
-from sfumato.tables.promises.resolution import as_counts, knowledge_of, public_bounds, step_in
+from sfumato.tables.plan.rules import Judgment, Rule, combine
+from sfumato.tables.promises.resolution import knowledge_of, public_bounds, step_in
+from sfumato.tables.published.shown_facts import ShownFacts, shown_facts
 
 
 @dataclass(frozen=True, slots=True)
-class PublishedParts:
-    """The tables of a publication, and the rules that cannot be judged without columns that it does not have."""
+class PublishedPart:
+    """A table of a publication.
 
-    parts: tuple[Part, ...]
+    Attributes:
+        part: The table.
+        shown: What the file shows of its cells.
+        unjudged: The rules that cannot be judged without columns that the file does not have.
+    """
+
+    part: Part
+    shown: ShownFacts
     unjudged: tuple[str, ...]
 
 
-def published_parts(plan: TablePlan, columns: Columns, exact: Numbers) -> PublishedParts:
+def published_parts(plan: TablePlan, columns: Columns, exact: Numbers) -> list[PublishedPart]:
     """The tables of a publication; cells that a rule calls unsafe by what is published of them have that status.
 
     Raises:
         DataError: Cells stand twice, parents are missing, or published totals do not add up.
     """
     if plan.table.cells is not None:
-        return _instance(plan, columns, exact)
+        return [_instance(plan, columns, exact)]
     trees, keys = dimensions_of(plan.dimensions, columns, plan.folder)
-    parts, unjudged = [], set[str]()
+    parts: list[PublishedPart] = []
     for group, rows in grouped(plan, columns):
         own = tuple(keys[row] for row in rows)
         try:
@@ -51,63 +59,51 @@ def published_parts(plan: TablePlan, columns: Columns, exact: Numbers) -> Publis
         except DataError as error:
             raise in_group(error, group, rows) from None
         names = tuple(describe(trees, key) for key in own)
-        part, missed = part_of(plan, columns.rows(rows), exact[rows], relations, names)
-        parts.append(replace(part, rows=rows, trees=trees, keys=own, group=group))
-        unjudged |= missed
-    _check_groups(plan, parts, exact)
-    return PublishedParts(tuple(parts), tuple(sorted(unjudged)))
+        lines = dict(zip(plan.dimensions, lines_of(trees, own), strict=True))
+        one = part_of(plan, columns.rows(rows), exact[rows], relations, names, lines)
+        parts.append(replace(one, part=replace(one.part, rows=rows, trees=trees, keys=own, group=group)))
+    _check_groups(plan, [one.part for one in parts], exact)
+    return parts
 
 
-def _instance(plan: TablePlan, columns: Columns, exact: Numbers) -> PublishedParts:
+def _instance(plan: TablePlan, columns: Columns, exact: Numbers) -> PublishedPart:
     relations = relations_of(plan, columns)
     check(published_relations(relations, exact), np.nan_to_num(exact), plan.table.tolerance, step_in(plan.table, exact))
-    part, unjudged = part_of(plan, columns, exact, relations, cell_names(columns))
+    one = part_of(plan, columns, exact, relations, cell_names(columns), {})
     bounds = optional_bounds(columns, exact, np.isnan(exact), plan)
-    status = np.where(marked_unsafe(columns) & ~np.isnan(exact), Status.UNSAFE, part.table.status).astype(np.int8)
-    table = part.table.with_columns(bounds=bounds, status=status)
-    return PublishedParts((replace(part, table=table, public=bounds),), tuple(sorted(unjudged)))
+    status = np.where(marked_unsafe(columns) & ~np.isnan(exact), Status.UNSAFE, one.part.table.status)
+    table = one.part.table.with_columns(bounds=bounds, status=status.astype(np.int8))
+    return replace(one, part=replace(one.part, table=table, public=bounds))
 
 
 def part_of(
-    plan: TablePlan, columns: Columns, exact: Numbers, relations: Relations, names: tuple[str, ...]
-) -> tuple[Part, set[str]]:
-    """A table by what is published of it, and the rules that cannot be judged."""
-    facts = _facts(plan, columns, exact, relations)
-    unsafe, unjudged = _unsafe(plan.primary, facts)
+    plan: TablePlan,
+    columns: Columns,
+    exact: Numbers,
+    relations: Relations,
+    names: tuple[str, ...],
+    lines: Mapping[str, Places],
+) -> PublishedPart:
+    """A table by what is published of it."""
+    shown = shown_facts(plan, columns, exact, finest_of(relations, len(exact)), lines)
+    judged, _ = _judged(plan.primary, shown.safest)
+    unsafe = combine(judged, len(exact)).unsafe & ~np.isnan(exact)
     bounds = public_bounds(plan, exact, np.isnan(exact))
     status = np.where(unsafe, Status.UNSAFE, Status.SAFE).astype(np.int8)
     table = make_table(np.nan_to_num(exact), relations, status=status, bounds=bounds, names=names)
-    return Part(np.arange(len(exact)), table, bounds, knowledge=knowledge_of(plan, exact)), unjudged
+    part = Part(np.arange(len(exact)), table, bounds, knowledge=knowledge_of(plan, exact))
+    return PublishedPart(part, shown, _judged(plan.primary, shown.complete)[1])
 
 
-def _facts(plan: TablePlan, columns: Columns, exact: Numbers, relations: Relations) -> Facts:
-    """What the file itself says; not a number where a value is masked."""
-    source = plan.table
-    counts = as_counts(source, exact)
-    there = {name for name in (source.frequency, source.holdings, *source.contributions) if name in columns}
-    return Facts(
-        values=exact,
-        frequency=columns.optional(source.frequency or "") if source.frequency in there else counts,
-        holdings=columns.optional(source.holdings or "") if source.holdings in there else None,
-        contributions=tuple(
-            columns.optional(name) for name in source.contributions if there.issuperset(source.contributions)
-        ),
-        finest=finest_of(relations, len(exact)),
-        counts=counts is not None,
-        columns=columns,
-        singles=tuple(columns.optional(name) for name in source.respondents if name in columns),
-    )
-
-
-def _unsafe(rules: Sequence[Rule], facts: Facts) -> tuple[Mask, set[str]]:
-    """The published cells that some rule calls unsafe, and the rules that miss a column."""
+def _judged(rules: Sequence[Rule], facts: Facts) -> tuple[list[Judgment], tuple[str, ...]]:
+    """What rules say, and the names of those that miss a column."""
     judgments, unjudged = [], set[str]()
     for rule in rules:
         try:
             judgments.append(rule.apply(facts))
         except PlanError:
             unjudged.add(rule.name)
-    return combine(judgments, len(facts.values)).unsafe & ~np.isnan(facts.values), unjudged
+    return judgments, tuple(sorted(unjudged))
 
 
 def published_relations(relations: Relations, exact: Numbers) -> Relations:

@@ -1,21 +1,30 @@
 """Parse a published table: values, ranges and suppressed cells, from texts that anyone may have written."""
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.errors import DataError
-from sfumato.tables.cells.cells import Bounds, Numbers
+from sfumato.tables.cells.cells import Bounds, Mask, Numbers, Places
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.finite_numbers import finite
 from sfumato.tables.cells.precision import step_of
+from sfumato.tables.office.statuses import masked_of, status_in
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.source import TableSource
 from sfumato.tables.words import NAMES, PRIMARY_DASH, Case
 
 # The marks that stand for a masked cell; anything else must be a number or a range.
 MASKS = frozenset({"*", "**", "x", "X", "c", "C", ":", ".", "/", "•", "[c]", "[x]"})
+# Columns that hold statuses of cells.
+STATUSES = ("Status", "STATUS")
+# What the last decimal of a printed number may be off.
+PRINTED = 2e-6
+# Why a cell is suppressed, as case columns say it.
+_CASE = re.compile(rf"^(?:{'|'.join(Case)}|[A-Z][0-9]+)$")
 _SPACES = "\u0020\u00a0\u2009\u202f'\u2019"
 _NUMBER = rf"[-+\u2212]?(?:[0-9]{{1,3}}(?:,[0-9]{{3}})+|[0-9]{{1,3}}(?:[{_SPACES}][0-9]{{3}})+|[0-9]+)(?:\.[0-9]+)?"
 _EXACT = re.compile(rf"^(?:{_NUMBER}|[-+]?[0-9]+(?:\.[0-9]+)?[eE][-+]?[0-9]+)$")
@@ -35,6 +44,7 @@ class Reading:
         case: The case of a masked cell, where the file tells.
         cases: Whether the file tells cases.
         valued: Whether the true values stand beside, with what the rules look at.
+        marked: Published cells that the file itself marks as suppressed: by a range, a case or a status.
     """
 
     exact: Numbers
@@ -42,6 +52,19 @@ class Reading:
     case: tuple[str, ...]
     cases: bool
     valued: bool
+    marked: Mask
+
+    def with_cells(self, exact: Numbers) -> "Reading":
+        """The reading with further cells of which the file shows a value, or nothing."""
+        more = np.full(len(exact), np.nan)
+        ranges = Bounds(np.append(self.ranges.low, more), np.append(self.ranges.high, more))
+        return replace(
+            self,
+            exact=np.append(self.exact, exact),
+            ranges=ranges,
+            case=(*self.case, *([""] * len(exact))),
+            marked=np.append(self.marked, np.zeros(len(exact), bool)),
+        )
 
 
 def read_published(columns: Columns, plan: TablePlan) -> Reading:
@@ -55,15 +78,34 @@ def read_published(columns: Columns, plan: TablePlan) -> Reading:
     style = next((names for names in NAMES.values() if prefix + names[0] in columns), None)
     if style is None:
         texts = columns.text(plan.table.value)
+        exact, ranges = read_texts(texts, plan.table.value)
         marks = tuple(Case.PRIMARY if PRIMARY_DASH in text else "" for text in texts)
-        return Reading(*read_texts(texts, plan.table.value), marks, cases=False, valued=False)
+        return Reading(exact, ranges, marks, cases=False, valued=False, marked=_marked(columns, exact, ranges, ()))
     names = [prefix + ending for ending in style]
     exact, ranges = read_texts(columns.text(names[0]), names[0])
     if names[1] in columns and names[2] in columns:
         ranges = ranges.within(Bounds(columns.optional(names[1]), columns.optional(names[2])))
     cases = names[3] in columns
     marks = _cases(columns.text(names[3]), exact) if cases else ("",) * len(exact)
-    return Reading(exact, ranges, marks, cases, valued=_tells_values(columns, plan.table))
+    marked = _marked(columns, exact, ranges, marks)
+    return Reading(exact, ranges, marks, cases, _tells_values(columns, plan.table), marked)
+
+
+def statuses_in(columns: Columns) -> dict[str, Places]:
+    """The columns of a file that hold statuses from 1 to 14, as files of offices write them."""
+    read = {name: [status_in(text, {}) for text in columns.text(name)] for name in STATUSES if name in columns}
+    return {name: np.array(found, np.int64) for name, found in read.items() if None not in found}
+
+
+def _marked(columns: Columns, exact: Numbers, ranges: Bounds, cases: Sequence[str]) -> Mask:
+    """Published cells that are marked as suppressed."""
+    slack = PRINTED * np.maximum(1.0, np.abs(exact))
+    marked = (np.abs(ranges.low - exact) > slack) | (np.abs(ranges.high - exact) > slack)
+    if cases:
+        marked |= np.array([bool(_CASE.match(text)) for text in cases], bool)
+    for statuses in statuses_in(columns).values():
+        marked |= masked_of(statuses)
+    return np.asarray(marked & ~np.isnan(exact))
 
 
 def _cases(texts: tuple[str, ...], exact: Numbers) -> tuple[str, ...]:

@@ -8,10 +8,12 @@ from sfumato.errors import DataError
 from sfumato.tables.attack.findings import Audit, joined
 from sfumato.tables.attack.original_ranges import attack
 from sfumato.tables.attack.publication import Publication, false_cells
-from sfumato.tables.build.build import build
-from sfumato.tables.cells.cells import Bounds, Mask
+from sfumato.tables.build.build import build, dimensions_of
+from sfumato.tables.build.instance_file import cell_names
+from sfumato.tables.cells.cells import Bounds, Mask, Places
 from sfumato.tables.cells.columns import Columns
 from sfumato.tables.cells.parts import Part
+from sfumato.tables.cells.relations import describe
 from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.plan.rules import Range
 from sfumato.tables.promises.resolution import as_counts
@@ -20,12 +22,24 @@ from sfumato.tables.promises.shown_zeros import as_shown
 from sfumato.tables.published.narrow_ranges import narrow_ranges
 from sfumato.tables.published.parts import published_parts
 from sfumato.tables.published.reading import Reading
+from sfumato.tables.published.shown_facts import ShownFacts
 from sfumato.tables.words import Case
 
 
 def review(columns: Columns, plan: TablePlan, reading: Reading) -> Audit:
     """The audit of a published table, as far as it tells its true values."""
-    return _by_values(columns, plan, reading) if reading.valued else _by_texts(columns, plan, reading)
+    audit = _by_values(columns, plan, reading) if reading.valued else _by_texts(columns, plan, reading)
+    return audit.with_contradictions(_names(columns, plan, np.flatnonzero(reading.marked)))
+
+
+def _names(columns: Columns, plan: TablePlan, rows: Places) -> list[str]:
+    """The names of the cells in some rows."""
+    if not len(rows):
+        return []
+    if plan.table.cells is not None:
+        return [cell_names(columns)[row] for row in rows]
+    trees, keys = dimensions_of(plan.dimensions, columns, plan.folder)
+    return [describe(trees, keys[row]) for row in rows]
 
 
 def _by_values(columns: Columns, plan: TablePlan, reading: Reading) -> Audit:
@@ -90,10 +104,11 @@ def audit_values(part: Part, reading: Reading) -> Audit:
 
 def _audit_texts(columns: Columns, plan: TablePlan, reading: Reading) -> Audit:
     published = published_parts(plan, columns, reading.exact)
-    return joined([audit_part(part, plan, reading) for part in published.parts], published.unjudged)
+    unjudged = {name for one in published for name in one.unjudged}
+    return joined([audit_part(one.part, one.shown, plan, reading) for one in published], tuple(sorted(unjudged)))
 
 
-def audit_part(part: Part, plan: TablePlan, reading: Reading) -> Audit:
+def audit_part(part: Part, shown: ShownFacts, plan: TablePlan, reading: Reading) -> Audit:
     """The audit of a table of which only what is published is known."""
     publication = _publication(part, reading)
     cases = [reading.case[row] for row in part.rows]
@@ -106,7 +121,7 @@ def audit_part(part: Part, plan: TablePlan, reading: Reading) -> Audit:
         publication = replace(publication, bounds=bounds.within(told))
     promise = _promise(part, plan, publication, primary)
     audit, _ = attack(publication, part, cases, promise)
-    needs = narrow_ranges(plan, part, publication, audit.findings)
+    needs = narrow_ranges(plan, part, shown, publication, audit.findings)
     narrow = np.isnan(promise.low) & ~np.isnan(needs.low)
     if narrow.any():
         low, high = (np.where(narrow, new, old) for new, old in ((needs.low, promise.low), (needs.high, promise.high)))

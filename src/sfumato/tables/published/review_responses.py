@@ -16,6 +16,7 @@ from sfumato.tables.plan.plan import TablePlan
 from sfumato.tables.promises.resolution import as_counts
 from sfumato.tables.published.reading import Reading
 from sfumato.tables.published.review_several import review_several
+from sfumato.tables.published.rows_left_out import with_rows_left_out
 
 OTHER_COLUMNS = (
     "which cells are empty by tables of another value, for these have levels of columns that stand alone in the others."
@@ -29,6 +30,12 @@ class ReleasedTable:
     plan: TablePlan
     sheet: Sheet
     reading: Reading
+
+    @property
+    def whole(self) -> "ReleasedTable":
+        """The table with the rows of 0 that it leaves out, where rules look at these."""
+        columns, reading = with_rows_left_out(self.sheet.columns, self.plan, self.reading, self.sheet.dimensions)
+        return replace(self, sheet=replace(self.sheet, columns=columns), reading=reading)
 
     @property
     def filled(self) -> Mask:

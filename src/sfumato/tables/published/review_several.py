@@ -20,7 +20,7 @@ from sfumato.tables.promises.resolution import step_in
 from sfumato.tables.published.parts import part_of, published_relations
 from sfumato.tables.published.reading import Reading
 from sfumato.tables.published.review import audit_part, audit_values
-from sfumato.tables.several import joint_part
+from sfumato.tables.several import joint_lines, joint_part
 
 ODD_RECORDS = (
     "sums of codes of other tables that hold but for a few wrong records, for without values nobody knows by how much "
@@ -59,11 +59,12 @@ def review_several(
     reading = _together(joint, readings, step)
     shown = published_relations(joint.relations, reading.exact)
     check(shown, np.nan_to_num(reading.exact), plan.table.tolerance, step)
-    part, unjudged = part_of(plan, joint.columns, reading.exact, joint.relations, joint.names)
-    part, unattacked = _crossed(part, joint, reading.exact == 0, False, presences)
+    lines = joint_lines(joint, sheets)
+    published = part_of(plan, joint.columns, reading.exact, joint.relations, joint.names, lines)
+    part, unattacked = _crossed(published.part, joint, reading.exact == 0, False, presences)
     unattacked += _unlinked(joint, readings, step, recorded) + ((ODD_RECORDS,) if joint.loose else ())
-    audit = audit_part(part, plan, _padded(reading, part))
-    audit = replace(audit, unjudged=tuple(sorted(unjudged)), unattacked=unattacked)
+    audit = audit_part(part, published.shown, plan, _padded(reading, part))
+    audit = replace(audit, unjudged=published.unjudged, unattacked=unattacked)
     return _with_shown(audit, joint, readings, reading)
 
 
@@ -92,10 +93,7 @@ def _unlinked(joint: Joint, readings: Sequence[Reading], step: float, recorded: 
 
 def _padded(reading: Reading, part: Part) -> Reading:
     """The reading with nothing of the cells that no table shows."""
-    more = len(part.table) - len(reading.exact)
-    ends = (np.append(end, np.full(more, np.nan)) for end in (reading.ranges.low, reading.ranges.high))
-    exact = np.append(reading.exact, np.full(more, np.nan))
-    return replace(reading, exact=exact, ranges=Bounds(*ends), case=(*reading.case, *([""] * more)))
+    return reading.with_cells(np.full(len(part.table) - len(reading.exact), np.nan))
 
 
 def _with_shown(audit: Audit, joint: Joint, readings: Sequence[Reading], together: Reading) -> Audit:
@@ -114,17 +112,19 @@ def _with_shown(audit: Audit, joint: Joint, readings: Sequence[Reading], togethe
         Finding(cell, joint.names[cell], values[cell], values[cell], Verdict.EXACT, tables[cell], published=True)
         for cell in (masked & tables.keys()) - {finding.cell for finding in findings}
     ]
-    return replace(audit, findings=tuple(sorted((*findings, *shown), key=lambda finding: finding.cell)))
+    audit = replace(audit, findings=tuple(sorted((*findings, *shown), key=lambda finding: finding.cell)))
+    return audit.with_contradictions(joint.names[cell] for cell in np.flatnonzero(together.marked))
 
 
 def _together(joint: Joint, readings: Sequence[Reading], step: float) -> Reading:
     """What all tables show of each cell: a value that one shows is known, and so is what every range says."""
     exact = merged(joint, [reading.exact for reading in readings], step)
-    ranges, case = no_bounds(len(exact)), [""] * len(exact)
+    ranges, case, marked = no_bounds(len(exact)), [""] * len(exact), np.zeros(len(exact), bool)
     for section, reading in zip(joint.sections, readings, strict=True):
         own = ranges.rows(section.cells).within(reading.ranges)
         ranges.low[section.cells], ranges.high[section.cells] = own.low, own.high
+        marked[section.cells[reading.marked]] = True
         for cell, text in zip(section.cells.tolist(), reading.case, strict=True):
             case[cell] = case[cell] or text
     cases = any(reading.cases for reading in readings)
-    return Reading(exact, ranges.only(np.isnan(exact)), tuple(case), cases, valued=False)
+    return Reading(exact, ranges.only(np.isnan(exact)), tuple(case), cases, valued=False, marked=marked)
