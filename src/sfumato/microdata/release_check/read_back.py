@@ -30,6 +30,7 @@ from sfumato.microdata.release_check.evidence import (
     is_better,
     is_beyond_chance,
 )
+from sfumato.microdata.release_check.guess_kernels import count_labels, count_values
 from sfumato.microdata.release_check.neighbors import between, guessed_between, orders_of
 
 Ints = npt.NDArray[np.int64]
@@ -46,6 +47,8 @@ NONE_SHOWN = "(none of the finer labels)"
 CELLS_EACH, MOST_CELLS = 300, 20_000_000
 # More values of two columns are numbered by those that occur.
 FEW_GROUPS = 20_000
+# The share of all rows.
+WHOLE = np.ones(1)
 # Keys are looked up where there are at most so many numbers for each.
 MOST_PER_KEY = 16
 
@@ -131,7 +134,9 @@ class _Reader:
         self.inferences: list[Inference] = []
         self.labels_read: dict[str, Ints] = {}
         self._first: dict[tuple[str, ...], Ints] = {(): first}
+        self._alone = np.zeros(len(self.owners), np.int64)
         self._known: dict[str, Ints] = {}
+        self._ordered: dict[str, list[tuple[Ints, Ints]]] = {}
         self._shares: dict[tuple[str, str, int], float] = {}
 
     def read(self, name: str, sources: Sequence[tuple[str, ...]], find: Find) -> None:
@@ -183,9 +188,7 @@ class _Reader:
         """
         labels, coarse = self.columns[name], self.coarse[name]
         read = np.full(len(labels), -1, np.int64)
-        for ranks in self._orders(source[0]) if self._sparse(source) else ():
-            order = np.argsort(ranks, kind="stable")
-            order = order[ranks[order] >= 0]
+        for ranks, order in self._orders(source[0]) if self._sparse(source) else ():
             for at, place in enumerate(coarse.labels.tolist()):
                 self.steps -= len(order)
                 if self.steps < 0:
@@ -209,14 +212,20 @@ class _Reader:
         classes = min(len(np.unique(self.owners[fine])) / guesses, 1.0)
         return is_beyond_chance(hits * classes, guesses * classes, usual, trials)
 
-    def _orders(self, column: str) -> list[Ints]:
-        """The place of each combination in the orders that a column may have; -1 where it has no value."""
-        texts = self.text_counts.values[self.text_counts.columns.index(column)]
-        return [ranks[self.columns[column]] for ranks in orders_of(texts)]
+    def _orders(self, column: str) -> list[tuple[Ints, Ints]]:
+        """The orders that a column may have: the place of each combination, -1 for no value; and those with one."""
+        if column not in self._ordered:
+            texts = self.text_counts.values[self.text_counts.columns.index(column)]
+            places = [ranks[self.columns[column]] for ranks in orders_of(texts)]
+            self._ordered[column] = [
+                (ranks, np.argsort(ranks, kind="stable")[int((ranks < 0).sum()) :]) for ranks in places
+            ]
+        return self._ordered[column]
 
     def by_value(self, name: str, source: tuple[str, ...], trials: int) -> Ints | None:
         """For each combination the label that the values of a source say, or -1; None where they say nothing."""
-        groups, size = self._groups(source)
+        sides = self._sides(source)
+        size = sides.size
         if size >= self.total:  # no value repeats
             return None
         labels, width, coarse = self.columns[name], self.sizes[name], self.coarse[name]
@@ -225,8 +234,8 @@ class _Reader:
             self.unchecked.append((name, *source))
             return None
         self.work -= work
-        rows = self._table(groups, size, name, self.weights)
-        classes = cache(partial(self._classes, source, groups, size, name))
+        rows = self._table(sides, name)
+        classes = cache(partial(self._classes, source, sides, name))
         rules: dict[int, Ints] = {}
         for part in coarse.parts(size):
             evidence = Evidence(rows, part, self.k, trials, len(source))
@@ -243,20 +252,20 @@ class _Reader:
             return None
         found = np.full((width, size), -1, np.int64)
         found[[*rules]] = [*rules.values()]
-        told: Ints = found[labels, groups]
+        told: Ints = found[labels, sides.numbers]
         return told
 
-    def _table(self, groups: Ints, size: int, name: str, weights: Floats | None = None) -> Floats:
-        """How much each label of a quasi-identifier (row) occurs with each of some groups (columns)."""
-        width = self.sizes[name]
-        cells = np.bincount(self.columns[name] * size + groups, weights, width * size)
-        return cells.astype(np.float64, copy=False).reshape(width, size)
+    def _table(self, sides: "_Sides", name: str) -> Floats:
+        """How much each label of a quasi-identifier (row) occurs with each value of a source (column)."""
+        rows = np.zeros((self.sizes[name], sides.size))
+        count_labels(self.columns[name], sides.first, sides.second, sides.many, self.weights, rows)
+        return rows
 
     def _by_parts(self, name: str, source: tuple[str, ...], coarse: int) -> float:
         """The share of finer labels that one column of a pair predicts by itself; 0 for a single column."""
         for part in source if len(source) > 1 else ():
             if (part, name, coarse) not in self._shares:
-                rows = self._table(self.columns[part], self.sizes[part], name, self.weights)
+                rows = self._table(self._sides((part,)), name)
                 hits, guesses = hits_of(rows[self.finer[name][coarse]])
                 self._shares[part, name, coarse] = hits / max(guesses, 1.0)
         return max((self._shares[part, name, coarse] for part in source), default=0.0) if len(source) > 1 else 0.0
@@ -271,48 +280,75 @@ class _Reader:
         shown = fine.sum(axis=1, keepdims=True)
         expected = (fine + hidden) * shown / np.maximum(shown + hidden.sum(axis=1, keepdims=True), 1)
         for at in np.flatnonzero(_is_apart(fine, hidden, expected).any(axis=1)).tolist():
-            place, rest = int(coarse[at]), expected[at]
+            rest = expected[at]
             for other in reversed([other for other in self.finer if other != name]):
                 if not (apart := _is_apart(fine[at], hidden[at], rest)).any():
                     break
-                rest = np.minimum(
-                    rest, self._expected(self.columns[name], self.finer[name][place], place, source, other)
-                )
+                rest = np.minimum(rest, self._expected(name, int(coarse[at]), source, other))
             apart = _is_apart(fine[at], hidden[at], rest)
             if apart.any():
                 yield at, apart
 
-    def _expected(self, labels: Ints, inner: Mask, coarse: int, source: str, other: str) -> Floats:
+    def _expected(self, name: str, coarse: int, source: str, other: str) -> Floats:
         """For each value of a column how many of its rows would have a fine label, by another column alone."""
-        fine = inner[labels]
-        either = fine | (labels == coarse)
-        groups, size = self.columns[other], self.sizes[other]
-        shown = np.bincount(groups[fine], self.weights[fine], size)
-        share = shown / np.maximum(np.bincount(groups[either], self.weights[either], size), 1)
-        values = self.columns[source][either]
-        rows = np.bincount(values, self.weights[either] * share[groups[either]], self.sizes[source])
-        return rows.astype(np.float64)
+        inner = self.finer[name][coarse]
+        either = inner.copy()
+        either[coarse] = True
+        shown, both = (self._rows_of(name, labels, other) for labels in (inner, either))
+        return self._rows_of(name, either, source, other, shown / np.maximum(both, 1))
 
-    def _classes(self, source: tuple[str, ...], groups: Ints, size: int, name: str) -> Floats:
+    def _rows_of(self, name: str, labels: Mask, source: str, other: str | None = None, share: Floats = WHOLE) -> Floats:
+        """How many rows of each value of a column have some labels, or the share of these that another column says."""
+        rows = np.zeros(self.sizes[source])
+        others = self._alone if other is None else self.columns[other]
+        count_values(self.columns[name], labels, self.columns[source], others, share, self.weights, rows)
+        return rows
+
+    def _classes(self, source: tuple[str, ...], sides: "_Sides", name: str) -> Floats:
         """For each value of a source and label the classes that show both: their rows have one label together."""
         further = tuple(column for column in source if column not in self.finer)
         if further not in self._first:
-            values, many = self._groups(further)
-            self._first[further] = _firsts(self.owners * many + values)
-        first = self._first[further]
-        width = self.sizes[name]
-        cells = np.bincount(self.columns[name][first] * size + groups[first], minlength=width * size)
-        return cells.astype(np.float64).reshape(width, size)
+            values = self._sides(further)
+            self._first[further] = _firsts(self.owners * values.size + values.numbers)
+        first, rows = self._first[further], np.zeros((self.sizes[name], sides.size))
+        columns = self.columns[name][first], sides.first[first], sides.second[first]
+        count_labels(*columns, sides.many, np.ones(len(first)), rows)
+        return rows
 
-    def _groups(self, source: tuple[str, ...]) -> tuple[Ints, int]:
-        """A number for each value of a column, or of several together, and how many there are."""
-        groups, size = np.zeros(len(self.owners), np.int64), 1
-        for other in source:
-            groups, size = groups * self.sizes[other] + self.columns[other], size * self.sizes[other]
-        if size > FEW_GROUPS:
-            groups = np.unique(groups, return_inverse=True)[1].reshape(-1).astype(np.int64)
-            size = int(groups.max(initial=0)) + 1
-        return groups, size
+    def _sides(self, source: tuple[str, ...]) -> "_Sides":
+        """The values of a column or two; many pairs are numbered by those that occur."""
+        first, *second = source
+        sides = _Sides(self.columns[first], self.sizes[first], self._alone, 1)
+        if second:
+            sides = replace(sides, second=self.columns[second[0]], many=self.sizes[second[0]])
+        if len(source) > 1 and sides.size > FEW_GROUPS:
+            values, numbers = np.unique(sides.numbers, return_inverse=True)
+            sides = _Sides(numbers.reshape(-1).astype(np.int64), len(values), self._alone, 1)
+        return sides
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """The values of a source for each combination: those of one column, or the pairs of two.
+
+    Attributes:
+        few, many: How many values each of the two has.
+    """
+
+    first: Ints
+    few: int
+    second: Ints
+    many: int
+
+    @property
+    def size(self) -> int:
+        """How many values of the source there may be."""
+        return self.few * self.many
+
+    @property
+    def numbers(self) -> Ints:
+        """A number for each value."""
+        return self.first * self.many + self.second
 
 
 def _columns_of(text_counts: TextCounts) -> Iterator[tuple[str, npt.NDArray[np.int32]]]:
