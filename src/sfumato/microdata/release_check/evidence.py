@@ -81,13 +81,15 @@ class Evidence:
         self.total, most, second = np.zeros((3, len(coarse.labels), rows.shape[1]))
         self.hits, self.guesses = np.zeros((2, len(coarse.labels)))
         guess_kernels.most_frequent(rows, coarse.inner, coarse.ends, self.total, most, second, self.hits, self.guesses)
+        asked = (self.guesses >= k) & is_better(self.hits, self.guesses, coarse.usual)
+        self.ruled: list[int] = []
+        if columns > 1 and not asked.any():
+            return
         self.hidden = rows[coarse.labels]
         self.right: Mask = (self.total > 0) & (most >= RIGHT * self.total)
-        asked = (self.guesses >= k) & is_better(self.hits, self.guesses, coarse.usual)
         if columns == 1:
             asked |= (self.right & (self.total >= k)).any(axis=1)
-        asked &= (self.right & (self.hidden > 0)).any(axis=1)
-        self.ruled: list[int] = np.flatnonzero(asked).tolist()
+        self.ruled = np.flatnonzero(asked & (self.right & (self.hidden > 0)).any(axis=1)).tolist()
 
     def rules(self, at: int, classes: Callable[[], Floats], by_parts: Callable[[], float]) -> Ints:
         """For each value of the source the label that is inferred where it has a coarse one, or -1.

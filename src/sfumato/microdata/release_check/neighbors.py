@@ -48,7 +48,7 @@ def orders_of(texts: Sequence[str | None]) -> list[Ints]:
     numbers = numerals(words)
     if np.isnan(numbers).any():
         keys = [words, [(_YEAR.findall(word), _PARTS.findall(word)[::-1]) for word in words]]
-        orders = [sorted(range(len(shown)), key=key.__getitem__) for key in keys]
+        orders = [np.array(sorted(range(len(shown)), key=key.__getitem__)) for key in keys]
     else:
         orders = [np.argsort(numbers, kind="stable")]
     ranks = np.full((len(orders), len(texts)), -1, np.int64)

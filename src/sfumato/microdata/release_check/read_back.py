@@ -194,8 +194,7 @@ class _Reader:
                 if self.steps < 0:
                     self.unchecked.append((name, *source))
                     return read
-                shown = np.isin(labels, coarse.of(at))
-                fine = order[shown[order]]
+                fine = order[self.finer[name][place][labels[order]]]
                 if self._tells_between(labels, fine, float(coarse.usual[at]), trials):
                     hidden = order[(labels[order] == place) & (read[order] < 0)]
                     read[hidden] = between(ranks[fine], labels[fine], ranks[hidden])
