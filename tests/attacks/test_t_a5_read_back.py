@@ -213,3 +213,14 @@ def test_a_recoding_applied_to_rows_whose_columns_tell_is_checked_alike(tmp_path
     with pytest.raises(UnattainableError) as refused:
         run()
     assert refused.value.code == "unattainable.inference" and not (tmp_path / "applied").exists()
+
+
+def test_whether_a_column_is_filled_may_tell() -> None:
+    """Half of the airbags have a time, of few rows each; the empty fields say nothing."""
+    draw = random.Random(7)
+    rows = crashes()
+    times = [
+        str(draw.randint(1, 200)) if there == "airbag" and draw.random() < 0.5 else None for there in rows["airbag"]
+    ]
+    with pytest.raises(UnattainableError, match='"airbag" from "opened"'):
+        sf.anonymize(rows.with_columns(pl.Series("opened", times)), plan())

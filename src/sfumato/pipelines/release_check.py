@@ -274,7 +274,9 @@ class _Attacker:
         return self._of(self._counted(columns, self.count), further)
 
     def _of(self, text_counts: TextCounts, further: Sequence[str], weights: Any = None) -> ReadBack:
-        return read_back(text_counts, self.finer(text_counts), further, self.k, weights=weights)
+        return read_back(
+            text_counts, self.finer(text_counts), further, self.k, weights=weights, missing=self.plan.data.missing
+        )
 
     def finer(self, text_counts: TextCounts) -> dict[str, Any]:
         """Which labels of each quasi-identifier are finer than others; the method `cells` publishes blanks for `*`."""

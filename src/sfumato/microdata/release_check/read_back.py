@@ -11,7 +11,7 @@ have the same label; so have neighbors in the file where the rows keep their ord
 What quasi-identifiers say of each other is no disclosure: all rows of a class agree in them, and none leaves it.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from itertools import combinations
@@ -40,6 +40,8 @@ Mask = npt.NDArray[np.bool_]
 Find = Callable[[str, tuple[str, ...], int], Ints | None]
 # A value never stands with a label where so many of its rows should.
 EXPECTED = 20
+# What a column is called that says which rows have a value in another one.
+FILLED = 'whether "{}" is filled'
 # What is read where a value is none of those that are shown more finely.
 NONE_SHOWN = "(none of the finer labels)"
 # Cells of tables of values by labels that are looked at, for each combination and at all; beyond that,
@@ -87,7 +89,12 @@ def mixed_columns(finer: Mapping[str, Mask]) -> tuple[str, ...]:
 
 
 def read_back(
-    text_counts: TextCounts, finer: Mapping[str, Mask], further: Sequence[str], k: int, weights: Floats | None = None
+    text_counts: TextCounts,
+    finer: Mapping[str, Mask],
+    further: Sequence[str],
+    k: int,
+    weights: Floats | None = None,
+    missing: Sequence[str] = (),
 ) -> ReadBack:
     """The rows as an attacker reads them who has nothing but them.
 
@@ -97,11 +104,13 @@ def read_back(
         further: The published columns that are no quasi-identifiers.
         k: A rule is drawn from so many rows at least.
         weights: How much each combination counts as evidence; its rows by default.
+        missing: Texts that mean a missing value, besides an empty one.
     """
     reader = _Reader(text_counts, finer, k, text_counts.counts.astype(np.float64) if weights is None else weights)
     mixed = sorted(mixed_columns(finer), key=lambda name: len(finer[name]))
     alone, pairs = _single(further), _pairs(further, tuple(finer))
-    for sources, find in ((alone, reader.by_value), (alone, reader.by_neighbors), (pairs, reader.by_value)):
+    filled = _single(reader.add_filled(further, {None, "", *missing}))
+    for sources, find in (([*alone, *filled], reader.by_value), (alone, reader.by_neighbors), (pairs, reader.by_value)):
         for name in mixed:
             reader.read(name, [source for source in sources if name not in source], find)
     return ReadBack(reader.text_counts_read(), tuple(reader.inferences), tuple(dict.fromkeys(reader.unchecked)))
@@ -130,6 +139,7 @@ class _Reader:
         self.owners, first = numbers_of(text_counts.codes[:, known], [len(text_counts.values[at]) for at in known])
         self.work, self.total = min(CELLS_EACH * len(weights), MOST_CELLS), float(weights.sum())
         self.steps = self.work
+        self.named: dict[str, str] = {}
         self.unchecked: list[tuple[str, ...]] = []
         self.inferences: list[Inference] = []
         self.labels_read: dict[str, Ints] = {}
@@ -138,6 +148,19 @@ class _Reader:
         self._known: dict[str, Ints] = {}
         self._ordered: dict[str, list[tuple[Ints, Ints]]] = {}
         self._shares: dict[tuple[str, str, int], float] = {}
+
+    def add_filled(self, further: Sequence[str], missing: Collection[str | None]) -> list[str]:
+        """Add for each column with missing values and several others a column that says which rows have a value."""
+        added = []
+        for column in further:
+            texts = self.text_counts.values[self.text_counts.columns.index(column)] if column in self.columns else ()
+            filled = np.array([text not in missing for text in texts], np.int64)
+            if 1 < filled.sum() < len(filled):
+                name = FILLED.format(column)
+                self.columns[name], self.sizes[name] = filled[self.columns[column]], 2
+                self.named[name] = column
+                added.append(name)
+        return added
 
     def read(self, name: str, sources: Sequence[tuple[str, ...]], find: Find) -> None:
         """Read a quasi-identifier back from some sources; pairs of a column that tells it by itself add nothing."""
@@ -154,7 +177,8 @@ class _Reader:
                 fresh &= labels != self._usual(name)
                 read[fresh] = labels[fresh]
             if fresh.any():
-                self.inferences.append(Inference(source, name, int(self.text_counts.counts[fresh].sum())))
+                columns = tuple(self.named.get(column, column) for column in source)
+                self.inferences.append(Inference(columns, name, int(self.text_counts.counts[fresh].sum())))
 
     def text_counts_read(self) -> TextCounts:
         """The rows with the labels that were read back."""
