@@ -11,6 +11,7 @@ from sfumato.errors import UnattainableError
 from sfumato.microdata.release_check.finer_labels import finer_labels
 from sfumato.pipelines.apply import apply
 from sfumato.report.release.report import text
+from sfumato.report.verdict import text as verdict_text
 
 pytestmark = pytest.mark.usefixtures("no_remedies")
 
@@ -189,9 +190,14 @@ def test_what_was_not_looked_at_is_named(monkeypatch) -> None:
     """Of many rows no pairs of further columns are read, of many labels only `*`: the findings say so."""
     monkeypatch.setattr("sfumato.pipelines.release_check.MOST_AT_ONCE", 10)
     monkeypatch.setattr("sfumato.pipelines.release_check.MOST_LABELS", 3)
-    unchecked = sf.anonymize(crashes(), plan(on_inference="warn")).report.details["release_check"]["unchecked"]
+    release = sf.anonymize(crashes(), plan(on_inference="warn"))
+    unchecked = release.report.details["release_check"]["unchecked"]
     assert any('"opened" and "injury" tell together' in sentence for sentence in unchecked)
     assert any('"age"' in sentence for sentence in unchecked)
+    verdict = sf.verify(release)
+    for face in (text(release.report), verdict_text(verdict)):
+        assert all(sentence in face for sentence in unchecked)
+    assert verdict.to_dict()["unchecked"] == unchecked
 
 
 @pytest.mark.parametrize("on_inference", ["refuse", "warn"])
@@ -207,3 +213,14 @@ def test_a_recoding_applied_to_rows_whose_columns_tell_is_checked_alike(tmp_path
     with pytest.raises(UnattainableError) as refused:
         run()
     assert refused.value.code == "unattainable.inference" and not (tmp_path / "applied").exists()
+
+
+def test_whether_a_column_is_filled_may_tell() -> None:
+    """Half of the airbags have a time, of few rows each; the empty fields say nothing."""
+    draw = random.Random(7)
+    rows = crashes()
+    times = [
+        str(draw.randint(1, 200)) if there == "airbag" and draw.random() < 0.5 else None for there in rows["airbag"]
+    ]
+    with pytest.raises(UnattainableError, match='"airbag" from "opened"'):
+        sf.anonymize(rows.with_columns(pl.Series("opened", times)), plan())

@@ -7,7 +7,7 @@ has no other values than answers. `1` and `01`, `1.5 mg` and `15 mg`, `A+` and `
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from decimal import Decimal
 
 from sfumato.hierarchies.types import is_plain_number, plain, plain_numbers_of
@@ -95,10 +95,23 @@ def visible(text: str) -> str:
     >>> visible(" HIV\u200b  positive\u00a0")
     'HIV positive'
     """
-    if text.isascii() and text.isprintable() and " " not in text:
+    if _is_plain(text):
         return text
     shown = "".join(sign for sign in unicodedata.normalize("NFKC", text) if unicodedata.category(sign) != "Cf")
     return " ".join(shown.split())
+
+
+def visible_texts(texts: Collection[str]) -> set[str]:
+    """Return what is seen of some texts, looked at together where they show all that they hold.
+
+    >>> sorted(visible_texts(["a", " a", "b"]))
+    ['a', 'b']
+    """
+    return {*texts} if _is_plain("".join(texts)) else {*map(visible, texts)}
+
+
+def _is_plain(text: str) -> bool:
+    return text.isascii() and text.isprintable() and " " not in text
 
 
 def misspelled(counts: Mapping[str, int]) -> int:

@@ -58,6 +58,7 @@ class Verdict:
 
     Attributes:
         faults: What else speaks against the release, in sentences.
+        unchecked: What the release check did not look at, in sentences.
         counts_persons: Whether promises count persons, not rows.
     """
 
@@ -69,6 +70,7 @@ class Verdict:
     promises: tuple[Promise, ...]
     faults: tuple[str, ...] = ()
     counts_persons: bool = False
+    unchecked: tuple[str, ...] = ()
 
     @property
     def unit(self) -> str:
@@ -89,7 +91,7 @@ class Verdict:
             for one in self.promises
         ]
         lines = "".join(_line(row, "td") for row in rows)
-        faults = "".join(f"<li>{escape(fault)}</li>" for fault in self.faults)
+        faults = "".join(f"<li>{escape(sentence)}</li>" for sentence in (*self.faults, *self.unchecked))
         return (
             f'<div style="border-left:.35rem solid {color};padding:.2rem 1rem;margin:.4rem 0">'
             f"<p><b>{escape(repr(self)[8:-1])}</b></p><table>{_line(head, 'th')}{lines}</table><ul>{faults}</ul></div>"
@@ -110,6 +112,7 @@ class Verdict:
             "models": [promise.to_dict() for promise in self.promises],
             "faults": list(self.faults),
             "counts_persons": self.counts_persons,
+            "unchecked": list(self.unchecked),
         }
 
 

@@ -190,6 +190,8 @@ class _Attacker:
             self._add_order()
         self._hierarchies = {name: hierarchy_of(plan, name) for name in self.known}
         self._finer: dict[tuple[str, tuple[str | None, ...]], Any] = {}
+        # Few rows are counted by all columns, and read once.
+        self._together: tuple[TextCounts, ReadBack] | None = None
 
     def _add_order(self) -> None:
         """Read the order of the rows, too, as a column that numbers them."""
@@ -212,7 +214,9 @@ class _Attacker:
 
     def _inferring(self) -> tuple[str, ...]:
         if self.number <= MOST_AT_ONCE and len(self.known) + len(self.further) <= MOST_COLUMNS:
-            return self._names(self._read_back((*self.known, *self.further), self.further))
+            rows = self._counted((*self.known, *self.further), self.count)
+            self._together = rows, self._of(rows, self.further)
+            return self._names(self._together[1])
         work, found = MOST_WORK, list[str]()
         for place, name in enumerate(self.further):
             work -= self.number
@@ -231,7 +235,9 @@ class _Attacker:
         """What is read back from some columns, and the guarantees that hold without that, and not with it."""
         person = self.person
         columns = tuple(dict.fromkeys((*self.known, *further, *self.plan.promise_columns)))
-        if person is None:
+        if person is None and self._together is not None and {*columns} <= {*self._together[0].columns}:
+            rows, back = self._together
+        elif person is None:
             rows = self._counted(columns, self.count)
             back = self._of(rows, further)
         else:
@@ -268,7 +274,9 @@ class _Attacker:
         return self._of(self._counted(columns, self.count), further)
 
     def _of(self, text_counts: TextCounts, further: Sequence[str], weights: Any = None) -> ReadBack:
-        return read_back(text_counts, self.finer(text_counts), further, self.k, weights=weights)
+        return read_back(
+            text_counts, self.finer(text_counts), further, self.k, weights=weights, missing=self.plan.data.missing
+        )
 
     def finer(self, text_counts: TextCounts) -> dict[str, Any]:
         """Which labels of each quasi-identifier are finer than others; the method `cells` publishes blanks for `*`."""

@@ -171,9 +171,9 @@ def _by_plan(engine: Engine, plan: Plan, reference: Reference | None, star_rows:
         judging = partial(judge_plan, plan=known, reference=reference.whole, star_rows=star_rows)
         verdict = judging(text_counts, persons=reference.persons, members=members, weights=weights)
     checked = release_check(engine, plan, counted, lambda rows, persons: judging(rows, members=persons), persons=named)
-    unchecked = () if plan.person is None or members is not None else (NO_PERSONS,)
-    faults = (*verdict.faults, *unchecked, *checked.faults)
-    return replace(verdict, promises=(*verdict.promises, *checked.columns), faults=faults)
+    unnamed = () if plan.person is None or members is not None else (NO_PERSONS,)
+    faults, promises = (*verdict.faults, *unnamed, *checked.faults), (*verdict.promises, *checked.columns)
+    return replace(verdict, promises=promises, faults=faults, unchecked=checked.unchecked)
 
 
 def _resolved(plan: RequestedPlan, engine: Engine) -> Plan:

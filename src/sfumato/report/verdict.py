@@ -22,6 +22,7 @@ def text(verdict: Verdict) -> str:
         + AGAINST.get(str(promise.parameters.get("against")), "")
         for promise in verdict.promises
     ]
+    lines += [f"not checked    {sentence}" for sentence in verdict.unchecked]
     seen = f"{verdict.rows:,} rows in {verdict.classes:,} classes of {verdict.smallest:,} to {verdict.largest:,} rows"
     seen += f"; {verdict.suppressed_rows:,} suppressed" if verdict.suppressed_rows else ""
     return "\n".join([*lines, f"{seen} (counted: {verdict.unit})"]) + "\n"

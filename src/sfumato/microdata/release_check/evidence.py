@@ -79,15 +79,17 @@ class Evidence:
     def __init__(self, rows: Floats, coarse: CoarseLabels, k: int, trials: int, columns: int) -> None:
         self.rows, self.coarse, self.k, self.trials, self.columns = rows, coarse, k, trials, columns
         self.total, most, second = np.zeros((3, len(coarse.labels), rows.shape[1]))
-        guess_kernels.most_frequent(rows, coarse.inner, coarse.ends, self.total, most, second)
+        self.hits, self.guesses = np.zeros((2, len(coarse.labels)))
+        guess_kernels.most_frequent(rows, coarse.inner, coarse.ends, self.total, most, second, self.hits, self.guesses)
+        asked = (self.guesses >= k) & is_better(self.hits, self.guesses, coarse.usual)
+        self.ruled: list[int] = []
+        if columns > 1 and not asked.any():
+            return
         self.hidden = rows[coarse.labels]
         self.right: Mask = (self.total > 0) & (most >= RIGHT * self.total)
-        self.hits, self.guesses = _hits(self.total, most, second)
-        asked = (self.guesses >= k) & is_better(self.hits, self.guesses, coarse.usual)
         if columns == 1:
             asked |= (self.right & (self.total >= k)).any(axis=1)
-        asked &= (self.right & (self.hidden > 0)).any(axis=1)
-        self.ruled: list[int] = np.flatnonzero(asked).tolist()
+        self.ruled = np.flatnonzero(asked & (self.right & (self.hidden > 0)).any(axis=1)).tolist()
 
     def rules(self, at: int, classes: Callable[[], Floats], by_parts: Callable[[], float]) -> Ints:
         """For each value of the source the label that is inferred where it has a coarse one, or -1.
@@ -134,23 +136,9 @@ def hits_of(counts: Floats) -> tuple[float, float]:
     >>> hits_of(np.array([[3.0, 1.0, 1.0], [0.0, 0.0, 1.0]]))
     (3.0, 5.0)
     """
-    tables = np.zeros((3, 1, counts.shape[1]))
-    guess_kernels.most_frequent(counts, np.arange(len(counts)), np.array([len(counts)]), *tables)
-    hits, guesses = _hits(*tables)
+    tables, (hits, guesses) = np.zeros((3, 1, counts.shape[1])), np.zeros((2, 1))
+    guess_kernels.most_frequent(counts, np.arange(len(counts)), np.array([len(counts)]), *tables, hits, guesses)
     return float(hits[0]), float(guesses[0])
-
-
-def _hits(total: Floats, most: Floats, second: Floats) -> tuple[Floats, Floats]:
-    """For each line how many guesses by the others are right, and how many there are; a tie is half a guess.
-
-    Args:
-        most, second: How many there are of the most frequent of what is guessed, and of the next.
-    """
-    several = total >= 2
-    sure = several & ((most - 1 > second) | ((second == 0) & (most >= 2)))
-    tied = several & ~sure & (most - 1 == second) & (second > 0)
-    hits: Floats = (most * (sure + 0.5 * tied)).sum(axis=1)
-    return hits, (total * several).sum(axis=1)
 
 
 def is_beyond_chance(hits: float, guesses: float, usual: float, trials: int) -> bool:

@@ -1,17 +1,47 @@
-"""Compiled loops: which of the finer labels of a coarse one are most frequent with each value of a column."""
+"""Compiled loops: how often labels occur with the values of a column, and how well these predict them."""
 
-from sfumato.loops.arrays import Ints, Reals2
+from sfumato.loops.arrays import Flags, Ints, Reals, Reals2
 from sfumato.loops.compiled import compiled
 
 
 @compiled
-def most_frequent(rows: Reals2, inner: Ints, ends: Ints, total: Reals2, most: Reals2, second: Reals2):
+def count_labels(labels: Ints, values: Ints, others: Ints, many: int, weights: Reals, rows: Reals2):
+    """How much each label occurs with each pair of values.
+
+    Args:
+        labels, values, others, weights: one each for every combination; many: how many other values there are.
+        rows: (labels, values x others), 0 to begin with.
+    """
+    for place in range(len(labels)):
+        rows[labels[place], values[place] * many + others[place]] += weights[place]
+
+
+@compiled
+def count_values(labels: Ints, asked: Flags, values: Ints, others: Ints, share: Reals, weights: Reals, rows: Reals):
+    """How many rows of each value have some labels; of the rows with each other value a share is counted.
+
+    Args:
+        labels, values, others, weights: one each for every combination.
+        asked: (labels,) which labels count; share: (others,).
+        rows: (values,), 0 to begin with.
+    """
+    for place in range(len(labels)):
+        if asked[labels[place]]:
+            rows[values[place]] += weights[place] * share[others[place]]
+
+
+@compiled
+def most_frequent(
+    rows: Reals2, inner: Ints, ends: Ints, total: Reals2, most: Reals2, second: Reals2, hits: Reals, guesses: Reals
+):
     """For each coarse label and value: the rows with finer labels, with the most frequent of them, and with the next.
 
     Args:
         rows: (labels, values), how much each label occurs with each value.
         inner: the finer labels of each coarse one, one after the other; ends: where those of each end.
         total, most, second: (coarse labels, values), 0 to begin with.
+        hits, guesses: (coarse labels,), 0 to begin with: how many guesses by the others are right, and how many there
+            are; a tie is half a guess.
     """
     begin = 0
     for at in range(len(ends)):
@@ -26,3 +56,11 @@ def most_frequent(rows: Reals2, inner: Ints, ends: Ints, total: Reals2, most: Re
                 elif number > second[at, value]:
                     second[at, value] = number
         begin = ends[at]
+        for value in range(rows.shape[1]):
+            if total[at, value] >= 2.0:
+                guesses[at] += total[at, value]
+                first, next_ = most[at, value], second[at, value]
+                if first - 1.0 > next_ or (next_ == 0.0 and first >= 2.0):
+                    hits[at] += first
+                elif first - 1.0 == next_ and next_ > 0.0:
+                    hits[at] += 0.5 * first

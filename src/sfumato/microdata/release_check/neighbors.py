@@ -1,8 +1,7 @@
 """What an attacker reads from the order of a column whose values hardly repeat: neighbors in it have the same label."""
 
 import re
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -45,15 +44,14 @@ def orders_of(texts: Sequence[str | None]) -> list[Ints]:
     ([[1, 0, -1]], [0, 1])
     """
     shown = [place for place, text in enumerate(texts) if text is not None and text.strip(STAR)]
-    numbers = numerals([texts[place] or "" for place in shown])
-    keys: list[Callable[[int], Any]] = [lambda place: numbers[place]]
+    words = [texts[place] or "" for place in shown]
+    numbers = numerals(words)
     if np.isnan(numbers).any():
-        words = [texts[place] or "" for place in shown]
-        keys = [
-            lambda place: words[place],
-            lambda place: (_YEAR.findall(words[place]), _PARTS.findall(words[place])[::-1]),
-        ]
-    ranks = np.full((len(keys), len(texts)), -1, np.int64)
-    for row, key in zip(ranks, keys, strict=True):
-        row[np.array(shown, np.int64)[sorted(range(len(shown)), key=key)]] = np.arange(len(shown))
+        keys = [words, [(_YEAR.findall(word), _PARTS.findall(word)[::-1]) for word in words]]
+        orders = [np.array(sorted(range(len(shown)), key=key.__getitem__)) for key in keys]
+    else:
+        orders = [np.argsort(numbers, kind="stable")]
+    ranks = np.full((len(orders), len(texts)), -1, np.int64)
+    for row, order in zip(ranks, orders, strict=True):
+        row[np.array(shown, np.int64)[order]] = np.arange(len(shown))
     return [*ranks]

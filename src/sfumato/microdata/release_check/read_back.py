@@ -11,7 +11,7 @@ have the same label; so have neighbors in the file where the rows keep their ord
 What quasi-identifiers say of each other is no disclosure: all rows of a class agree in them, and none leaves it.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from itertools import combinations
@@ -30,6 +30,7 @@ from sfumato.microdata.release_check.evidence import (
     is_better,
     is_beyond_chance,
 )
+from sfumato.microdata.release_check.guess_kernels import count_labels, count_values
 from sfumato.microdata.release_check.neighbors import between, guessed_between, orders_of
 
 Ints = npt.NDArray[np.int64]
@@ -39,6 +40,8 @@ Mask = npt.NDArray[np.bool_]
 Find = Callable[[str, tuple[str, ...], int], Ints | None]
 # A value never stands with a label where so many of its rows should.
 EXPECTED = 20
+# What a column is called that says which rows have a value in another one.
+FILLED = 'whether "{}" is filled'
 # What is read where a value is none of those that are shown more finely.
 NONE_SHOWN = "(none of the finer labels)"
 # Cells of tables of values by labels that are looked at, for each combination and at all; beyond that,
@@ -46,6 +49,8 @@ NONE_SHOWN = "(none of the finer labels)"
 CELLS_EACH, MOST_CELLS = 300, 20_000_000
 # More values of two columns are numbered by those that occur.
 FEW_GROUPS = 20_000
+# The share of all rows.
+WHOLE = np.ones(1)
 # Keys are looked up where there are at most so many numbers for each.
 MOST_PER_KEY = 16
 
@@ -84,7 +89,12 @@ def mixed_columns(finer: Mapping[str, Mask]) -> tuple[str, ...]:
 
 
 def read_back(
-    text_counts: TextCounts, finer: Mapping[str, Mask], further: Sequence[str], k: int, weights: Floats | None = None
+    text_counts: TextCounts,
+    finer: Mapping[str, Mask],
+    further: Sequence[str],
+    k: int,
+    weights: Floats | None = None,
+    missing: Sequence[str] = (),
 ) -> ReadBack:
     """The rows as an attacker reads them who has nothing but them.
 
@@ -94,11 +104,13 @@ def read_back(
         further: The published columns that are no quasi-identifiers.
         k: A rule is drawn from so many rows at least.
         weights: How much each combination counts as evidence; its rows by default.
+        missing: Texts that mean a missing value, besides an empty one.
     """
     reader = _Reader(text_counts, finer, k, text_counts.counts.astype(np.float64) if weights is None else weights)
     mixed = sorted(mixed_columns(finer), key=lambda name: len(finer[name]))
     alone, pairs = _single(further), _pairs(further, tuple(finer))
-    for sources, find in ((alone, reader.by_value), (alone, reader.by_neighbors), (pairs, reader.by_value)):
+    filled = _single(reader.add_filled(further, {None, "", *missing}))
+    for sources, find in (([*alone, *filled], reader.by_value), (alone, reader.by_neighbors), (pairs, reader.by_value)):
         for name in mixed:
             reader.read(name, [source for source in sources if name not in source], find)
     return ReadBack(reader.text_counts_read(), tuple(reader.inferences), tuple(dict.fromkeys(reader.unchecked)))
@@ -127,12 +139,28 @@ class _Reader:
         self.owners, first = numbers_of(text_counts.codes[:, known], [len(text_counts.values[at]) for at in known])
         self.work, self.total = min(CELLS_EACH * len(weights), MOST_CELLS), float(weights.sum())
         self.steps = self.work
+        self.named: dict[str, str] = {}
         self.unchecked: list[tuple[str, ...]] = []
         self.inferences: list[Inference] = []
         self.labels_read: dict[str, Ints] = {}
         self._first: dict[tuple[str, ...], Ints] = {(): first}
+        self._alone = np.zeros(len(self.owners), np.int64)
         self._known: dict[str, Ints] = {}
+        self._ordered: dict[str, list[tuple[Ints, Ints]]] = {}
         self._shares: dict[tuple[str, str, int], float] = {}
+
+    def add_filled(self, further: Sequence[str], missing: Collection[str | None]) -> list[str]:
+        """Add for each column with missing values and several others a column that says which rows have a value."""
+        added = []
+        for column in further:
+            texts = self.text_counts.values[self.text_counts.columns.index(column)] if column in self.columns else ()
+            filled = np.array([text not in missing for text in texts], np.int64)
+            if 1 < filled.sum() < len(filled):
+                name = FILLED.format(column)
+                self.columns[name], self.sizes[name] = filled[self.columns[column]], 2
+                self.named[name] = column
+                added.append(name)
+        return added
 
     def read(self, name: str, sources: Sequence[tuple[str, ...]], find: Find) -> None:
         """Read a quasi-identifier back from some sources; pairs of a column that tells it by itself add nothing."""
@@ -149,7 +177,8 @@ class _Reader:
                 fresh &= labels != self._usual(name)
                 read[fresh] = labels[fresh]
             if fresh.any():
-                self.inferences.append(Inference(source, name, int(self.text_counts.counts[fresh].sum())))
+                columns = tuple(self.named.get(column, column) for column in source)
+                self.inferences.append(Inference(columns, name, int(self.text_counts.counts[fresh].sum())))
 
     def text_counts_read(self) -> TextCounts:
         """The rows with the labels that were read back."""
@@ -183,16 +212,13 @@ class _Reader:
         """
         labels, coarse = self.columns[name], self.coarse[name]
         read = np.full(len(labels), -1, np.int64)
-        for ranks in self._orders(source[0]) if self._sparse(source) else ():
-            order = np.argsort(ranks, kind="stable")
-            order = order[ranks[order] >= 0]
+        for ranks, order in self._orders(source[0]) if self._sparse(source) else ():
             for at, place in enumerate(coarse.labels.tolist()):
                 self.steps -= len(order)
                 if self.steps < 0:
                     self.unchecked.append((name, *source))
                     return read
-                shown = np.isin(labels, coarse.of(at))
-                fine = order[shown[order]]
+                fine = order[self.finer[name][place][labels[order]]]
                 if self._tells_between(labels, fine, float(coarse.usual[at]), trials):
                     hidden = order[(labels[order] == place) & (read[order] < 0)]
                     read[hidden] = between(ranks[fine], labels[fine], ranks[hidden])
@@ -209,14 +235,20 @@ class _Reader:
         classes = min(len(np.unique(self.owners[fine])) / guesses, 1.0)
         return is_beyond_chance(hits * classes, guesses * classes, usual, trials)
 
-    def _orders(self, column: str) -> list[Ints]:
-        """The place of each combination in the orders that a column may have; -1 where it has no value."""
-        texts = self.text_counts.values[self.text_counts.columns.index(column)]
-        return [ranks[self.columns[column]] for ranks in orders_of(texts)]
+    def _orders(self, column: str) -> list[tuple[Ints, Ints]]:
+        """The orders that a column may have: the place of each combination, -1 for no value; and those with one."""
+        if column not in self._ordered:
+            texts = self.text_counts.values[self.text_counts.columns.index(column)]
+            places = [ranks[self.columns[column]] for ranks in orders_of(texts)]
+            self._ordered[column] = [
+                (ranks, np.argsort(ranks, kind="stable")[int((ranks < 0).sum()) :]) for ranks in places
+            ]
+        return self._ordered[column]
 
     def by_value(self, name: str, source: tuple[str, ...], trials: int) -> Ints | None:
         """For each combination the label that the values of a source say, or -1; None where they say nothing."""
-        groups, size = self._groups(source)
+        sides = self._sides(source)
+        size = sides.size
         if size >= self.total:  # no value repeats
             return None
         labels, width, coarse = self.columns[name], self.sizes[name], self.coarse[name]
@@ -225,8 +257,8 @@ class _Reader:
             self.unchecked.append((name, *source))
             return None
         self.work -= work
-        rows = self._table(groups, size, name, self.weights)
-        classes = cache(partial(self._classes, source, groups, size, name))
+        rows = self._table(sides, name)
+        classes = cache(partial(self._classes, source, sides, name))
         rules: dict[int, Ints] = {}
         for part in coarse.parts(size):
             evidence = Evidence(rows, part, self.k, trials, len(source))
@@ -243,20 +275,20 @@ class _Reader:
             return None
         found = np.full((width, size), -1, np.int64)
         found[[*rules]] = [*rules.values()]
-        told: Ints = found[labels, groups]
+        told: Ints = found[labels, sides.numbers]
         return told
 
-    def _table(self, groups: Ints, size: int, name: str, weights: Floats | None = None) -> Floats:
-        """How much each label of a quasi-identifier (row) occurs with each of some groups (columns)."""
-        width = self.sizes[name]
-        cells = np.bincount(self.columns[name] * size + groups, weights, width * size)
-        return cells.astype(np.float64, copy=False).reshape(width, size)
+    def _table(self, sides: "_Sides", name: str) -> Floats:
+        """How much each label of a quasi-identifier (row) occurs with each value of a source (column)."""
+        rows = np.zeros((self.sizes[name], sides.size))
+        count_labels(self.columns[name], sides.first, sides.second, sides.many, self.weights, rows)
+        return rows
 
     def _by_parts(self, name: str, source: tuple[str, ...], coarse: int) -> float:
         """The share of finer labels that one column of a pair predicts by itself; 0 for a single column."""
         for part in source if len(source) > 1 else ():
             if (part, name, coarse) not in self._shares:
-                rows = self._table(self.columns[part], self.sizes[part], name, self.weights)
+                rows = self._table(self._sides((part,)), name)
                 hits, guesses = hits_of(rows[self.finer[name][coarse]])
                 self._shares[part, name, coarse] = hits / max(guesses, 1.0)
         return max((self._shares[part, name, coarse] for part in source), default=0.0) if len(source) > 1 else 0.0
@@ -271,48 +303,75 @@ class _Reader:
         shown = fine.sum(axis=1, keepdims=True)
         expected = (fine + hidden) * shown / np.maximum(shown + hidden.sum(axis=1, keepdims=True), 1)
         for at in np.flatnonzero(_is_apart(fine, hidden, expected).any(axis=1)).tolist():
-            place, rest = int(coarse[at]), expected[at]
+            rest = expected[at]
             for other in reversed([other for other in self.finer if other != name]):
                 if not (apart := _is_apart(fine[at], hidden[at], rest)).any():
                     break
-                rest = np.minimum(
-                    rest, self._expected(self.columns[name], self.finer[name][place], place, source, other)
-                )
+                rest = np.minimum(rest, self._expected(name, int(coarse[at]), source, other))
             apart = _is_apart(fine[at], hidden[at], rest)
             if apart.any():
                 yield at, apart
 
-    def _expected(self, labels: Ints, inner: Mask, coarse: int, source: str, other: str) -> Floats:
+    def _expected(self, name: str, coarse: int, source: str, other: str) -> Floats:
         """For each value of a column how many of its rows would have a fine label, by another column alone."""
-        fine = inner[labels]
-        either = fine | (labels == coarse)
-        groups, size = self.columns[other], self.sizes[other]
-        shown = np.bincount(groups[fine], self.weights[fine], size)
-        share = shown / np.maximum(np.bincount(groups[either], self.weights[either], size), 1)
-        values = self.columns[source][either]
-        rows = np.bincount(values, self.weights[either] * share[groups[either]], self.sizes[source])
-        return rows.astype(np.float64)
+        inner = self.finer[name][coarse]
+        either = inner.copy()
+        either[coarse] = True
+        shown, both = (self._rows_of(name, labels, other) for labels in (inner, either))
+        return self._rows_of(name, either, source, other, shown / np.maximum(both, 1))
 
-    def _classes(self, source: tuple[str, ...], groups: Ints, size: int, name: str) -> Floats:
+    def _rows_of(self, name: str, labels: Mask, source: str, other: str | None = None, share: Floats = WHOLE) -> Floats:
+        """How many rows of each value of a column have some labels, or the share of these that another column says."""
+        rows = np.zeros(self.sizes[source])
+        others = self._alone if other is None else self.columns[other]
+        count_values(self.columns[name], labels, self.columns[source], others, share, self.weights, rows)
+        return rows
+
+    def _classes(self, source: tuple[str, ...], sides: "_Sides", name: str) -> Floats:
         """For each value of a source and label the classes that show both: their rows have one label together."""
         further = tuple(column for column in source if column not in self.finer)
         if further not in self._first:
-            values, many = self._groups(further)
-            self._first[further] = _firsts(self.owners * many + values)
-        first = self._first[further]
-        width = self.sizes[name]
-        cells = np.bincount(self.columns[name][first] * size + groups[first], minlength=width * size)
-        return cells.astype(np.float64).reshape(width, size)
+            values = self._sides(further)
+            self._first[further] = _firsts(self.owners * values.size + values.numbers)
+        first, rows = self._first[further], np.zeros((self.sizes[name], sides.size))
+        columns = self.columns[name][first], sides.first[first], sides.second[first]
+        count_labels(*columns, sides.many, np.ones(len(first)), rows)
+        return rows
 
-    def _groups(self, source: tuple[str, ...]) -> tuple[Ints, int]:
-        """A number for each value of a column, or of several together, and how many there are."""
-        groups, size = np.zeros(len(self.owners), np.int64), 1
-        for other in source:
-            groups, size = groups * self.sizes[other] + self.columns[other], size * self.sizes[other]
-        if size > FEW_GROUPS:
-            groups = np.unique(groups, return_inverse=True)[1].reshape(-1).astype(np.int64)
-            size = int(groups.max(initial=0)) + 1
-        return groups, size
+    def _sides(self, source: tuple[str, ...]) -> "_Sides":
+        """The values of a column or two; many pairs are numbered by those that occur."""
+        first, *second = source
+        sides = _Sides(self.columns[first], self.sizes[first], self._alone, 1)
+        if second:
+            sides = replace(sides, second=self.columns[second[0]], many=self.sizes[second[0]])
+        if len(source) > 1 and sides.size > FEW_GROUPS:
+            values, numbers = np.unique(sides.numbers, return_inverse=True)
+            sides = _Sides(numbers.reshape(-1).astype(np.int64), len(values), self._alone, 1)
+        return sides
+
+
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """The values of a source for each combination: those of one column, or the pairs of two.
+
+    Attributes:
+        few, many: How many values each of the two has.
+    """
+
+    first: Ints
+    few: int
+    second: Ints
+    many: int
+
+    @property
+    def size(self) -> int:
+        """How many values of the source there may be."""
+        return self.few * self.many
+
+    @property
+    def numbers(self) -> Ints:
+        """A number for each value."""
+        return self.first * self.many + self.second
 
 
 def _columns_of(text_counts: TextCounts) -> Iterator[tuple[str, npt.NDArray[np.int32]]]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from sfumato.engines.engine import Engine, Reading
 from sfumato.hierarchies.bounds import bounds_of
-from sfumato.hierarchies.spellings import surplus, visible
+from sfumato.hierarchies.spellings import surplus, visible_texts
 from sfumato.microdata.column_codes import code_texts
 from sfumato.microdata.counts.frequencies import TextCounts, value_of
 from sfumato.microdata.plan.model import ColumnPlan, Plan, RequestedPlan
@@ -74,10 +74,11 @@ def _spelled_once(published: Engine, plan: Plan, count: CountBy) -> Iterator[Pro
     Texts that differ in white space or in the form of their signs alone are one value. Likely spellings are, too, in
     columns of guarantees, which are released in one spelling.
     """
+    missing = {*plan.data.missing}
     for name in other_columns(plan):
         if name in published.columns and plan.columns[name].perturbation is None:
-            texts = [text for text in count([name]).values[0] if text is not None and text not in plan.data.missing]
-            several = surplus(texts) if name in plan.spelled_columns else len(texts) - len({*map(visible, texts)})
+            texts = [text for text in count([name]).values[0] if text is not None and text not in missing]
+            several = surplus(texts) if name in plan.spelled_columns else len(texts) - len(visible_texts(texts))
             if several:
                 yield Promise(ONE_SPELLING, 0, several, False, name)
 

@@ -178,7 +178,8 @@ def disclosure(words: Words, report: Report) -> list[str]:
     if worst is not None:
         lines.append(unique_rows(words, worst.columns, worst.rows, report.published_rows))
     lines += _several_known(words, report)
-    return [*lines, *(words.sentence(left_out) for left_out in report.disclosure.unmeasured)]
+    check: Mapping[str, Any] = report.details.get("release_check", {})
+    return [*lines, *map(words.sentence, (*report.disclosure.unmeasured, *check.get("unchecked", ())))]
 
 
 def _given_away(words: Words, report: Report, kind: str) -> list[str]:
