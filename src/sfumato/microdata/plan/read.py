@@ -164,7 +164,7 @@ def faults_between(plan: RequestedPlan) -> list[Fault]:
     faults.extend(_sample_faults(plan))
     if plan.person is not None and plan.data.on_missing == "any":
         faults.append(Fault("data.on_missing", "any does not go with a person column.", "Use category or drop."))
-    if plan.data.on_missing == "any" and any(model.name != "k-anonymity" for model in plan.privacy):
+    if plan.data.on_missing == "any" and any(model.name != "k-anonymity" for model in plan.guarantees):
         faults.append(Fault("data.on_missing", "any goes with k-anonymity alone.", "Use category or drop."))
     return faults
 

@@ -21,7 +21,7 @@ def problem_of(plan: Plan, method: FullDomain, table: FrequencyTable, progress: 
     weights = tuple(column.weight for column in columns)
     return Problem(
         table,
-        (*plan.privacy, *plan.protections),
+        plan.guarantees,
         prepare(method.loss, table, weights, method.aggregate, k, method.class_column),
         method.suppression.limit(table.rows),
         tuple(column.min_level for column in columns),
