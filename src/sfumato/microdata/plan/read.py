@@ -93,7 +93,8 @@ def _read(value: object, folder: Path) -> Plan:
     text = dict(value) if isinstance(value, Mapping) else {}
     if whole is not None:
         whole = replace(whole, text=text)
-        faults.entries.extend(fault for fault in faults_between(whole) if plan is not None or fault.at != "columns")
+        unsure = () if plan is not None else ("columns",) if whole.method.name else ("columns", "method.name")
+        faults.entries.extend(fault for fault in faults_between(whole) if fault.at not in unsure)
     if faults.entries or plan is None:
         raise PlanError(faults.entries, code="faults")
     privacy = tuple(_resolved(model, plan, folder) for model in plan.privacy)
