@@ -163,6 +163,8 @@ WRONG = {
     "another promise": {"privacy": [{"model": "k-anonymity", "k": 5}]},
     "a level too few": {"method": {"name": "safepub", "levels": {"sex": 0}}},
     "a level too high": {"method": {"name": "safepub", "levels": {"sex": 9, "age": 0}}},
+    "a least level too high": {"columns": {**COLUMNS, "sex": {**COLUMNS["sex"], "min_level": 2}}},
+    "a greatest level too high": {"columns": {**COLUMNS, "sex": {**COLUMNS["sex"], "max_level": 2}}},
     "levels of no price": {"method": {"name": "safepub"}},
     "a refusal because of one row": {"data": {"on_invalid": "error"}},
     "a hierarchy by the data": {
