@@ -130,6 +130,7 @@ def test_it_is_kept_when_the_recoding_is_applied_to_other_rows(tmp_path) -> None
         ({"columns": {"race": ANY | {"protect": L2}, "age": ANY, "id": {"role": "person"}}}, "person"),
         ({"columns": {"race": ANY | {"protect": {"model": "k-anonymity", "k": 2}}, "age": ANY}}, "valid choice"),
         ({"columns": {"race": ANY | {"protect": L2 | {"column": "age"}}, "age": ANY}}, "unknown key"),
+        ({"data": {"on_missing": "any"}}, "any goes with k-anonymity alone"),
     ],
 )
 def test_what_cannot_be_protected_is_refused(change, what) -> None:

@@ -1,6 +1,7 @@
 """Damaged files, files of another format and odd names are faults of the data, told in words and by name."""
 
 import gzip
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -20,6 +21,7 @@ from sfumato.errors import DataError, PlanError, SfumatoError
 from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.plan.read import read_plan
 from sfumato.pipelines.release import anonymize
+from sfumato.pipelines.suggest import suggest_for_file
 
 SECRET = "Zwetschgenbaum"
 ROWS = b"a,b\n1,x\n2,y\n" + b"".join(b"%d,z\n" % place for place in range(20_000))
@@ -190,3 +192,49 @@ def test_rights_are_no_fault_of_the_data(tmp_path, monkeypatch) -> None:
     with pytest.raises(SfumatoError, match="Permission denied") as caught:
         DuckDBEngine(Path(path))
     assert caught.value.status.exit == 5
+
+
+LINES = ("a,b", "1,2", "3,4", '5,"6\n7"', "8,9")
+
+
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [
+        (("\n", "\n", "\r\n", "\n", "\n"), "line 3 of rows.csv ends with CR LF, the lines before it with LF."),
+        (("\r\n", "\r\n", "\r\n", "\r\n", "\n"), "line 6 of rows.csv ends with LF, the lines before it with CR LF."),
+        (("\n", "\r", "\n", "\n", "\n"), "line 2 of rows.csv ends with CR, the lines before it with LF."),
+        (("\r", "\r", "\r", "\r", "\n"), "line 6 of rows.csv ends with LF, the lines before it with CR."),
+        (("\n", "\n", "\n", "\n", "\r\n"), "line 6 of rows.csv ends with CR LF, the lines before it with LF."),
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252"])
+def test_lines_that_end_differently_are_named(tmp_path, ends, said, encoding) -> None:
+    """Readers do not agree where such rows end."""
+    path = tmp_path / "rows.csv"
+    path.write_bytes("".join(line + end for line, end in zip(LINES, ends, strict=True)).encode(encoding))
+    with pytest.raises(DataError) as caught:
+        DuckDBEngine(path, DataPlan(encoding=encoding))
+    assert (caught.value.code, caught.value.what) == ("data.line-ends", said)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_line_breaks_within_quotes_are_of_any_kind(tmp_path, end) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes(end.join(LINES).encode())
+    with closing(DuckDBEngine(path)) as engine:
+        assert engine.count(("a",), Reading()).rows == 4
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_the_advice_for_a_file_of_wide_signs_can_be_followed(tmp_path, encoding, packed) -> None:
+    path = tmp_path / ("rows.csv.gz" if packed else "rows.csv")
+    content = "\n".join(LINES).encode(encoding)
+    path.write_bytes(gzip.compress(content) if packed else content)
+    with pytest.raises(DataError) as caught:
+        DuckDBEngine(path)
+    assert caught.value.code == "data.encoding" and "data.encoding in its plan" in caught.value.do
+    (advised,) = re.findall(r"--encoding ([\w-]+)", caught.value.do)
+    with closing(DuckDBEngine(path, DataPlan(encoding=advised))) as engine:
+        assert engine.columns == ("a", "b") and engine.count(("a",), Reading()).rows == 4
+    assert suggest_for_file(path).plan["data"]["encoding"] == advised

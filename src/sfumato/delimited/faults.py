@@ -37,6 +37,15 @@ def open_quote(line: int | str, name: str = "", column: int | None = None) -> Da
     return DataError(what, "Mend the file, or give its quote.", "quotes")
 
 
+def mixed_line_ends(name: str, line: int, end: str, first: str) -> DataError:
+    """The error for lines that end differently, so that readers do not agree where a row ends."""
+    return DataError(
+        f"line {line} of {name} ends with {end}, the lines before it with {first}.",
+        "Save the file with one kind of line ending, and put line breaks within values in quotes.",
+        "line-ends",
+    )
+
+
 def place_in(name: str, line: int | str, column: int) -> str:
     """Where something stands in a file, before what is said of it.
 
@@ -59,10 +68,10 @@ def damaged(path: Path) -> DataError:
     )
 
 
-def wrong_encoding(encoding: str) -> DataError:
-    """The error for text that is not in the encoding it should be in."""
+def wrong_encoding(encoding: str, likely: str = "cp1252 (Windows, Western Europe)") -> DataError:
+    """The error for text that is not in the encoding it should be in, and likely in another one."""
     do = (
-        "Save it as UTF-8, or say which encoding it has: --encoding cp1252 (Windows, Western Europe), "
+        f"Save it as UTF-8, or say which encoding it has: --encoding {likely}, "
         "or data.encoding in its plan, table.encoding in that of a table."
     )
     return DataError(f"the file is not {encoding.upper()}.", do, "encoding")

@@ -1,5 +1,6 @@
 """Open text files: decompress, decode, and read the first record."""
 
+import codecs
 import csv
 import gzip
 import zlib
@@ -23,6 +24,21 @@ MOST_CHARACTERS = 1 << 24
 DAMAGED = (gzip.BadGzipFile, EOFError, zlib.error)
 
 
+def wide_encoding(path: Path) -> str | None:
+    """The encoding of a file whose first signs show that it has several bytes for each; None for any other.
+
+    Without a mark at the start, half of the first bytes are 0: the first sign of a text of rows is a Latin one.
+    """
+    with suppress(*DAMAGED, OSError), gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as stream:
+        first = stream.read(4)
+        if first in (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE):
+            return "utf-32"
+        if first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            return "utf-16"
+        return {b"\1\0": "utf-16-le", b"\0\1": "utf-16-be"}.get(bytes(map(bool, first[:2])))
+    return None
+
+
 @contextmanager
 def open_text(path: Path, encoding: str = "utf-8") -> Iterator[IO[str]]:
     """A text file to be read, unpacked where its name ends in .gz; a mark at its start is taken off.
@@ -36,6 +52,9 @@ def open_text(path: Path, encoding: str = "utf-8") -> Iterator[IO[str]]:
     if "\0" in str(path):
         what = f"the file {path.name!r} cannot be read: no name of a file holds a null."
         raise DataError(what, "Check the path and its rights.", "unreadable")
+    wide = wide_encoding(path) if name == "utf-8" else None
+    if wide is not None:
+        raise wrong_encoding(encoding, wide)
     unpacking = gzip.open if path.suffix.lower() == ".gz" else open
     try:
         with unpacking(path, "rt", encoding="utf-8-sig" if name == "utf-8" else encoding, newline="") as stream:

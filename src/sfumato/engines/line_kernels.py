@@ -7,7 +7,9 @@ from sfumato.loops.compiled import compiled
 from sfumato.loops.word_kernels import word_at
 
 # Places of what is carried from one piece of a file to the next.
-QUOTED, LENGTH, LINE, BEGUN, ROWS, LONGEST, LONGEST_LINE = range(7)
+QUOTED, LENGTH, LINE, BEGUN, ROWS, LONGEST, LONGEST_LINE, END, OTHER_END, OTHER_LINE = range(10)
+# How a line ends: by a newline, by a return, or by both.
+LF, CR, CRLF = 1, 2, 3
 _NEWLINE, _RETURN, _BLANK = 10, 13, 32
 _ONES, _TOPS, _ALL = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080), np.uint64(0xFFFFFFFFFFFFFFFF)
 _BYTES = 8
@@ -54,7 +56,8 @@ def count_records(data: Bytes, separator: Bytes, quote: int, blanks: bool, state
     Args:
         blanks: Whether an empty line is a record, as in files of one column.
         state: Carried on: whether a quote is open, the bytes of the record so far, the line, the one in which the
-            record began, the number of records, the bytes of the longest one and the line in which it began.
+            record began, the number of records, the bytes of the longest one and the line in which it began, how the
+            first record ends, and another way in which one does with the line of it; 0 for none.
     """
     quoted, begin, place, line = state[QUOTED] > 0, -state[LENGTH], 0, state[LINE]
     while place < len(data):
@@ -69,9 +72,13 @@ def count_records(data: Bytes, separator: Bytes, quote: int, blanks: bool, state
             else:
                 quoted = not quoted and _opens(data, begin, place, separator)
         elif byte == _NEWLINE or is_return:
-            length = place - begin
+            length, end = place - begin, CR if is_return else LF
             if is_return and place + 1 < len(data) and data[place + 1] == _NEWLINE:
-                place += 1
+                place, end = place + 1, CRLF
+            if not quoted and state[END] == 0:
+                state[END] = end
+            if not quoted and state[END] != end and state[OTHER_END] == 0:
+                state[OTHER_END], state[OTHER_LINE] = end, line
             line += 1
             if not quoted:
                 if length > 0 or blanks:

@@ -10,14 +10,30 @@ import numpy as np
 
 from sfumato.dataclass import dataclass
 from sfumato.delimited.dialect import encoding_of
-from sfumato.delimited.faults import damaged, open_quote
+from sfumato.delimited.faults import damaged, mixed_line_ends, open_quote
 from sfumato.delimited.opening import DAMAGED, open_text
-from sfumato.engines.line_kernels import BEGUN, LENGTH, LINE, LONGEST, LONGEST_LINE, QUOTED, ROWS, count_records
+from sfumato.engines.line_kernels import (
+    BEGUN,
+    CR,
+    CRLF,
+    END,
+    LENGTH,
+    LF,
+    LINE,
+    LONGEST,
+    LONGEST_LINE,
+    OTHER_END,
+    OTHER_LINE,
+    QUOTED,
+    ROWS,
+    count_records,
+)
 from sfumato.errors import DataError
 
 # Encodings in which every byte of a separator, quote or line break is one, so that files are counted as they are.
 _BYTEWISE = ("utf-8", "iso8859-1")
 _PIECE = 1 << 16
+_ENDS = {LF: "LF", CR: "CR", CRLF: "CR LF"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +72,7 @@ def records_in(
     """Count the records of files that have the same columns.
 
     Raises:
-        DataError: A file is damaged, not in its encoding, or a quote in it is not closed.
+        DataError: A file is damaged, not in its encoding, a quote in it is not closed, or its lines end differently.
     """
     found = [(file, _state_of(file, separator, columns, quote, encoding)) for file in files]
     file, longest = max(found, key=lambda entry: entry[1][LONGEST])
@@ -69,13 +85,15 @@ def _state_of(file: Path, separator: str, columns: int, quote: str, encoding: st
     name = encoding_of(encoding)
     bytewise = name if name in _BYTEWISE else "utf-8"
     mark = np.frombuffer(separator.encode(bytewise), np.uint8)
-    state = np.zeros(7, np.int64)
+    state = np.zeros(OTHER_LINE + 1, np.int64)
     state[[LINE, BEGUN]] = 1
     with _opened(file, encoding, name in _BYTEWISE) as stream:
         for piece in _pieces(stream):
             count_records(np.frombuffer(piece, np.uint8), mark, ord(quote), columns == 1, state)
     if state[QUOTED]:
         raise open_quote(int(state[BEGUN]), file.name)
+    if state[OTHER_END]:
+        raise mixed_line_ends(file.name, int(state[OTHER_LINE]), _ENDS[state[OTHER_END]], _ENDS[state[END]])
     if state[LENGTH]:  # the last record, which no line break ends
         state[ROWS] += 1
         if state[LENGTH] > state[LONGEST]:

@@ -22,6 +22,9 @@ _NUMBER = regex(r"[+-]?(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?", re.ASCII)
 _AT_LETTERS = regex(r"(?<=[^\W\d_])[.'’`\"]+|[.'’`\"]+(?=[^\W\d_])")
 # The point of a code for a disease (ICD-10), which many leave out: it stands behind the third sign alone.
 _CODE_POINT = regex(r"(?<=^[a-z]\d[\da-z])\.(?=[\da-z]{1,4}$)", re.ASCII)
+# Signs that no font shows though Unicode counts them as letters, marks or symbols: joiners, fillers, selectors of forms
+# (its property Default_Ignorable_Code_Point), and the blank of Braille.
+_IGNORABLE = regex(r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]")
 _BETWEEN_WORDS = regex(r"(?<=[^\W\d_])[-_/](?=\w)|(?<=\w)[-_/](?=[^\W\d_])")
 
 # A text that stands in so many times as many rows as another of nearly the same letters is the right one.
@@ -97,8 +100,9 @@ def visible(text: str) -> str:
     """
     if _is_plain(text):
         return text
-    shown = "".join(sign for sign in unicodedata.normalize("NFKC", text) if unicodedata.category(sign) != "Cf")
-    return " ".join(shown.split())
+    spaced = " ".join(unicodedata.normalize("NFKC", text).split())
+    shown = (sign for sign in spaced if unicodedata.category(sign) not in ("Cc", "Cf"))
+    return " ".join(_IGNORABLE.sub("", "".join(shown)).split())
 
 
 def visible_texts(texts: Collection[str]) -> set[str]:

@@ -239,7 +239,7 @@ def judge_plan(
     return judge(
         text_counts,
         plan.quasi_identifiers,
-        (*plan.privacy, *plan.protections),
+        plan.guarantees,
         plan.data.missing,
         plan.data.on_missing == "any",
         reference,

@@ -408,7 +408,7 @@ def _failing(table: FrequencyTable, recoding: ClassRecoding, plan: Plan, persons
     judged = holding_groups(
         classes.kept(kept), plan.protections, recoding.columns, recoding.classes[kept], recoding.labels
     )
-    failing[kept] = assess(judged, table.whole, (*plan.privacy, *plan.protections)).failing
+    failing[kept] = assess(judged, table.whole, plan.guarantees).failing
     return failing
 
 

@@ -1,6 +1,8 @@
 """SafePub: what is drawn is drawn as the promise needs it, and the plan may not tell more."""
 
 from collections import Counter
+from csv import DictReader
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -117,6 +119,34 @@ def test_engines_publish_the_same(frame: Any, tmp_path: Any) -> None:
     assert (by_file / "data.csv").read_bytes() == (by_frame / "data.csv").read_bytes()
 
 
+@pytest.mark.parametrize("odd", [{"age": "unknown"}, {"sex": "?"}, {"age": "100"}])
+def test_a_value_that_does_not_fit_drops_its_row_and_changes_nothing_else(tmp_path: Path, frame: Any, odd: Any) -> None:
+    """A refusal would reveal the row as surely as its publication."""
+    plan = plan_of(seed=5)
+    one = frame.iloc[:1].assign(**odd)
+    more = type(frame)({name: [*one[name], *frame[name]] for name in frame})
+    (tmp_path / "rows.csv").write_text(more.to_csv(index=False))
+    expected = counted(sf.anonymize(frame, plan).save(tmp_path / "expected"))
+    for data in (more, tmp_path / "rows.csv"):
+        release = sf.anonymize(data, plan)
+        assert release.report.dropped_rows == 1
+        folder = release.save(tmp_path / type(data).__name__)
+        assert counted(folder) == expected
+        assert sf.verify(folder).holds
+
+
+def test_values_that_do_not_fit_may_be_missing_values(tmp_path: Path, frame: Any) -> None:
+    odd = frame.assign(age=["unknown"] * 500 + [*frame["age"][500:]])
+    release = sf.anonymize(odd, plan_of(data={"on_invalid": "missing"}))
+    assert release.report.dropped_rows == 0
+    assert sum(rows for (_, age), rows in counted(release.save(tmp_path / "out")).items() if age == "") > 100
+
+
+def counted(folder: Path) -> Counter[tuple[str, str]]:
+    with (folder / "data.csv").open(encoding="utf-8", newline="") as file:
+        return Counter((row["sex"], row["age"]) for row in DictReader(file))
+
+
 def test_too_few_rows_are_refused() -> None:
     with pytest.raises(UnattainableError):
         sf.anonymize(rows(30), plan_of())
@@ -133,7 +163,10 @@ WRONG = {
     "another promise": {"privacy": [{"model": "k-anonymity", "k": 5}]},
     "a level too few": {"method": {"name": "safepub", "levels": {"sex": 0}}},
     "a level too high": {"method": {"name": "safepub", "levels": {"sex": 9, "age": 0}}},
+    "a least level too high": {"columns": {**COLUMNS, "sex": {**COLUMNS["sex"], "min_level": 2}}},
+    "a greatest level too high": {"columns": {**COLUMNS, "sex": {**COLUMNS["sex"], "max_level": 2}}},
     "levels of no price": {"method": {"name": "safepub"}},
+    "a refusal because of one row": {"data": {"on_invalid": "error"}},
     "a hierarchy by the data": {
         "columns": {**COLUMNS, "age": {**COLUMNS["age"], "hierarchy": {"type": "intervals", "widths": [10]}}}
     },

@@ -144,6 +144,19 @@ def test_a_part_that_cannot_be_read_is_not_blamed_for_another() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    "needs_a_method",
+    [
+        {"columns__sex__protect": {"model": "l-diversity", "l": 2}},
+        {"privacy": [{"model": "differential-privacy", "epsilon": 1, "delta": 0.001}]},
+    ],
+)
+def test_a_method_that_cannot_be_read_goes_with_everything(needs_a_method) -> None:
+    with pytest.raises(PlanError) as caught:
+        read_plan(changed(method={"name": "optimal", "los": "score"}, **needs_a_method))
+    assert [fault.at for fault in caught.value.faults] == ["method.los"]
+
+
 @pytest.mark.parametrize("part", ["data", "columns", "privacy", "method", "output", "utility", "seed"])
 @pytest.mark.parametrize("value", [None, [], {}, 1, "x", [None], {"a": None}])
 def test_no_nonsense_is_worse_than_a_fault(part, value) -> None:

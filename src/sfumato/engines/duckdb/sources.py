@@ -362,8 +362,11 @@ def native(files: Sequence[Path], data: DataPlan, scratch: Path) -> tuple[Sequen
     encoding = encoding_of(data.encoding)
     if encoding in NATIVE_ENCODINGS:
         return files, NATIVE_ENCODINGS[encoding]
-    copies = [scratch / f"source{place}.csv" for place in range(len(files))]
+    # Errors name the file that is read: each copy has the name of its own.
+    names = [file.stem if file.suffix.lower() == ".gz" else file.name for file in files]
+    copies = [scratch / f"source{place}" / name for place, name in enumerate(names)]
     for file, copy in zip(files, copies, strict=True):
+        copy.parent.mkdir(exist_ok=True)
         _rewrite(file, copy, data.encoding)
     return copies, "utf-8"
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
+from sfumato.errors import PlanError
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.plan.model import Plan
 
@@ -18,6 +19,19 @@ def levels_allowed(plan: Plan, table: FrequencyTable) -> dict[str, Any]:
     limited = {name: [low, high] for name, (low, high) in ends.items() if (low, high) != (0, tops[name])}
     combinations = prod(high - low + 1 for low, high in ends.values())
     return {"columns": limited, "combinations": combinations} if limited else {}
+
+
+def check_levels(plan: Plan, table: FrequencyTable) -> None:
+    """Refuse levels that a hierarchy does not have.
+
+    Raises:
+        PlanError: A column's least or greatest level is above its top.
+    """
+    for name, ladder in zip(table.columns, table.ladders, strict=True):
+        column, top = plan.columns[name], ladder.height - 1
+        for key, level in (("min_level", column.min_level), ("max_level", column.max_level or 0)):
+            if level > top:
+                raise PlanError(f"columns.{name}.{key}: the hierarchy's highest level is {top}.", code="level")
 
 
 def _ends(plan: Plan, table: FrequencyTable, place: int) -> tuple[int, int]:

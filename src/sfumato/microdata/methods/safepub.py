@@ -14,6 +14,7 @@ import numpy as np
 from sfumato.errors import PlanError, UnattainableError
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.grouping import Grouper, Node
+from sfumato.microdata.methods.allowed_levels import check_levels
 from sfumato.microdata.methods.class_labels import recode_classes
 from sfumato.microdata.methods.result import Progress, Result
 from sfumato.microdata.models.classes import Counts, Floats
@@ -29,6 +30,7 @@ MOST_NODES = 20_000
 
 def search(plan: Plan, method: SafePub, table: FrequencyTable, progress: Progress | None = None) -> Result:
     """The recoding of a sample at the levels that are named or drawn."""
+    check_levels(plan, table)
     promise = next(model for model in plan.privacy if isinstance(model, DifferentialPrivacy))
     draw = np.random.default_rng(plan.drawing_seed)
     sample = table.counts - draw.binomial(table.counts, exp(-promise.rows_epsilon)).astype(np.int64)
@@ -85,8 +87,7 @@ class _Choice:
         plans = [plan.columns[name] for name in table.columns]
         self.low = tuple(column.min_level for column in plans)
         self.high = tuple(
-            top if column.max_level is None else min(column.max_level, top)
-            for column, top in zip(plans, heights, strict=True)
+            top if column.max_level is None else column.max_level for column, top in zip(plans, heights, strict=True)
         )
         self.heights = np.maximum(np.array(heights), 1)
         self.sensitivity = promise.k * self.columns

@@ -321,6 +321,11 @@ class RequestedPlan:
         return tuple(Protection.of(one.protect, name) for name, one in self.columns.items() if one.protect is not None)
 
     @property
+    def guarantees(self) -> tuple[Model, ...]:
+        """The privacy models, and what protects quasi-identifiers: all that a release must satisfy."""
+        return (*self.privacy, *self.protections)
+
+    @property
     def microaggregated(self) -> Microaggregate | None:
         """How all quasi-identifiers are microaggregated together, where they are."""
         asked = [self.columns[name].perturbation for name in self.quasi_identifiers]

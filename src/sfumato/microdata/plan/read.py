@@ -93,7 +93,8 @@ def _read(value: object, folder: Path) -> Plan:
     text = dict(value) if isinstance(value, Mapping) else {}
     if whole is not None:
         whole = replace(whole, text=text)
-        faults.entries.extend(fault for fault in faults_between(whole) if plan is not None or fault.at != "columns")
+        unsure = () if plan is not None else ("columns",) if whole.method.name else ("columns", "method.name")
+        faults.entries.extend(fault for fault in faults_between(whole) if fault.at not in unsure)
     if faults.entries or plan is None:
         raise PlanError(faults.entries, code="faults")
     privacy = tuple(_resolved(model, plan, folder) for model in plan.privacy)
@@ -164,7 +165,7 @@ def faults_between(plan: RequestedPlan) -> list[Fault]:
     faults.extend(_sample_faults(plan))
     if plan.person is not None and plan.data.on_missing == "any":
         faults.append(Fault("data.on_missing", "any does not go with a person column.", "Use category or drop."))
-    if plan.data.on_missing == "any" and any(model.name != "k-anonymity" for model in plan.privacy):
+    if plan.data.on_missing == "any" and any(model.name != "k-anonymity" for model in plan.guarantees):
         faults.append(Fault("data.on_missing", "any goes with k-anonymity alone.", "Use category or drop."))
     return faults
 

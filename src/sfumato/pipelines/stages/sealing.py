@@ -154,5 +154,5 @@ def _asked(report: Mapping[str, Any], plan: Plan) -> list[str]:
     said = [
         (entry.get("model"), entry.get("column"), entry.get("asked")) for entry in listed if isinstance(entry, dict)
     ]
-    meant = [(model.name, model.subject, model.asked) for model in (*plan.privacy, *plan.protections)]
+    meant = [(model.name, model.subject, model.asked) for model in plan.guarantees]
     return [] if said == meant else [f"plan.yaml asks for other promises than {REPORT} tells of."]

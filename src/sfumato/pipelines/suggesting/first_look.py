@@ -1,6 +1,5 @@
 """A first look at some rows: the texts of each column, and problems in reading the file."""
 
-import codecs
 import gzip
 import re
 from collections.abc import Iterable, Mapping
@@ -9,6 +8,7 @@ from pathlib import Path
 
 from sfumato.delimited.code_pages import WESTERN, likely_page
 from sfumato.delimited.decimal_marks import COMMA_NUMBER, CURRENCY_SIGN
+from sfumato.delimited.opening import wide_encoding
 from sfumato.errors import DataError, PlanError
 from sfumato.hierarchies.suggest.detection_limits import is_limit
 from sfumato.hierarchies.suggest.formats import format_of
@@ -197,11 +197,11 @@ def likely_encoding(path: Path) -> str | None:
 
     Where letters do not tell, Western European ones of Windows are by far the most common.
     """
+    if (wide := wide_encoding(path)) is not None:
+        return wide
     unpacking = gzip.open if path.suffix.lower() == ".gz" else open
     with unpacking(path, "rb") as stream:
         content = bytes(stream.read(_LOOKED_AT_BYTES))
-    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return "utf-16"
     decoded = content.decode("utf-8", "replace")
     wrong, right = decoded.count("\ufffd"), sum(sign > "\x7f" for sign in decoded)
     if b"\0" in content or right - wrong > wrong:

@@ -1,10 +1,9 @@
 """Faults of office files, each with line, column and what to do."""
 
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Sequence
 from pathlib import Path
 
-from sfumato.delimited.opening import open_text
+from sfumato.delimited.opening import open_text, wide_encoding
 from sfumato.errors import DataError, PlanError
 from sfumato.tables.cells.finite_numbers import finite
 
@@ -43,11 +42,13 @@ def lines_of(path: Path, encoding: str | None = None) -> list[str]:
 
 def likely_encoding(path: Path, other: str | None = None) -> str:
     """UTF-8 where a file is in it, UTF-16 where its first signs say so; else the other, or that of Windows."""
+    if (wide := wide_encoding(path)) is not None:
+        return wide
     try:
         content = path.read_bytes()
         content.decode("utf-8")
     except UnicodeDecodeError:
-        return "utf-16" if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else other or WINDOWS
+        return other or WINDOWS
     except (OSError, ValueError):  # who opens it is told why not
         return "utf-8"
     return "utf-8"

@@ -164,7 +164,8 @@ class DataStep:
     def _ask_for_encoding(self, path: Path, reading: Reading) -> None:
         """The file waits until the visitor has said what it is written in."""
         words, tried, likely = self.workspace.words, reading.get("encoding"), likely_encoding(path)
-        names = {name: words[f"encoding.{name}"] for name in sorted(ENCODINGS, key=lambda name: name != likely)}
+        first = () if likely is None else (likely,)
+        names = {name: words.get(f"encoding.{name}", name.upper()) for name in dict.fromkeys((*first, *ENCODINGS))}
         self._shown.clear()
         with self._shown, ui.element("div").classes("sf-card").props('role="alert"'):
             ui.label(words["wrong_encoding"].format(tried=words.get(f"encoding.{tried}", "UTF-8")))

@@ -1,8 +1,8 @@
 """The problem that a full-domain method solves, as a plan poses it."""
 
-from sfumato.errors import PlanError
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.losses.registry import prepare
+from sfumato.microdata.methods.allowed_levels import check_levels
 from sfumato.microdata.methods.full_domain.lattice.problem import Problem
 from sfumato.microdata.methods.result import Progress
 from sfumato.microdata.plan.methods import FullDomain, Greedy
@@ -13,15 +13,12 @@ def problem_of(plan: Plan, method: FullDomain, table: FrequencyTable, progress: 
     """The problem of a method, with the columns, limits and promises of a plan."""
     columns = [plan.columns[name] for name in table.columns]
     tops = [ladder.height - 1 for ladder in table.ladders]
-    for name, column, top in zip(table.columns, columns, tops, strict=True):
-        for key, level in (("min_level", column.min_level), ("max_level", column.max_level or 0)):
-            if level > top:
-                raise PlanError(f"columns.{name}.{key}: the hierarchy's highest level is {top}.", code="level")
+    check_levels(plan, table)
     k = max((model.least_rows for model in plan.privacy), default=1)
     weights = tuple(column.weight for column in columns)
     return Problem(
         table,
-        (*plan.privacy, *plan.protections),
+        plan.guarantees,
         prepare(method.loss, table, weights, method.aggregate, k, method.class_column),
         method.suppression.limit(table.rows),
         tuple(column.min_level for column in columns),

@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.dataclass import dataclass
-from sfumato.errors import PlanError
 from sfumato.hierarchies.ladder import Ladder
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.counts.packing import Packing, packing_of
+from sfumato.microdata.methods.allowed_levels import check_levels
 from sfumato.microdata.methods.k_optimize import layout as at
 from sfumato.microdata.methods.k_optimize.layout import Instance
 from sfumato.microdata.models.classes import Counts
@@ -107,6 +107,7 @@ class Space:
 
 def space_of(plan: Plan, method: KOptimize, table: FrequencyTable) -> Space:
     """The space of a plan and its table."""
+    check_levels(plan, table)
     alphabets = tuple(_alphabet(plan, table, column) for column in range(len(table.columns)))
     codes = np.column_stack([_coded(alphabet, table, column) for column, alphabet in enumerate(alphabets)])
     unique, owners = np.unique(codes, axis=0, return_inverse=True)
@@ -119,10 +120,6 @@ def space_of(plan: Plan, method: KOptimize, table: FrequencyTable) -> Space:
 def _alphabet(plan: Plan, table: FrequencyTable, column: int) -> Alphabet:
     name, ladder = table.columns[column], table.ladders[column]
     asked = plan.columns[name]
-    if asked.min_level >= ladder.height:
-        raise PlanError(
-            f"columns.{name}.min_level: the hierarchy's highest level is {ladder.height - 1}.", code="level"
-        )
     present = np.unique(ladder.codes[asked.min_level][table.codes[:, column]]).astype(np.int64)
     return Alphabet(name, ladder, asked.min_level, present, asked.weight)
 
