@@ -1,4 +1,4 @@
-"""Codes that mean "missing" in one column: which texts they are, and which columns have some."""
+"""Codes for missing values in single columns: which texts mean "missing", and which columns have such codes."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol

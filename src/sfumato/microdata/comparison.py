@@ -1,4 +1,4 @@
-"""The runs of a comparison of methods, and which of them loses least."""
+"""Results of a comparison of methods, and the method with the least information loss."""
 
 from dataclasses import asdict, fields
 from typing import Any

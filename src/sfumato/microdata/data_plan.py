@@ -1,4 +1,4 @@
-"""How the rows of a plan are read: source, separator, missing and invalid values."""
+"""The `data` part of a plan: source, separator, missing and invalid values."""
 
 import re
 from collections.abc import Mapping

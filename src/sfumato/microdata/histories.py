@@ -1,9 +1,9 @@
-"""Histories of persons over releases: who shares one, so that no comparison of the releases tells them apart.
+"""Histories of persons over several releases, and the persons whom a comparison of releases isolates.
 
-The history of a person is the class of the person's rows in each release, or none. Persons who share it can be told
-apart by no comparison of releases. No file says which rows are of one person: somebody whose rows are the same in each
-release that has them is therefore one of those who share the history of each row by itself, its strand. Whose rows
-change has one strand, the whole history, for the changes are what comparing shows.
+The history of a person is the class of the person's rows in each release, or none. Persons with the same history cannot
+be distinguished by comparing releases. No file says which rows belong to one person. A person whose rows are the same
+in every release that has them therefore also shares the history of each row by itself, called a branch. A person whose
+rows change has a single branch, the full history, because a comparison shows the changes.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""A column of texts that holds each different one once: a million rows of it take four bytes each."""
+"""Dictionary-encoded text columns: each distinct text is stored once, each row takes four bytes."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import overload

@@ -1,9 +1,8 @@
-"""Differences: who is isolated by comparing releases.
+"""Differencing attack: find persons who are isolated when several releases are compared.
 
-Persons who stand in the same class in every release cannot be told apart by comparing them; persons whose classes, or
-whose coming and going, nobody shares can. A group of persons with the same history that is smaller than k breaks what
-each release promised by itself. Where persons are not known, rows of two releases with the same labels are compared:
-classes that differ by fewer than k rows tell of those who came or went.
+Persons who are in the same class in every release cannot be distinguished by comparing releases. Persons with a history
+of classes that fewer than k persons share can be. If persons are not known, rows of two releases with the same labels
+are compared: classes that differ by fewer than k rows reveal who was added or removed.
 """
 
 from collections import Counter

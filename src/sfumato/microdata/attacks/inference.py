@@ -1,13 +1,13 @@
-"""Inference: how much better a sensitive value is guessed with the release by who knows all else of a person.
+"""Inference attack: how much better the release lets an attacker guess a sensitive value of a person.
 
-Two attackers: one asks the published rows nearest to the person and says what most of them do, one has learned from all
-published rows (gradient-boosted trees, where scikit-learn is installed). The control are persons who were never in the
-data: what can be learned of anybody is no fault of the release. Giomi et al. (2023).
+The attacker knows all other columns of the person. One attacker takes the most frequent value among the nearest
+published rows. Another trains gradient-boosted trees on all published rows (if scikit-learn is installed). The control
+group are persons whose rows were never published: what can be learned about them too is not a disclosure by the
+release. Giomi et al. (2023).
 
-A person in the data has one more row among the nearest than a person of the control: their own. In a class of five it
-makes a guess right far more often, whatever was published. So where others stand beside it, as many as k promises, the
-guess is judged without it: what is left is what the values of others tell of this one. Where fewer do, nobody is
-hidden, and all that is reached counts.
+A person in the data has one more row among the nearest ones than a control person: their own. In a class of five, this
+row alone makes many guesses correct. If at least k other rows are as near, the guess is therefore evaluated without the
+own row. If fewer are, the person is not protected by a class, and every correct guess counts.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,7 @@
-"""Published labels as their reader understands them: which values each one stands for, and how far others are from it.
+"""Meaning of published labels to an attacker: the values each label covers, and distances between labels.
 
-A label of the hierarchy, of whatever level, stands for the values below it; where there is none, intervals, ranges,
-masked codes and sets are read from their texts. `*` stands for everything.
+A label of the hierarchy, at any level, covers the values below it. Without a hierarchy, intervals, ranges, masked codes
+and sets are parsed from their texts. `*` covers every value.
 """
 
 import re

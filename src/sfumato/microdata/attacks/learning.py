@@ -1,4 +1,4 @@
-"""Boosted trees that learn a sensitive column from all published rows; needs scikit-learn."""
+"""Gradient-boosted trees that predict a sensitive column from all published rows; needs scikit-learn."""
 
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec

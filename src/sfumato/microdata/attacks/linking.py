@@ -1,7 +1,7 @@
-"""Linking: the attacker has two sets of columns of a person, and looks whether both lead to the same published row.
+"""Linkage attack: the attacker knows two sets of columns of a person and checks whether both lead to the same row.
 
-Giomi et al. (2023). Rows equally near come in an order of chance. With a register of persons it is counted, too, for
-how many of them a single published row fits.
+Giomi et al. (2023). Ties between equally near rows are broken at random. With a register of persons, the attack also
+counts the persons whom exactly one published row matches.
 """
 
 from collections.abc import Sequence

@@ -1,12 +1,12 @@
-"""Minimality: what knowing the method tells.
+"""Minimality attack: what an attacker infers from knowing that the method generalizes no further than necessary.
 
-Who knows that a method generalizes no further than it must, and who stands in the raw table (not what is sensitive of
-them), asks why a class was not published finer. Where its parts would have had rows enough, only a promise about
-sensitive values can be the reason: so one of the parts breaks it. That may fix who has which value. Wong, Fu, Wang &
-Pei (2007), Minimality attack in privacy preserving data publishing, VLDB.
+The attacker knows the method and the quasi-identifiers of all persons in the original table, but not their sensitive
+values, and asks why a class was not published at a finer level. If its parts are large enough, only a model of a
+sensitive column can be the reason, so one of the parts violates it. That may determine sensitive values. Wong, Fu, Wang
+& Pei (2007), Minimality attack in privacy preserving data publishing, VLDB.
 
-Tables of the class that agree with what is published are drawn; those in which no part breaks a promise are excluded by
-what the attacker knows. A value that all remaining tables give to a part is known for certain.
+The attack draws assignments of sensitive values that agree with the published class and discards those in which no part
+violates a model. A value that all remaining assignments give to a part is known for certain.
 """
 
 from collections.abc import Sequence

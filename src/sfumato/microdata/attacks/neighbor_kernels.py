@@ -1,10 +1,10 @@
-"""Compiled loops of neighbors: the published rows that are nearest to a target, and what they say.
+"""Compiled loops that find the published rows nearest to a target and count the values in them.
 
-Rows are listed by the labels of one column, and a target looks at the labels that are nearest to it first: those that
-are further by that column alone than the nearest rows by all are left out.
+Rows are listed by the labels of one column. The search visits labels in the order of their distance to the target and
+stops when this column alone is farther than the nearest rows found so far.
 
-Distances are whole numbers, `ONE` between what has nothing in common: so sums are exact whatever their order, rows are
-equally near or not, and the distance by all columns but one is the whole less that one.
+Distances are integers; `ONE` is the distance between unrelated values. Sums are therefore exact in any order, ties are
+exact, and the distance without one column is the total minus that column.
 """
 
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Neighbors: the published rows that are nearest to a person by some columns, as Gower measures it."""
+"""Nearest published rows of a person by some columns, in Gower's distance."""
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any

@@ -1,10 +1,10 @@
-"""Order: whether published rows stand in an order that leads back to the raw ones.
+"""Row-order attack: test whether the order of the published rows leads back to the original rows.
 
-The attacker takes an order in which the rows may have been written: that of the raw file, its reverse, sorted by a raw
-column, or shuffled by a seed that he knows or tries; then he reads both files side by side. He is right about a row
-when the published one fits the raw one: its label stands for the raw value; numbers that were rounded or changed stand
-at the same place among all of them. Where rows were left out, he goes on to the next raw row that fits. The
-baseline is the same with an order of chance.
+The attacker assumes an order in which the rows may have been written: the original order, its reverse, sorted by an
+original column, or shuffled with a known or guessable seed. Both files are then read in parallel. A pair of rows is
+correct when the published row matches the original one: its label covers the original value, or a perturbed number has
+the same rank. If rows were left out, the attacker continues with the next original row that matches. The baseline is
+the same attack with a random order.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,14 +1,14 @@
-"""The outcome of an attack: how often it succeeded, against a guesser and against rows that were never published.
+"""Result of an attack: success rates of attacker, baseline and control group, and the resulting risk.
 
-Rates have Wilson intervals. The risk is how much more often than on the control the attack succeeds, of what was left
-to reach: max(0, (r_attack − r_control) / (1 − r_control)), with the intervals carried over. Giomi et al. (2023),
+Rates have Wilson intervals. The risk is the excess over the control, relative to what was left to reach: max(0,
+(r_attack − r_control) / (1 − r_control)), with the intervals carried over. Giomi et al. (2023),
 https://doi.org/10.56553/popets-2023-0055.
 
-A person's own row among others helps a guess in every class, however well it is made: of a sensitive value, evidence is
-what the rows of others tell beyond the control (`without_own_row`).
+The own row of a person improves a guess in every class, even in a well protected one. For sensitive values, evidence is
+therefore only what the rows of other persons add beyond the control (`without_own_row`).
 
-An attack that does no better than its control or its baseline is said to have failed: that is no evidence, and no proof
-of safety.
+An attack that does no better than its control or its baseline is reported as failed. That is neither evidence of a
+disclosure nor a proof of safety.
 """
 
 from collections.abc import Mapping, Sequence

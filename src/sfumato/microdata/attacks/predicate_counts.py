@@ -1,4 +1,4 @@
-"""How many rows fulfil predicates: each column is listed by its codes once, and a predicate asks its rarest list."""
+"""Count the rows that satisfy predicates: rows are indexed by code, and each predicate scans its rarest code."""
 
 from collections.abc import Callable, Sequence
 

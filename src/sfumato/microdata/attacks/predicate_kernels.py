@@ -1,4 +1,4 @@
-"""Compiled loops of predicates: the rows of each code, and how many rows fulfil each conjunction of conditions."""
+"""Compiled loops that index rows by code and count the rows that satisfy conjunctions of conditions."""
 
 import numpy as np
 

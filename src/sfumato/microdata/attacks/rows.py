@@ -1,4 +1,4 @@
-"""The rows of an attack: published, raw and held out, coded column by column so that compiled loops compare them."""
+"""Rows that attacks work on (published, original and control rows), coded column by column for compiled loops."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field

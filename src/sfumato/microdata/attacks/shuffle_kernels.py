@@ -1,4 +1,4 @@
-"""Compiled loops of shuffles: the orders that programs draw from the bits of a Mersenne twister, one by one."""
+"""Compiled loops that reproduce the shuffles of R and Python from the bits of a Mersenne twister."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Orders that common programs draw from a seed: Sfumato, NumPy, pandas, Python and R; others are handed in."""
+"""Row orders that common programs draw from a seed: Sfumato, NumPy, pandas, Python and R."""
 
 from collections.abc import Callable, Iterator, Sequence
 from random import Random

@@ -1,10 +1,10 @@
-"""Singling out: predicates on published columns that hold for exactly one raw person.
+"""Singling-out attack: predicates on published columns that exactly one original row satisfies.
 
-A predicate comes from the release: a value that stands in one published row, or a few values of one row that no other
-has. It succeeds when exactly one raw row fulfils it. The control counts rows that were never published in place of the
-raw ones; since being alone depends on how many rows there are, both are compared at the size of the smaller, and the
-control's rate is scaled as that of the raw rows changes with the size. Giomi et al. (2023); Cohen & Nissim (2020),
-https://doi.org/10.1073/pnas.1914598117.
+Predicates are taken from the release: a value that occurs in one published row, or a combination of a few values that
+occurs in one row. A predicate succeeds when exactly one original row satisfies it. The control counts rows that were
+never published instead. Because uniqueness depends on the number of rows, both are compared at the size of the smaller
+set, and the control rate is scaled in the way the rate of the original rows changes with size. Giomi et al. (2023);
+Cohen & Nissim (2020), https://doi.org/10.1073/pnas.1914598117.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,7 @@
-"""The frequency table: the distinct combinations of quasi-identifiers, coded, with counts and sensitive counts.
+"""The frequency table: all distinct combinations of quasi-identifier values, coded, with their counts.
 
-Here, and only here, it is decided what a missing or an invalid value is; every engine hands over texts alone.
+It also holds the counts of sensitive values. Only this module decides what a missing or an invalid value is; engines
+deliver texts.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Grouping: the classes of a frequency table at any node of its lattice, rolled up from the nearest table at hand."""
+"""Group a frequency table into the equivalence classes of any node, starting from the nearest table already grouped."""
 
 from typing import Any
 

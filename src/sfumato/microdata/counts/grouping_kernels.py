@@ -1,7 +1,7 @@
-"""Compiled loops: packing combinations, generalizing and grouping them.
+"""Compiled loops that pack, generalize and group combinations.
 
-Shapes: a table has n combinations of m columns, packed in w words (see packing.py); keys are (w, n), so that
-each word's keys lie side by side. All release the interpreter's lock.
+Shapes: a table has n combinations of m columns, packed in w words (see packing.py); keys are (w, n), so that the keys
+of each word are contiguous. All loops release the interpreter lock.
 """
 
 import numpy as np

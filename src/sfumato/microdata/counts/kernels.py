@@ -1,7 +1,7 @@
-"""Compiled loops: counting classes, pricing what is suppressed, and ruling out nodes.
+"""Compiled loops that count classes, compute the loss of suppression, and rule out nodes.
 
-Shapes: a table has n combinations of m columns, packed in w words (see packing.py); keys are (w, n), so that
-each word's keys lie side by side. All release the interpreter's lock.
+Shapes: a table has n combinations of m columns, packed in w words (see packing.py); keys are (w, n), so that the keys
+of each word are contiguous. All loops release the interpreter lock.
 """
 
 import numpy as np

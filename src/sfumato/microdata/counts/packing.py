@@ -1,4 +1,4 @@
-"""Packing: the codes of a combination in as few 64-bit words as hold them, exactly, for any number of columns."""
+"""Pack the codes of a combination exactly into as few 64-bit words as possible, for any number of columns."""
 
 from collections.abc import Iterable, Sequence
 

@@ -1,4 +1,4 @@
-"""Rows counted by some columns, from those counted by more: sums, with no second look at the rows."""
+"""Marginal counts: rows counted by some columns, summed from counts by more columns without reading rows again."""
 
 from collections.abc import Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Compiled loops of persons: numbers for their keys, as these come."""
+"""Compiled loop that numbers persons in the order in which their keys first occur."""
 
 import numpy as np
 

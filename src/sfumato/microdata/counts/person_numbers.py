@@ -1,4 +1,4 @@
-"""Persons of rows that lie in memory: numbered by their keys, and where all rows of one have one combination."""
+"""Number the persons of rows in memory, and find those whose rows all have one combination."""
 
 import numpy as np
 import numpy.typing as npt

@@ -1,4 +1,4 @@
-"""The persons behind the rows: which of them add up over classes, and in which classes the others stand."""
+"""Count the persons behind the rows: persons in one combination add up over classes, others are listed one by one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Compiled loops over the codes of rows, n of them: one pass each, where NumPy would first widen every code."""
+"""Compiled loops over the codes of n rows in one pass each, without the widened copies NumPy would make."""
 
 import numpy as np
 

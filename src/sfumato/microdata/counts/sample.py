@@ -1,4 +1,4 @@
-"""The sample behind the rows: the weights of combinations, and the households whose members they describe."""
+"""Survey samples: the sampling weights of combinations, and the households of rows."""
 
 import re
 from collections.abc import Mapping, Sequence

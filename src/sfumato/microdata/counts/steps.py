@@ -1,4 +1,4 @@
-"""Steps: what the labels of a level become at a higher one, packed, for the pairs of levels that were asked for."""
+"""Maps from the labels of one level to those of a higher one, packed, for the pairs of levels that a search uses."""
 
 from collections.abc import Sequence
 

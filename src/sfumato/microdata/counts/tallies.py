@@ -1,4 +1,4 @@
-"""Tallies: the rows of each combination of texts, and in what two of them differ."""
+"""Rows per combination of texts, and the differences between two such counts."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,8 +1,8 @@
-"""Compiled loops: texts as Arrow lays them in memory, numbered as they come, with no text made of any row.
+"""Compiled loops that number the texts of an Arrow buffer in order of first occurrence, without making strings.
 
-Both loops number n rows, which share a number where their texts are the same, and stop at `most` different ones. They
-take firsts: (most,), which receives the first row of each number, and codes: (n,), which receives the numbers; they
-return how many numbers there are, -1 where those are more than `most`.
+Both loops number n rows, give rows with the same text the same number, and stop after `most` distinct texts. They fill
+firsts: (most,), the first row of each number, and codes: (n,), the numbers. They return how many numbers there are, or
+-1 if there are more than `most`.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
-"""Missing values that match anything: how many rows match a combination in which some values are not known.
+"""Missing values that match anything: count the rows that match a combination with missing values.
 
-Two combinations match when they agree in every column in which both are known (the reading of missing values in the
-statistical offices' tools). So classes overlap, and suppressing a row takes its support from others: the rows that can
-stay are the largest set in which every row still has k matches.
+Two combinations match when they agree in every column in which both are present (the convention of official statistics
+tools). Classes therefore overlap, and suppressing one row reduces the class size of others. The rows that can be
+published are the largest set in which every row still has k matches.
 """
 
 import numpy as np

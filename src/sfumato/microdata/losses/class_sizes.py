@@ -1,15 +1,15 @@
-"""Losses of class sizes: discernibility and average class size.
+"""Losses based on class sizes: discernibility and average class size.
 
-- `discernibility`: each row pays the size of its class, a suppressed row the number of all rows. Bayardo, R.,
-  Agrawal, R. (2005), https://doi.org/10.1109/ICDE.2005.42.
-- `average-class-size`: rows / classes, all suppressed rows counting as one class. LeFevre, K. et al. (2006),
+- `discernibility`: each row costs the size of its class, a suppressed row the number of all rows. Bayardo, R., Agrawal,
+  R. (2005), https://doi.org/10.1109/ICDE.2005.42.
+- `average-class-size`: rows / classes, with all suppressed rows as one class. LeFevre, K. et al. (2006),
   https://doi.org/10.1109/ICDE.2006.101 (there also divided by k, which changes no comparison).
 
-Both see sizes only: a class of rows that are much alike costs as much as one of rows that differ in everything.
+Both depend on sizes only: a class of similar rows costs as much as a class of very different rows.
 
-Why pruning stays exact. Discernibility: a row pays at least max(size of its class, k) here and, its class only
-growing, at every coarser node; that is the generalization part. A suppressed row pays N - max(size, k) on top, and a
-row suppressed at a node is suppressed at all finer ones, in a smaller class. Average class size: merging never adds a
+Why pruning stays exact. Discernibility: a row costs at least max(size of its class, k) here and, because its class only
+grows, at every coarser node; that is the generalization part. A suppressed row costs N - max(size, k) in addition, and
+a row suppressed at a node is suppressed at all finer ones, in a smaller class. Average class size: merging never adds a
 class, so rows / all classes bounds all coarser nodes.
 """
 

@@ -1,11 +1,11 @@
-"""Losses of classes that cover parts of each column: the loss metric and the normalized certainty penalty.
+"""Losses of class recodings by the covered share of each column: loss metric and normalized certainty penalty.
 
-Where each class has labels of its own, a column's loss is the mean over rows of the share that the row's class covers:
-for numbers (max - min) / range, for categories (M - 1) / (|A| - 1) with M values covered of |A|; a suppressed row
-loses 1. The normalized certainty penalty (Xu, J. et al. (2006). Utility-based anonymization using local recoding,
+If each class has labels of its own, a column's loss is the mean over rows of the share that the row's class covers: for
+numbers (max - min) / range, for categories (M - 1) / (|A| - 1) with M values covered of |A|; a suppressed row loses 1.
+The normalized certainty penalty (Xu, J. et al. (2006). Utility-based anonymization using local recoding,
 https://doi.org/10.1145/1150402.1150504) counts categories as M / |A|, and 0 for a single one.
 
-Like the loss metric of nodes, neither says anything about relations between columns.
+Like the loss metric of nodes, neither measures relations between columns.
 """
 
 from collections.abc import Sequence

@@ -1,11 +1,11 @@
-"""Non-uniform entropy: how much the published label tells about the raw value, given how often each stands.
+"""Non-uniform entropy: how much information about the original value the published label loses, given frequencies.
 
-A row whose raw value stands n(v) times and whose label stands n(x) times loses log(n(x)/n(v)); a suppressed row loses
-log(N/n(v)). A column's loss is the sum over its rows, divided by what it would lose with every row suppressed.
-De Waal, T., Willenborg, L. (1999). Information loss through global recoding and local suppression; Gionis, A., Tassa,
-T. (2009), https://doi.org/10.1109/TKDE.2008.129.
+A row whose original value occurs n(v) times and whose label occurs n(x) times loses log(n(x)/n(v)); a suppressed row
+loses log(N/n(v)). A column's loss is the sum over its rows, divided by the loss with every row suppressed. De Waal, T.,
+Willenborg, L. (1999). Information loss through global recoding and local suppression; Gionis, A., Tassa, T. (2009),
+https://doi.org/10.1109/TKDE.2008.129.
 
-Rare values count for little: a release may lose them all and still have a small loss.
+Rare values count little: a release may lose all of them and still have a small loss.
 """
 
 from functools import cached_property

@@ -1,8 +1,8 @@
-"""The loss: what a node costs, split into what generalization costs and what suppression adds.
+"""The interface of information losses: the cost of a node, split into a generalization and a suppression part.
 
-Every loss here can be written as a sum `generalization + suppression` (after a monotone transformation, see
-`Prepared.value`) in which the first part never falls and, for models that are monotone under suppression, the second
-never rises when a node gets coarser. That is all a search needs to know to prune exactly.
+Every loss can be written as a sum `generalization + suppression` (after a monotone transformation, see
+`Prepared.value`). When a node gets coarser, the first part never decreases; the second never increases if the models
+are monotone under suppression. That is all a search needs to prune exactly.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The losses a plan may name, made ready for a table; those load that are asked for."""
+"""Registry of the losses that a plan may name; each module is loaded when a plan asks for it."""
 
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.losses import steps

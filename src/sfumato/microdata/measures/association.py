@@ -1,12 +1,12 @@
-"""Association: how much of the relation between two columns a release keeps.
+"""Association: how much of the relation between two columns a release preserves.
 
-Cramér's V of every pair of columns (Cramér, H. (1946). Mathematical Methods of Statistics), before from the raw values
-and after from the published labels; and for pairs of numbers Pearson's correlation, a label standing for the mean of
-the values it covers. Sensitive columns that a model judges are published as they are and take part, too. A column with
-one value, or one label, is associated with nothing: V and correlation are 0.
+For every pair of columns Cramér's V (Cramér, H. (1946). Mathematical Methods of Statistics) is computed from the
+original values and from the published labels. For pairs of numbers Pearson's correlation is computed as well; a label
+then counts as the mean of the values it covers. Sensitive columns with a privacy model are published unchanged and are
+included. A column with one value, or one label, has no association: V and correlation are 0.
 
 Missing values and `*` are neither categories nor numbers: each pair is measured on the rows that have neither in both
-columns. V counts labels as categories: fewer labels than values may raise it a little as well as lower it.
+columns. V treats labels as categories, so fewer labels than values may raise it a little as well as lower it.
 """
 
 from collections.abc import Iterator, Sequence

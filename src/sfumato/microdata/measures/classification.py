@@ -1,13 +1,13 @@
-"""Classification: how well a model that learned from the release predicts a column, against one that saw raw rows.
+"""Classification accuracy: a classifier trained on the release compared with one trained on the original rows.
 
-Both are logistic regressions on the quasi-identifiers, one indicator a value or label; both are tested on the same raw
-rows, which neither has seen. The rows to be predicted are recoded as the release was, since that is the form the
-second model knows; a row whose class is suppressed has no label, and the model falls back on what is most frequent.
-Missing values and `*` have no indicator.
-Iyengar, V. (2002), https://doi.org/10.1145/775047.775089, for classification as a measure of utility.
+Both are logistic regressions on the quasi-identifiers, with one indicator per value or label. Both are tested on the
+same original rows, which neither was trained on. For the second classifier the test rows are recoded as in the release.
+A row whose class is suppressed has no label, so the most frequent target value is predicted. Missing values and `*`
+have no indicator. Iyengar, V. (2002), https://doi.org/10.1145/775047.775089, for classification as a measure of
+utility.
 
-It works on distinct combinations with their weights: of each combination and value of the target a seeded binomial
-share of the rows is held out. No row is needed.
+It works on distinct combinations with their weights: of each combination and target value, a seeded binomial share of
+the rows is held out. No row is read.
 """
 
 import warnings

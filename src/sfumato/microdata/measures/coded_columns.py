@@ -1,4 +1,4 @@
-"""Coded columns: what rounding, limits and intervals (`publish`) leave of the numbers of a column."""
+"""Effect of rounding, top/bottom coding and binning (`publish`) on the numbers of a column."""
 
 from collections.abc import Mapping
 from math import sqrt

@@ -1,4 +1,4 @@
-"""What became of each column, by what was published of it: roles and methods say what might, labels what did."""
+"""Outcome of each column (removed, generalized, unchanged, ...), determined from the published labels."""
 
 from collections.abc import Collection
 from typing import Literal

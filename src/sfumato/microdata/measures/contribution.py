@@ -1,7 +1,7 @@
-"""Contribution: what each column, and each step of its generalization, adds to the risk.
+"""Contribution of each column, and of each level of its generalization, to the re-identification risk.
 
-Each is taken alone: how many rows are unique, and how high the average risk is, when one column is left out or
-generalized to a level and all others stay as they are.
+Each column is examined alone: the number of unique rows and the average risk when it is left out or generalized to a
+level while all other columns stay unchanged.
 """
 
 from dataclasses import replace

@@ -1,10 +1,10 @@
-"""What the labels of a class recoding cover for a reader, who has nothing but their texts.
+"""Values that the labels of a class recoding cover, as a data user reads them from the texts alone.
 
-- A label of the hierarchy, of whatever level, covers the values below it; a value covers itself.
+- A label of the hierarchy, at any level, covers the values below it; a value covers itself.
 - `[min–max]` covers the numbers or dates from one to the other, `<36` and `>64` those below and above, `{a, b}` its
   members, `*` everything.
 
-Where a text can be read in several ways (a value may hold a comma itself), it covers what it covers in any of them.
+A text that can be read in several ways (a value may itself contain a comma) covers the values of all readings.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,17 +1,16 @@
-"""Attribute disclosure: what published rows tell of sensitive columns, and whom columns besides them single out.
+"""Attribute disclosure of sensitive columns, and uniqueness by published columns that are no quasi-identifiers.
 
-Both are measured whether promised or not. Of a sensitive column: the classes in which all rows have one value (who is
-known to be in such a class is known to have it), those in which all are blank (nothing is recorded of who is in one,
-which may tell as much), those in which some are blank and all others have one value, the least number of values in a
-class (the l of distinct l-diversity) and the greatest distance of a class to all published rows (the t of t-closeness,
-every two values equally far apart). Of published columns that are no quasi-identifiers: how many rows are unique by one
-of them, by two together, or by one and the quasi-identifiers as they are published. Where persons are counted, rows of
-one person that look alike are as unique as a single one. Nobody promised anything about these rows; who knows such a
-value of a person finds the row. A column that nearly tells a quasi-identifier is known to whoever knows that
-(`telling`).
+Both are measured whether or not the plan names a model. Of a sensitive column: the classes in which all rows have one
+value (anyone known to be in such a class has it), those in which all values are missing, those in which some are
+missing and all others are equal, the smallest number of values in a class (the l of distinct l-diversity) and the
+largest distance of a class to all published rows (the t of t-closeness with equal distances). Of published columns that
+are no quasi-identifiers: how many rows are unique by one of them, by two together, or by one and the published
+quasi-identifiers. If persons are counted, several identical rows of one person count as unique. No guarantee covers
+these rows: anyone who knows such a value of a person finds the row. A column that nearly determines a quasi-identifier
+is treated as known to anyone who knows that quasi-identifier (see `telling`).
 
-A missing value is none to l. Values that are likely spellings of one (`hierarchies/spellings.py`) are counted as
-written, and once more as one.
+A missing value does not count for l. Values that are likely spelling variants of one (`hierarchies/spellings.py`) are
+counted as written, and a second time as one value.
 """
 
 from collections.abc import Mapping, Sequence

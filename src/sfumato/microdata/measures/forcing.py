@@ -1,7 +1,7 @@
-"""What forces generalization: for each column, the rows that would break a promise if it stayed one level finer.
+"""What forces generalization: for each column, the rows that would violate a model if it stayed one level finer.
 
-Only for recodings by levels: a class recoding generalizes each class for itself. A column at its plan's `min_level` is
-there because the plan says so, and one that no row would suffer by is forced by none: nothing is said of either.
+Only for recodings by levels; a class recoding generalizes each class separately. Columns at the `min_level` of the
+plan, and columns in which no row would violate a model, are not reported.
 """
 
 from typing import Any

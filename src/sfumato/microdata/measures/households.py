@@ -1,4 +1,4 @@
-"""Households in the classes of a release: promises count rows or persons, so a class may be of fewer households."""
+"""Households in the classes of a release: models count rows or persons, so a class may hold fewer households."""
 
 from dataclasses import asdict
 from typing import Any

@@ -1,15 +1,15 @@
-"""Joint tells: published columns that are nearly computed from two quasi-identifiers, or give one away beside another.
+"""Pair inference: published columns that two quasi-identifiers nearly determine, or that reveal one together.
 
-Whoever knows height and weight of a person knows the body mass index. Published as it is beside classes of heights and
-weights, it undoes these: the row is found by it. Two ways of looking, both on the rows as they were read:
+Anyone who knows height and weight of a person can compute the body mass index. Published unchanged next to generalized
+heights and weights, it undoes the generalization. Two methods look for such columns, both on the rows as read:
 
-- numbers: how much of the column's variance a plane, a surface of second degree, or a product of powers leaves open;
-- any values: how often the value is guessed right that most *other* rows with the same two values have (`telling`).
+- numbers: how much of the column's variance remains unexplained by a plane, a quadratic surface or a product of powers;
+- any values: how often the value is the most frequent one among *other* rows with the same two values (see `telling`).
 
-Sums, differences, products and ratios are seen, and whatever repeats; a function of three columns is not.
+Sums, differences, products, ratios and repeating values are detected; functions of three columns are not.
 
-Weight and body mass index that are both published tell the height, too: two private numbers may give a quasi-identifier
-away together (`private_tells`).
+Conversely, weight and body mass index together reveal the height: two sensitive numbers may jointly reveal a
+quasi-identifier (`private_tells`).
 """
 
 from collections.abc import Iterator, Sequence

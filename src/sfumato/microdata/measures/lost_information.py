@@ -1,8 +1,8 @@
-"""Lost information: every loss of a release, per column and in total, whichever the method minimized.
+"""Information loss of a release by every loss, per column and in total, whichever one the method minimized.
 
-For full-domain recodings the losses are exactly those that a plan can ask for. For classes with labels of their own
+For full-domain recodings the losses are exactly those a plan can ask for. For classes with labels of their own
 (mondrian, local, k-optimize) `loss-metric` is the share of a numeric column's range, or of its other values, that a
-label covers; losses that count steps on a ladder have no meaning there and are left out.
+label covers. Losses based on levels have no meaning there and are left out.
 """
 
 from typing import Any

@@ -1,9 +1,9 @@
-"""Outliers: the rows that few columns already single out, and that therefore force generalization.
+"""Rows that few columns already make unique, and that therefore force generalization.
 
-A row is the more of an outlier the fewer columns make it unique (special uniques: Elliot, M., Manning, A., Ford, R.
-(2002). A computational algorithm for handling the special uniques problem, https://doi.org/10.1142/S0218488502001600).
-A row unique by one column forces that very column up; one that only all columns together make unique yields to a small
-step on any of them.
+The fewer columns make a row unique, the more it forces (special uniques: Elliot, M., Manning, A., Ford, R. (2002). A
+computational algorithm for handling the special uniques problem, https://doi.org/10.1142/S0218488502001600). A row
+unique by one column forces this column to a higher level; a row unique only by all columns together is protected by a
+small generalization of any of them.
 """
 
 from itertools import combinations

@@ -1,21 +1,21 @@
-"""Population uniqueness: how many persons of the population are probably unique, estimated from the sample's classes.
+"""Population uniqueness: estimate how many persons are unique in the population from the class sizes of a sample.
 
-From the sizes of the classes of a sample and the size of the population:
+The estimators use the sizes of the classes of a sample and the size of the population:
 
-- pitman: the classes follow Pitman's sampling formula with parameters (θ, α), taken by maximum likelihood; then
-  N (θ+α)_(N-1) / (θ+1)_(N-1) persons are unique. Hoshino, N. (2001). Applying Pitman's sampling formula to microdata
+- pitman: the classes follow Pitman's sampling formula with parameters (θ, α), estimated by maximum likelihood; then N
+  (θ+α)_(N-1) / (θ+1)_(N-1) persons are unique. Hoshino, N. (2001). Applying Pitman's sampling formula to microdata
   disclosure risk assessment. Journal of Official Statistics 17(4). Good for small sampling fractions.
-- zayatz: the share of the sample's unique rows that are unique in the population, taking the sample's distribution of
-  class sizes for the population's. Zayatz, L. (1991). Estimation of the percent of unique population elements on a
-  microdata file using the sample. US Census Bureau, Statistical Research Division Report.
-- snb: sizes of the population's classes are 1 + a negative binomial ("slide negative binomial"); its parameters are
-  taken so that the population's size, the sample's classes and its unique rows are met. Chen, G., Keller-McNulty, S.
-  (1998). Estimation of identification disclosure risk in microdata. Journal of Official Statistics 14(1).
-- dankar: which of them to trust: pitman up to a sampling fraction of 0.1; above it the smaller of zayatz and snb, or
-  zayatz where snb has no solution. Dankar, F., El Emam, K., Neisa, A., Roffey, T. (2012). Estimating the
-  re-identification risk of clinical data sets, https://doi.org/10.1186/1472-6947-12-66.
+- zayatz: the share of the sample's unique rows that are unique in the population, if class sizes are distributed in the
+  population as in the sample. Zayatz, L. (1991). Estimation of the percent of unique population elements on a microdata
+  file using the sample. US Census Bureau, Statistical Research Division Report.
+- snb: sizes of the population's classes are 1 + a negative binomial ("slide negative binomial"), with parameters that
+  reproduce the population's size, the sample's classes and its unique rows. Chen, G., Keller-McNulty, S. (1998).
+  Estimation of identification disclosure risk in microdata. Journal of Official Statistics 14(1).
+- dankar: chooses among them: pitman up to a sampling fraction of 0.1; above it the smaller of zayatz and snb, or zayatz
+  if snb has no solution. Dankar, F., El Emam, K., Neisa, A., Roffey, T. (2012). Estimating the re-identification risk
+  of clinical data sets, https://doi.org/10.1186/1472-6947-12-66.
 
-Where an estimator is undefined or does not converge, its value is None and the reason is said.
+If an estimator is undefined or does not converge, its value is None and the reason is given.
 """
 
 import math

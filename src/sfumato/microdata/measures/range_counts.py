@@ -1,10 +1,10 @@
-"""Random range counts: how far off a reader is who counts rows in a range of values.
+"""Range-query error: how wrong row counts of random value ranges are when estimated from the release.
 
 Each query asks how many rows lie in random ranges of up to three columns at once (for columns without an order: in a
-random set of values). The answer from the release spreads each label evenly over the values it covers. The error of a
-query is |guess - truth| / max(truth, 1 % of the rows), and the measure is the mean over the queries. LeFevre, K. et al.
-(2008). Workload-aware anonymization techniques for large-scale datasets, https://doi.org/10.1145/1386118.1386123.
-Seeded: the same data, plan and seed give the same queries.
+random set of values). The answer from the release distributes each label evenly over the values it covers. The error of
+a query is |estimate - truth| / max(truth, 1 % of the rows), and the measure is the mean over the queries. LeFevre, K.
+et al. (2008). Workload-aware anonymization techniques for large-scale datasets,
+https://doi.org/10.1145/1386118.1386123. Seeded: the same data, plan and seed give the same queries.
 """
 
 import numpy as np

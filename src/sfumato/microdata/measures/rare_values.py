@@ -1,7 +1,7 @@
-"""Labels that name values which few rows have: sets and intervals made from the rows, not from a hierarchy.
+"""Published labels that reveal rare values: sets and intervals made from the rows instead of a hierarchy.
 
-A class of k rows published as `[1010–1223]` says that somebody has exactly 1010. So of every published label that no
-hierarchy has, its elements or ends are compared with the values of the rows.
+A class of k rows published as `[1010–1223]` reveals that one row has exactly 1010. The elements or ends of every
+published label that is not in a hierarchy are therefore compared with the values of the rows.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Regrouping: the classes of a frequency table by some of its columns, without regard to the others."""
+"""Group a frequency table into classes by a subset of its columns."""
 
 from collections.abc import Iterable
 

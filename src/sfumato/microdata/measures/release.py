@@ -1,4 +1,4 @@
-"""The measures of every release: risk before and after, what contributes to it, and utility."""
+"""The measures computed for every release: risk before and after, contributions to it, and utility."""
 
 from collections.abc import Mapping
 from dataclasses import asdict

@@ -1,17 +1,18 @@
-"""Risk: how likely an attacker who knows the quasi-identifiers finds the right row.
+"""Re-identification risk: how likely an attacker who knows the quasi-identifiers finds the right row.
 
 Three attackers, after Dankar, F., El Emam, K. (2010). A method for evaluating marketer re-identification risk,
 https://doi.org/10.1145/1754239.1754271:
 
-- the prosecutor knows that the person is in the data: the risk of a row is 1 / size of its class, or, where a missing
+- the prosecutor knows that the person is in the data: the risk of a row is 1 / size of its class, or, if a missing
   value matches anything, 1 / rows that match it;
-- the journalist does not: the risk is 1 / persons of the population with the same values. Where only the size of the
-  population is known, its expectation given the class's size is used (Benedetti, R., Franconi, L. (1998); Franconi, L.,
-  Polettini, S. (2004). Individual risk estimation in μ-Argus, https://doi.org/10.1007/978-3-540-25955-8_20); where not
-  even that is, the data are taken for the population, which is the cautious answer;
-- the marketer wants to find as many as he can: the expected share of rows found is the journalist's mean over rows.
+- the journalist does not: the risk is 1 / persons of the population with the same values. If only the size of the
+  population is known, the expectation given the class size is used (Benedetti, R., Franconi, L. (1998); Franconi, L.,
+  Polettini, S. (2004). Individual risk estimation in μ-Argus, https://doi.org/10.1007/978-3-540-25955-8_20); if not
+  even that is known, the data are taken as the population, which is the conservative choice;
+- the marketer wants to find as many persons as possible: the expected share of rows found is the mean of the
+  journalist's risk over the rows.
 
-Rows that were suppressed are not published and carry no risk; averages are over the published rows.
+Suppressed rows are not published and carry no risk; averages are over the published rows.
 """
 
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""The risk of single rows, for who holds them alone: what the figures of a table are for each of its rows."""
+"""Re-identification risk of each single row; for internal use only."""
 
 from collections.abc import Iterator, Sequence
 from math import isnan

@@ -1,9 +1,9 @@
-"""The risk of a sample: what weights and households say of rows, households and the file as a whole.
+"""Risk of a survey sample: risk of rows, households and the whole file, from weights and households.
 
-The risk of a row is the expectation of 1 / persons of the population with its values (models/individual_risk.py). That
-of a household is the probability that one of its members is found, 1 - Π(1 - r); each of its rows has it as
-hierarchical risk. The global risk is the expected number of rows that are found, Σ r. Where values are missing, rows
-are also counted among all that agree where both are known: that raises rows and persons, and so lowers the risk.
+The risk of a row is the expectation of 1 / persons of the population with its values (models/individual_risk.py). The
+risk of a household is the probability that one of its members is found, 1 - Π(1 - r); each of its rows has it as
+hierarchical risk. The global risk is the expected number of rows that are found, Σ r. Rows with missing values are also
+counted among all rows that agree in the columns present in both: that increases rows and persons and lowers the risk.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Distinction and separation: how well each set of columns tells rows apart.
+"""Distinction and separation: how well each set of columns distinguishes rows.
 
 Motwani, R., Xu, Y. (2007). Efficient algorithms for masking and finding quasi-identifiers,
 https://theory.stanford.edu/~xuying/papers/minkey_vldb07.pdf. For a set of columns
@@ -7,9 +7,9 @@ https://theory.stanford.edu/~xuying/papers/minkey_vldb07.pdf. For a set of colum
   to be a key;
 - separation is the share of all pairs of rows that differ in at least one of the columns.
 
-All sets are measured for up to `MAX_COLUMNS` columns, each from the smallest set at hand that holds it. Beyond that,
-and where the table is too large for it, sets are tried best first, the most telling ones being widened by one column
-each, until `limit` sets were measured; the answer says so.
+With up to `MAX_COLUMNS` columns all sets are measured, each from the smallest set already computed that contains it.
+With more columns, or if the table is too large, sets are tried best first: the most distinguishing ones are extended by
+one column each until `limit` sets were measured. The result says so.
 """
 
 import heapq

@@ -1,4 +1,4 @@
-"""The survey of a table's risk: all measures together, for the library and the command line."""
+"""Overview of a table's risk: all risk measures together, for the library and the command line."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, field, replace

@@ -1,13 +1,13 @@
-"""Telling columns: published columns that give a quasi-identifier away more finely than its published label does.
+"""Inference between columns: published columns that predict a quasi-identifier better than its published label does.
 
-The grade of a pupil nearly tells the year of birth. Published as it is beside a birth year of eight years, it undoes
-these: whoever knows the birth year knows the grade, and by it tells the rows of a class apart. Measured by guesses: the
-value of each row is guessed to be the one that most *other* rows with the same label have, once by the label alone,
-once by the label and the further column. Since a row does not help to guess itself, a column of which every row has its
-own value tells nothing. The share of wrong guesses that the column takes away is the lambda of Goodman and Kruskal
-(1954, https://doi.org/10.1080/01621459.1954.10501231), leaving one out.
+The grade of a pupil nearly determines the year of birth. Published unchanged next to a birth year generalized to eight
+years, it undoes the generalization: an attacker infers the grade from the birth year and distinguishes the rows of a
+class by it. The measure uses guesses: the value of each row is guessed as the most frequent one among *other* rows with
+the same label, once by the label alone and once by the label and the further column. A row does not help to guess
+itself, so a column with a different value in every row predicts nothing. The share of wrong guesses that the column
+removes is the lambda of Goodman and Kruskal (1954, https://doi.org/10.1080/01621459.1954.10501231), with leave-one-out.
 
-Two columns that tell a quasi-identifier together and neither alone are looked for in `joint_telling`.
+Pairs of columns that determine a quasi-identifier only together are found in `joint_telling`.
 """
 
 from collections.abc import Iterator

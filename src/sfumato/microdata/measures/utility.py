@@ -1,8 +1,8 @@
-"""Utility: what a release is still good for, before against after, from the frequency table and the recoding alone.
+"""Utility of a release, before and after, from the frequency table and the recoding alone.
 
-No row is read for it, so it costs about the same for a million rows as for a thousand; every part stops at a stated
-amount of work. Classification needs a column to predict and scikit-learn, so a plan has to ask for it
-(`utility: {target: income}`).
+No row is read, so the cost is about the same for a million rows as for a thousand; every part stops at a stated amount
+of work. Classification needs a target column and scikit-learn, so a plan has to ask for it (`utility: {target:
+income}`).
 """
 
 from collections.abc import Mapping

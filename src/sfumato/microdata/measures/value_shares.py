@@ -1,7 +1,7 @@
-"""Value shares: how the values of a column that is no quasi-identifier spread, raw and as they are published.
+"""Distribution of the values of a column that is no quasi-identifier, original and as published.
 
-What is published rounded, limited or in intervals is guessed as a reader would guess it: evenly between the least and
-the greatest number that are published alike. So a shape that is lost is seen to be lost.
+Rounded, top- or bottom-coded and binned numbers are estimated as a data user would: evenly between the smallest and the
+largest number with the same published label. A lost shape of the distribution therefore becomes visible.
 """
 
 from collections.abc import Mapping, Sequence

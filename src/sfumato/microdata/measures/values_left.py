@@ -1,7 +1,8 @@
-"""Values left: of a column's distinct values, the share that its published labels still tell apart.
+"""Proportion of a column's distinct values that the published labels still distinguish.
 
-A loss is a mean over rows and over the whole domain, and hides a collapse: a column whose every row is published as
-`2000-2199` may lose 10 % of a domain that a typing error stretched, yet tells nothing. Here it has 1 value left of all.
+A loss is a mean over rows and over the domain, and may hide a collapse: a column published as `2000-2199` in every row
+may lose only 10 % of a domain that a typing error stretched, yet distinguishes no rows. This measure reports 1 value
+left.
 """
 
 from collections.abc import Iterator

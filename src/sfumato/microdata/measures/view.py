@@ -1,9 +1,9 @@
-"""What a reader of a release sees: for each published label the values it may stand for, and the rows that carry it.
+"""A data user's view of a release: for each published label the values it may stand for, and the rows that carry it.
 
-Made from the frequency table and the recoding alone. A reader is taken to know which values a column has at all and
-what the labels of its hierarchy mean, and to think each value that a label covers equally likely, whether or not this
-release has it behind the label; a label of numbers or dates covers all values from its least to its greatest. Among
-numbers a missing value counts as the greatest.
+It is computed from the frequency table and the recoding alone. A data user is assumed to know the values of each column
+and the meaning of its hierarchy labels, and to consider all values that a label covers equally likely, whether or not
+they occur behind this label. A label of numbers or dates covers all values from its minimum to its maximum. Among
+numbers, a missing value counts as the largest.
 """
 
 from functools import cached_property

@@ -1,10 +1,11 @@
-"""Record linkage: what an attacker who knows all raw numbers of a person finds in published ones.
+"""Record linkage of original and perturbed numbers by an attacker who knows all original numbers of a person.
 
 By distance: the nearest published row is taken. By probability (Fellegi, I., Sunter, A. 1969. A theory for record
-linkage, https://doi.org/10.1080/01621459.1969.10501049): agreement in each column is weighed by how much likelier it is
-for a row and its own published one than for others, and the heaviest row is taken. Each also before, on the raw rows,
-and on holdout: what is told of persons who are not in the file, for whom rows are taken whose own published record, and
-those equal to it, are left out. What is learned of those is learned about everybody; what exceeds it is disclosure.
+linkage, https://doi.org/10.1080/01621459.1969.10501049): agreement in each column is weighted by how much likelier it
+is for a row and its own published row than for others, and the row with the largest weight is taken. Each is also
+computed before perturbation, on the original rows, and as a control: for persons who are not in the file, simulated by
+leaving out the own published record and those equal to it. What can be learned about these can be learned about anyone;
+only the excess is disclosure.
 """
 
 from typing import Any

@@ -1,9 +1,9 @@
-"""Compiled loops of record linkage: which published record is nearest to a raw one, or agrees with it most.
+"""Compiled loops of record linkage: the published record nearest to an original one, or with most agreement.
 
-raw, published: (records, columns), standardized alike; a record's own published one has its place. own: (chosen,) the
-probability that who takes the best published record takes the own one; places: (chosen,) the best one, the first of
-equals; others: the best one that is neither the own nor equals it, -1 where there is none: what is found of a person
-who is not in the file, and none of whose group is.
+raw, published: (records, columns), standardized in the same way; record i is published as record i. own: (chosen,) the
+probability that taking the best published record gives the own one; places: (chosen,) the best record, the first of
+ties; others: the best record that is neither the own one nor equal to it, -1 if there is none. The latter simulates a
+person who is not in the file and of whose group nobody is.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Compiled loops of sets of columns: which rows a set singles out, and for which of them no smaller set is enough."""
+"""Compiled loops over sets of columns: the rows that a set makes unique while none of its subsets does."""
 
 import numpy as np
 

@@ -1,7 +1,7 @@
-"""Sets of columns: how many classes the rows make by each of them, and which rows it singles out.
+"""Sets of columns: how many classes each one forms, and which rows it makes unique.
 
-Sets are gone through from large to small. The classes by a set are grouped from those by the smallest set at hand that
-holds it, so that sets of few columns, which make few classes, cost next to nothing.
+Sets are processed from large to small. The classes of a set are grouped from those of the smallest set already computed
+that contains it, so that sets of few columns, which form few classes, cost almost nothing.
 """
 
 from collections.abc import Iterator

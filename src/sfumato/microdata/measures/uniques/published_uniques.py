@@ -1,4 +1,4 @@
-"""Special uniques after a release: the rows that sets of columns still single out among the published ones."""
+"""Special uniques after a release: the published rows that sets of columns still make unique."""
 
 import numpy as np
 

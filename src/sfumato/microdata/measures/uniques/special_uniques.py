@@ -1,14 +1,15 @@
-"""Special uniques: rows that few columns are enough to single out, scored by how few and how many sets do.
+"""Special uniques (SUDA): rows that few columns make unique, scored by the number and size of such column sets.
 
 Elliot, M., Manning, A., Ford, R. (2002). A computational algorithm for handling the special uniques problem,
 https://doi.org/10.1142/S0218488502001600; Manning, A., Haglin, D., Keane, J. (2008). A recursive search algorithm for
 statistical disclosure assessment (SUDA2), https://doi.org/10.1007/s10618-007-0078-6. A minimal unique of a row is a set
-of columns that singles it out and of which no part does. A row's score is the sum over its minimal uniques of size s of
-(M - s)!, for M columns. DIS (Skinner, C., Elliot, M. (2002), https://doi.org/10.1111/1467-9868.00365) is the
-probability that a match with a unique row is right; it is shared out to the rows by their scores (Elliot et al. 2005).
+of columns that makes it unique while no proper subset does. A row's score is the sum over its minimal uniques of size s
+of (M - s)!, for M columns. DIS (Skinner, C., Elliot, M. (2002), https://doi.org/10.1111/1467-9868.00365) is the
+probability that a match with a unique row is correct; it is distributed over the rows by their scores (Elliot et al.
+2005).
 
-A set of columns is a minimal unique of the rows that it singles out and none of its parts with one column less does.
-Where there are too many sets, those up to some size are, and the answer says so.
+A set of columns is a minimal unique of the rows that it makes unique and that none of its subsets with one column less
+does. If there are too many sets, only those up to some size are examined, and the result says so.
 """
 
 from collections.abc import Iterable, Mapping
