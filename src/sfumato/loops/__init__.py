@@ -1,1 +1,1 @@
-"""Compiled loops: one Python source for each, machine code built with the package, numba where there is none."""
+"""Compiled loops: one Python source each, compiled to machine code when the package is built, or else by numba."""

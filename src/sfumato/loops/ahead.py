@@ -1,4 +1,4 @@
-"""All loops ahead of their first call: built by a C compiler, or, where there is none, compiled by numba."""
+"""Compile all loops before their first call: with a C compiler or, if there is none, with numba."""
 
 import importlib
 import os

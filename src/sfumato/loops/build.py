@@ -1,4 +1,4 @@
-"""Build the extension module: translate all loops to C and have the machine's compiler compile them."""
+"""Build the native extension module: translate all loops to C and compile them with the C compiler of the machine."""
 
 import importlib
 import os

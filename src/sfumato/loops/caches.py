@@ -1,4 +1,4 @@
-"""Where compiled loops are kept that did not come with the package."""
+"""Cache folder of compiled loops that were not installed with the package."""
 
 import os
 import stat

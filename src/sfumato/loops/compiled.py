@@ -1,4 +1,4 @@
-"""A loop runs as machine code: what was built with the package, or what numba makes of it when it is first called."""
+"""Dispatch of compiled loops: the native build of the package, or else numba on first call."""
 
 import hashlib
 import importlib

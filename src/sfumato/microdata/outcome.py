@@ -1,4 +1,4 @@
-"""The outcome of a release: numbers as attributes, in the form of the release folder's report."""
+"""The outcome of a release: its metrics as attributes, structured like the report of the release folder."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, field

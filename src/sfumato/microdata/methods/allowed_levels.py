@@ -1,4 +1,4 @@
-"""The levels that a plan allows (`min_level`, `max_level`), where these are fewer than its ladders have."""
+"""The levels that a plan allows (`min_level`, `max_level`), if it restricts those of the hierarchies."""
 
 from dataclasses import replace
 from math import prod

@@ -1,4 +1,4 @@
-"""The assessment of classes by all promises: which must be suppressed, and what that says about finer tables."""
+"""Assess classes by all privacy models: which must be suppressed, and what that implies for finer nodes."""
 
 from collections.abc import Sequence
 

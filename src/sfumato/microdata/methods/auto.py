@@ -1,9 +1,9 @@
-"""Auto: local recoding, Mondrian by loss and the optimal node are tried on the same count; what loses least wins.
+"""Method `auto`: try local recoding, Mondrian by loss and the optimal node, and keep the one that loses least.
 
-They are compared by the mean loss metric on the rows as published, a withheld row counting 1; but what leaves nothing
-of a column that another keeps does not win, for a mean hides that. What is lost is counted as the verdict does. No
-method is best for every table: one level for each column gives way to single outliers, classes of their own need no
-hierarchy that fits.
+The results are compared by the mean loss metric of the published rows, a suppressed row counting 1. A result that fully
+generalizes a column which another one preserves cannot win, because a mean would hide that. The loss is computed as in
+the verification. No method is best for every table: with one level per column a few rare combinations dominate, and
+classes with labels of their own do not need a suitable hierarchy.
 """
 
 from collections.abc import Callable, Sequence, Sized

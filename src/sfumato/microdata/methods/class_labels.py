@@ -1,4 +1,4 @@
-"""The labels of classes that have labels of their own; classes that are published alike become one."""
+"""Labels of classes that have labels of their own; classes with identical labels become one."""
 
 from collections.abc import Sequence
 from typing import Any

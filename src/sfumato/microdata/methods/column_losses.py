@@ -1,10 +1,10 @@
-"""What published rows lose of each column, by the largest of three measures, so that none hides a collapse.
+"""Information loss of published rows per column: the largest of three measures, so that none hides a collapse.
 
-The loss metric counts the values of the domain that a label covers: of a domain that typing errors stretch a range may
-cover little, and yet nearly all rows. So rows are counted, too: a row of value v under the label L loses
-(n(L) - n(v)) / (n - n(v)), where n(L) rows have a value that L covers, n(v) the value v, and n is all rows. Both are 0
-where nothing is lost and 1 where nothing is left. Rows are counted twice: all, and those that have a value. A column
-of many blanks keeps most of its rows by publishing these as they are, with not one of its values left.
+The loss metric counts the domain values that a label covers; in a domain stretched by typing errors, a range may cover
+a small part and yet nearly all rows. Rows are therefore counted as well: a row of value v under the label L loses (n(L)
+- n(v)) / (n - n(v)), where n(L) rows have a value that L covers, n(v) the value v, and n is all rows. Both are 0 if
+nothing is lost and 1 if everything is. Rows are counted twice: all of them, and those that have a value. Otherwise a
+column with many missing values would seem preserved by publishing these, with none of its values left.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Columns that a release has lost: altogether, or by more than half; and what would keep them."""
+"""Columns that lost all or more than half of their information in a release, and changes that would preserve them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace

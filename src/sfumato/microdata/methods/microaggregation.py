@@ -1,8 +1,7 @@
-"""Microaggregation of all quasi-identifiers together: every group of at least k rows is a class, published by its
-means.
+"""Method `microaggregation`: groups of at least k similar rows, published with the means of their quasi-identifiers.
 
 See perturbation/microaggregation.py for the groups. Every row of a class gets the same values, also after rounding:
-that is k-anonymity, and it is recounted and verified as such.
+this is k-anonymity, and it is recounted and verified as such.
 """
 
 from dataclasses import replace

@@ -1,7 +1,7 @@
-"""Protected quasi-identifiers after a search by classes: what other columns would disclose is published as `*`.
+"""Protected quasi-identifiers in recodings by classes: publish `*` where other columns would disclose their value.
 
-Full-domain searches judge protections at each node and leave nothing to do here. Other methods make classes one by one,
-and only all of them together show which groups disclose a label. There the column is published as `*`; such a class
+Full-domain searches evaluate protections at each node and need no further step. Other methods make classes one by one,
+and only all of them together show which groups disclose a label. The column is published as `*` there; such a class
 looks like one that had to cover several values.
 """
 

@@ -1,4 +1,4 @@
-"""The rehearsal: a search of a few combinations, so that all compiled loops are loaded before time is counted."""
+"""Warm-up: a small search that loads all compiled loops before the time is measured."""
 
 from dataclasses import replace
 

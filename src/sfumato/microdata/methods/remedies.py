@@ -1,8 +1,8 @@
-"""Remedies: what would keep a column that a release has lost, each one tried on the same count with the same method.
+"""Changes of the plan that would preserve a heavily generalized column, each tried on the same counts and method.
 
-More rows withheld, another quasi-identifier withheld, another method, or levels that the plan forbids: what is said
-here was searched for again, and the column is kept by more than half in what came out. What the time does not allow is
-not said.
+More suppressed rows, removal of another quasi-identifier, another method, or levels that the plan forbids. Each
+reported change was searched, and its result preserves more than half of the column. What the time does not allow is not
+reported.
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What a method hands over."""
+"""The result of a method."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import field

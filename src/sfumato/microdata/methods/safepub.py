@@ -1,8 +1,8 @@
-"""SafePub: rows are sampled by chance, generalized to levels that are named or drawn, and small classes withheld.
+"""Method `safepub`: sample rows, generalize them to named or randomly drawn levels, and suppress small classes.
 
 Bild, R., Kuhn, K. A., Prasser, F. (2018), https://doi.org/10.1515/popets-2018-0004. One draw of the exponential
-mechanism takes the whole epsilon of the search: among all nodes where the lattice is small, else among some that are
-chosen without looking at the data. That the search and the rows share one sample is proved in docs/methods/safepub.md.
+mechanism takes the full epsilon of the search: among all nodes if the lattice is small, else among some that are chosen
+without looking at the data. The proof that the search and the rows may share one sample is in docs/methods/safepub.md.
 """
 
 from dataclasses import replace

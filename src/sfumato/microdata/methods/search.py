@@ -1,4 +1,4 @@
-"""The search: from a plan and a frequency table to a recoding, whichever the method."""
+"""The search: from a plan and a frequency table to a recoding, with any method."""
 
 from collections.abc import Callable
 from dataclasses import replace

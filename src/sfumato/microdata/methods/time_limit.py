@@ -1,4 +1,4 @@
-"""The time that a search may take: a moment that loops in Python ask about, and a flag that compiled loops look at."""
+"""The time limit of a search: a deadline that Python loops query, and a flag that compiled loops read."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

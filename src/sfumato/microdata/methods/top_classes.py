@@ -1,8 +1,8 @@
-"""Classes that tell nothing: published as `*` in every column, they look like suppressed rows, and are treated as such.
+"""Fully generalized classes: published as `*` in every column, they are treated like suppressed rows.
 
-Where suppressed rows are published as `*`, nobody can tell them from a class that a method keeps at the top of every
-column. So both are one: such a class is suppressed, or, where nothing else is kept, all rows are one class. Where
-suppressed rows are dropped, it is a class like any other.
+If suppressed rows are published as `*`, a class at the top level of every column cannot be distinguished from them.
+Such a class is therefore suppressed or, if nothing else is kept, all rows form one class. If suppressed rows are
+dropped, it is a class like any other.
 """
 
 from dataclasses import replace

@@ -1,8 +1,8 @@
-"""(α,k)-anonymity: every class has at least k rows, and no sensitive value stands in more than a share α of them.
+"""(α,k)-anonymity: every class has at least k rows, and no sensitive value has more than a share α of them.
 
 Wong, R., Li, J., Fu, A., Wang, K. (2006). (α,k)-anonymity: an enhanced k-anonymity model for privacy preserving data
-publishing, https://doi.org/10.1145/1150402.1150499. Where only some values are delicate, `values` names them, and the
-others may stand as often as they do.
+publishing, https://doi.org/10.1145/1150402.1150499. If only some values are sensitive, `values` lists them, and the
+others may be as frequent as they are.
 
 It does not protect against a value that is rare in the table and frequent, though below α, in a class (β-likeness
 does). A missing value is one value of its own and is bounded unless `values` leaves it out.

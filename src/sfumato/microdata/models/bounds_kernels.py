@@ -1,8 +1,8 @@
 """Compiled loops of the models: the largest part of a class that satisfies a model.
 
-A histogram has n classes in compressed rows: class i holds values[starts[i]:starts[i+1]], each counts[...] times.
-Every kernel writes, for the classes marked in `failing` (n,), how many rows of the class can be kept at most into `out`
-(n,), which holds their sizes before; it stops once more than `enough` rows are lost.
+A histogram has n classes in compressed rows: class i holds values[starts[i]:starts[i+1]], each counts[...] times. For
+the classes marked in `failing` (n,), every kernel writes the maximum number of rows of the class that can be kept to
+`out` (n,), which holds the class sizes before; it stops once more than `enough` rows are lost.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Classes: rows that are published alike, with their sizes and what each holds of the sensitive columns."""
+"""Equivalence classes: rows published with identical labels, with their sizes and their sensitive values."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import field, replace

@@ -1,15 +1,15 @@
-"""(ε, δ)-differential privacy: rows are sampled by chance, and classes of fewer than k rows withheld.
+"""(ε, δ)-differential privacy: rows are sampled at random, and classes of fewer than k rows are suppressed.
 
 Li, N., Qardaji, W., Su, D. (2012). On sampling, anonymization, and differential privacy,
 https://doi.org/10.1145/2414456.2414474; Bild, R., Kuhn, K. A., Prasser, F. (2018). SafePub: a truthful data
 anonymization algorithm with strong privacy guarantees, https://doi.org/10.1515/popets-2018-0004. Every row is drawn
-with the probability β = 1 - exp(-ε), generalized by rules that do not look at the data, and published where at least k
-drawn rows are alike. That is (ε, δ)-differentially private, with δ at most what `delta_of` computes; the least k that
-keeps the δ asked for is taken.
+with the probability β = 1 - exp(-ε), generalized by rules that do not depend on the data, and published if at least k
+drawn rows are identical. That is (ε, δ)-differentially private, with δ at most the result of `delta_of`; the smallest k
+that satisfies the requested δ is used.
 
-It protects against an attacker who knows all other rows and wants to know whether a person's row is among them,
-whatever else he has. It protects a row: who stands in several rows is protected less, and the ε and δ of several
-releases add up. It says nothing of what the reports tell about the raw rows: they stay in the house.
+It protects against an attacker who knows all other rows and any further information, and wants to know whether a
+person's row is included. It protects rows: a person with several rows is protected less, and the ε and δ of several
+releases add up. It does not cover reports about the original rows, which are internal.
 
 Monotone under generalization and under suppression: a class only grows.
 """

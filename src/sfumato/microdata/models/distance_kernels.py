@@ -1,11 +1,11 @@
-"""Compiled loops of t-closeness: the earth mover's distance of classes to the whole table, and what they can keep.
+"""Compiled loops of t-closeness: the earth mover's distance of classes to the reference table, and what they can keep.
 
 A histogram has n classes in compressed rows: class i holds values[starts[i]:starts[i+1]], each counts[...] times. A
 tree of values is given by levels: labels (levels, values) is each value's label at a level below the root, shares
-(levels, labels) the share of each label in the whole table.
+(levels, labels) the share of each label in the reference table.
 
-Where persons have several values, shares of class and table add up to different sums. What one has more is moved from
-no value at all, a label of its own at every level and on both sides of every step.
+If persons have several values, the shares of class and table add up to different sums. The difference is moved from no
+value at all, a label of its own at every level and on both sides of every step.
 """
 
 import numpy as np

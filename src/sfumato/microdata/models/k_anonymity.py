@@ -7,8 +7,8 @@ https://doi.org/10.1142/S0218488502001648.
 It protects against singling a person out by the quasi-identifiers. It does not protect against learning a sensitive
 value that all rows of a class share, nor against an attacker who knows more than the quasi-identifiers.
 
-`subsets` asks for more of fewer columns: `{3: 10, 2: 20}` for ten rows alike in any three columns, twenty in any two.
-Only the method cells looks for that.
+`subsets` sets a larger k for fewer columns: `{3: 10, 2: 20}` for ten identical rows in any three columns, twenty in any
+two. Only the method `cells` supports it.
 
 Monotone under generalization and under suppression: a class only grows.
 """

@@ -1,4 +1,4 @@
-"""Which model a promise is, by its name: to ask that loads none, and few plans promise what these are."""
+"""Check which privacy model a plan names by its name alone, without loading the model's module."""
 
 from typing import TYPE_CHECKING, TypeGuard
 

@@ -1,27 +1,28 @@
-"""l-diversity: every class holds at least l well-represented values of a sensitive column.
+"""l-diversity: every class contains at least l well-represented values of a sensitive column.
 
 Machanavajjhala, A. et al. (2007). l-diversity: privacy beyond k-anonymity. ACM TKDD 1(1),
 https://doi.org/10.1145/1217299.1217302. Three readings of "well represented":
 
 - distinct: at least l different values;
 - entropy: the entropy of the values in the class is at least log(l);
-- recursive (c,l): the most frequent value stands less than c times as often as the values from the l-th on together.
+- recursive (c,l): the most frequent value occurs less than c times as often as the values from the l-th on together.
 
-It does not protect against values that differ and mean the same (similarity), nor against skew towards the whole
-table (t-closeness does). A missing value adds nothing to diversity, since it tells nobody apart from those who have a
-value: all three readings look at the values that are there, and a class without any reaches l = 0. A class with one
-value reaches l = 1. Values are compared as they are written, so spellings of one value count as several.
+It does not protect against different values with the same meaning (similarity), nor against skew relative to the full
+table (t-closeness does). A missing value adds nothing to diversity, because it does not hide those who have a value:
+all three readings use the values present, and a class without any achieves l = 0. A class with one value achieves l =
+1. Values are compared as written, so spelling variants of one value count as several.
 
-Persons may have several values, and a value that all of them have is disclosed. So every reading must
-hold for the most uneven distribution of one value a person that the numbers of persons with each value allow: as many
-as possible count for the most frequent value, as many of the rest for the next. The l of `distinct` is then the least
-number of values that could account for all persons. Whichever value an attacker asks about for each person, the class
-is at least as diverse (entropy, and the largest count against the rest, only fall as a distribution gets more uneven);
-and where every person has one value, the distribution is that of the values. The persons to be accounted for are those
-without a missing value, or those with the most frequent one if they are more.
+Persons may have several values, and a value that all of them have is disclosed. Every reading must therefore be
+satisfied for the most uneven distribution of one value per person that the numbers of persons with each value allow: as
+many as possible count for the most frequent value, as many of the rest for the next. The l of `distinct` is then the
+smallest number of values that could account for all persons. Whichever value an attacker asks about for each person,
+the class is at least as diverse (entropy, and the largest count against the rest, only decrease as a distribution gets
+more uneven). If every person has one value, the distribution is that of the values. The persons to be accounted for are
+those without a missing value, or those with the most frequent one if they are more.
 
-For rows all three are monotone under generalization; only `distinct` is under suppression. What a failing class of the
-others can keep at most: counts cut off at some height are, for a given number of rows, the most diverse part of it.
+For rows all three are monotone under generalization; only `distinct` is under suppression. The maximum a violating
+class of the others can keep: counts cut off at some height are, for a given number of rows, the most diverse part of
+it.
 """
 
 from typing import Annotated, ClassVar, Literal

@@ -1,4 +1,4 @@
-"""The privacy model: what every class must satisfy, and how a search may reason about it."""
+"""The interface of privacy models: what every class must satisfy, and the properties a search may rely on."""
 
 from abc import ABC, abstractmethod
 from typing import Annotated, ClassVar, Literal, Protocol, TypeGuard

@@ -1,6 +1,6 @@
-"""Values that a model names: brought to the one text that their column's type has for them, and looked for in the data.
+"""Values listed in a privacy model: convert them to the text of their column's type, and look them up in the data.
 
-Without that, `yes` of a plan would never meet `true` of a truth value, and a promise about it would be empty.
+Without the conversion, `yes` in a plan would never match a Boolean `true`, and the model would cover nothing.
 """
 
 from collections.abc import Sequence

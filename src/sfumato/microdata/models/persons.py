@@ -1,13 +1,14 @@
-"""Promises about persons: a class has as many members as persons, and a value the persons who have it there.
+"""Privacy models for persons: class sizes are numbers of persons, and a value counts the persons who have it.
 
-A person may have several values, so the persons with each value add up to more than the class has. The share of a value
-is that of the persons who have it, in a class as in the whole table; what models make of that they say themselves.
+A person may have several values, so the persons with each value add up to more than the class size. The share of a
+value is that of the persons who have it, in a class and in the reference table; each model states what follows from
+that.
 
-Persons do not add up over classes: who has rows in two classes is one of each, and one in both together. So what a
-class holds of its persons is a histogram like any other. Persons whose rows all lie in one combination add up and are
-counted under one code; each other person has a code of its own, and counts once in a class however often it stands
-there. The same for the persons who have a value: what adds up stands under the value's code, each other pair of value
-and person has its own. Whatever rolls histograms up so rolls persons up.
+Persons do not add up over classes: a person with rows in two classes counts once in each and once in both together. The
+persons of a class are therefore a histogram like any other. Persons whose rows all lie in one combination add up and
+are counted under one code; every other person has a code of its own, and counts once in a class, regardless of the
+number of rows there. The same applies to the persons who have a value: the additive part is counted under the value's
+code, every other pair of value and person has its own. Code that groups histograms therefore groups persons as well.
 """
 
 from collections.abc import Sequence

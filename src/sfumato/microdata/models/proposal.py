@@ -1,8 +1,8 @@
-"""The promise that is proposed for a sensitive column: what its values allow, and nothing that only looks like one.
+"""The privacy model proposed for a sensitive column, chosen by its values.
 
-Where a value that harms nobody is in most rows, the others must not fill a class. Everywhere else the values of a class
-must differ; a frequent value is as delicate as a rare one, unless it says that something is not there. Where nearly all
-rows have one delicate value, no promise can hide who has it: the column is not for publication.
+If most rows have a harmless value, the other values must not fill a class. Otherwise the values of a class must differ;
+a frequent value is as sensitive as a rare one, unless it states the absence of something. If nearly all rows have one
+sensitive value, no model can hide who has it, and the column should not be published.
 """
 
 from collections.abc import Collection, Mapping

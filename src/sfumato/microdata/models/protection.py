@@ -1,9 +1,9 @@
 """Protection of a quasi-identifier against attribute disclosure by the other quasi-identifiers.
 
-What others see of a person may be sensitive, too: an attacker who knows the origin of a person finds the row by it, and
-one who does not must not infer it from the others. So such a column is a quasi-identifier, and rows that are alike in
-all other quasi-identifiers form a *group* whose published labels satisfy a privacy model; each group has at least two.
-Rows whose label is the root are left out.
+A visible attribute may be sensitive, too: an attacker who knows the origin of a person finds the row by it, and one who
+does not must not infer it from the others. Such a column is a quasi-identifier, and rows that agree in all other
+quasi-identifiers form a *group* whose published labels satisfy a privacy model; each group has at least two. Rows whose
+label is the root are left out.
 
 It does not protect against an attacker who knows the column itself, nor against disclosure by columns that are no
 quasi-identifiers.

@@ -1,8 +1,8 @@
-"""The reader's view: promises that compare with a whole table also hold against the rows that a reader sees.
+"""Evaluate models that compare distributions against the published rows as well, because data users see only these.
 
-Suppression changes the shares of sensitive values: a class that is like the raw table may be unlike what was published
-of it. So classes that are unlike the rows left are suppressed, too, and those left are compared again, until none is.
-Which classes that takes is not settled by each class alone: other sets of them may do as well, or better.
+Suppression changes the shares of sensitive values: a class similar to the original table may differ from the published
+rows. Classes that differ too much from the remaining rows are therefore suppressed as well, and the remaining ones are
+compared again, until none differs. The set of suppressed classes is not unique; another set may suppress fewer rows.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The models a plan may name; each loads when a plan does."""
+"""Registry of the privacy models that a plan may name; each module is loaded when a plan asks for it."""
 
 from pathlib import Path
 

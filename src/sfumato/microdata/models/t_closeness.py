@@ -1,29 +1,29 @@
-"""t-closeness: in every class a sensitive column is distributed nearly as in the whole table.
+"""t-closeness: in every class the distribution of a sensitive column is close to that in the reference table.
 
 Li, N., Li, T., Venkatasubramanian, S. (2007). t-closeness: privacy beyond k-anonymity and l-diversity,
 https://doi.org/10.1109/ICDE.2007.367856. The earth mover's distance between the distribution in a class and that in the
-whole table is at most t; the ground distance between two values is
+reference table is at most t; the ground distance between two values is
 
 - equal: 1 for any two values, so the distance is the total variation;
 - ordered: the difference of their ranks / (values - 1), for numbers, dates and values whose `order` is given;
-- hierarchical: the level of their common label in a `hierarchy` / its levels. On a ladder all of whose values have the
+- hierarchical: the level of their common label in a `hierarchy` / its levels. If all values of the hierarchy have the
   same number of levels, the distance is the mean, over the levels below the root, of the total variation there.
 
-Where persons may have several values, the distributions are the proportions of persons who have each value. They need
-not add up to the same, so what one has more than the other is moved from no value at all, which is at distance 1 from
-every value; on a line the distance is the mean, over the steps, of the total variation among below, above and nothing.
-So `equal` bounds by how much the proportion of persons with any value may differ from that in the whole table, and it
-may exceed 1.
+If persons may have several values, the distributions are the proportions of persons who have each value. They may have
+different sums, so the difference is moved from no value at all, which is at distance 1 from every value; on a line the
+distance is the mean, over the steps, of the total variation among below, above and nothing. So `equal` bounds by how
+much the proportion of persons with any value may differ from that in the reference table, and it may exceed 1.
 
 It does not protect against singling out, and a small t leaves little to be learned from the release about the sensitive
 column, for research as well. It bounds the distance of distributions, not the gain about a rare value (β-likeness).
 
-Stated answers: a missing value is one value of its own (ordered: after all others; hierarchical: apart from all below
-the root). t = 0 asks for the same shares in every class. A column with one value has distance 0. "The whole table" is
-the raw table, before suppression, and with `against: both` also the published rows, which are all that a reader sees.
+Conventions: a missing value is one value of its own (ordered: after all others; hierarchical: separate from all below
+the root). t = 0 requires the same shares in every class. A column with one value has distance 0. The reference table is
+the original table, before suppression, and with `against: both` also the published rows, which are all a data user
+sees.
 
-Monotone under generalization (the distance is convex), not under suppression. What a failing class can keep at most is
-bounded by the kernels.
+Monotone under generalization (the distance is convex), not under suppression. The kernels bound the maximum that a
+violating class can keep.
 """
 
 from dataclasses import replace

@@ -1,6 +1,6 @@
-"""The weights of classes: the persons of the population that the rows of each class stand for, as the sample has it.
+"""Sampling weights of classes: the number of persons of the population that the rows of each class represent.
 
-Weights have decimals, and classes are rolled up in whole numbers; so weights are held in millionths of a person.
+Weights have decimals, and classes are summed in integers; weights are therefore stored in millionths of a person.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Compiled loops: which of the finer labels of a coarse one are most frequent with each value of a column."""
+"""Compiled loops that find the most frequent finer label of a coarse label for each value of a column."""
 
 from sfumato.loops.arrays import Ints, Reals2
 from sfumato.loops.compiled import compiled

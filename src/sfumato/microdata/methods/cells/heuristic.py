@@ -1,7 +1,6 @@
-"""The heuristic of cell suppression: groups are filled from the cheapest pattern on, then rows and groups are improved.
+"""Heuristic of local suppression: fill groups from the cheapest pattern on, then improve rows and groups.
 
-It hands over a feasible assignment for tables of any size; how far it is from the least cost, the bound of the patterns
-says.
+It returns a feasible assignment for tables of any size; the bound of the patterns limits its distance from the minimum.
 """
 
 import numpy as np

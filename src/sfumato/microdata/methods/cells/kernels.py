@@ -1,8 +1,8 @@
-"""Compiled loops of cell suppression: rows are put into groups of k, moved to cheaper ones, and groups dissolved.
+"""Compiled loops of local suppression: assign rows to groups of k, move them to cheaper ones, and dissolve groups.
 
-groups: (patterns, combinations) the group of a combination under each pattern, -1 where it does not fit; starts: where
-the groups of each pattern begin in one numbering of all of them; costs: (patterns, combinations) what a row pays.
-chosen: (combinations,) the pattern of each combination, -1 for none; filled: (all groups,) rows that are in each group.
+groups: (patterns, combinations) the group of a combination under each pattern, -1 if it does not fit; starts: the first
+number of each pattern's groups in a common numbering; costs: (patterns, combinations) the cost of a row. chosen:
+(combinations,) the pattern of each combination, -1 for none; filled: (all groups,) rows in each group.
 """
 
 import numpy as np

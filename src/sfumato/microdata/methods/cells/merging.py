@@ -1,9 +1,9 @@
-"""Cell suppression for promises about risk: classes are merged, the riskiest first, until every promise holds.
+"""Local suppression for risk models: merge classes, the riskiest first, until every model is satisfied.
 
-Two classes become one by hiding the cells in which they differ. Whole classes alone are merged, so that no class ever
-gets smaller, and the weights behind each are known: rows of one combination stay together. The partner is the one that
-costs least. Risks only fall by merging (see models/individual_risk.py), so it ends where the promises hold, or where
-nothing may be hidden any more.
+Two classes become one by suppressing the values in which they differ. Only whole classes are merged, so no class ever
+gets smaller, and the weights behind each are known because rows of one combination stay together. The partner is the
+one with the lowest cost. Merging only lowers risks (see models/individual_risk.py), so the loop ends when the models
+are satisfied or nothing more may be suppressed.
 """
 
 from bisect import bisect_left

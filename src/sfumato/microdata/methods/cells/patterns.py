@@ -1,8 +1,8 @@
-"""The patterns of cell suppression: which columns of a row are published as missing, and who then looks alike.
+"""Patterns of local suppression: which columns of a row are suppressed, and which rows are then identical.
 
-A published row is its values outside a pattern. A missing value of the raw data is published as it is, so a row with
-one fits only patterns that hold its column, where it costs nothing. In a column that must not be touched no pattern
-does: there a missing value is a value like any other.
+A published row consists of its values outside the pattern. A missing value of the original data stays missing, so a row
+with one fits only patterns that contain its column, where it costs nothing. Columns that must not be suppressed are in
+no pattern: a missing value there is a value like any other.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

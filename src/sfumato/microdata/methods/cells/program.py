@@ -1,8 +1,8 @@
-"""The integer program of cell suppression: exact for small tables.
+"""Integer program of local suppression: exact for small tables.
 
-For each group of rows that look alike under a pattern: whether it is used, and how many rows of each combination it
-takes; at least k where it is used. A group all of whose rows agree in a column that its pattern hides is left out: the
-pattern without that column costs less and takes the same rows.
+For each group of rows that are identical under a pattern, variables state whether it is used and how many rows of each
+combination it takes; at least k if it is used. A group whose rows all agree in a column that its pattern suppresses is
+left out: the pattern without that column costs less and takes the same rows.
 """
 
 from typing import Any

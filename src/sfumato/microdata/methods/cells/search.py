@@ -1,12 +1,13 @@
-"""Cell suppression: single cells are published as missing, so that every published row is equal to k - 1 others.
+"""Local suppression: suppress single values so that every published row is equal to at least k - 1 others.
 
 Samarati, P., Sweeney, L. (1998). Protecting privacy when disclosing information; Meyerson, A., Williams, R. (2004). On
-the complexity of optimal k-anonymity, https://doi.org/10.1145/1055558.1055591. A missing cell counts as a value of its
-own: that is what is promised and recounted. Counted as a wildcard, k - 1 wholly blank rows would satisfy any table.
+the complexity of optimal k-anonymity, https://doi.org/10.1145/1055558.1055591. A suppressed value counts as a value of
+its own, in the search and in the recount. If it counted as a wildcard, k - 1 fully suppressed rows would satisfy
+k-anonymity for any table.
 
-Small tables are solved by an integer program and proved; others by a heuristic, with a bound on what any release loses.
-k may also be asked of all sets of some number of columns: then cells are suppressed for one set after the other until
-every set has its k. Promises about risk are kept by merging classes (merging.py).
+Small tables are solved to proven optimality by an integer program, others by a heuristic with a lower bound of the
+loss. k may also be requested for all sets of some number of columns: values are then suppressed for one set after the
+other until every set has its k. Risk models are satisfied by merging classes (merging.py).
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The trade-off: what other budgets and neighboring levels would have cost in a full-domain release."""
+"""The trade-off: the loss of a full-domain release with other suppression limits and neighboring levels."""
 
 from typing import Any
 

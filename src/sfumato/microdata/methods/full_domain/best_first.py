@@ -1,17 +1,17 @@
-"""Bounded: the optimal search for lattices too large to be written down; it ends with a proof, or in time with a bound.
+"""Best-first search for lattices too large to enumerate; it ends with a proof of optimality or, in time, with a bound.
 
-Columns get their levels one after the other. As long as some have none yet, these stand at their highest levels: such a
-node is coarser than all that the choice so far leaves open, so
+Columns are assigned levels one after the other. Columns without an assignment are taken at their highest levels: such a
+node is coarser than all nodes that the choice so far leaves open, so
 
-- when more rows than the budget are certain to fail there, all of them are ruled out (the subset pruning of LeFevre, K.
-  et al. (2005). Incognito, https://doi.org/10.1145/1066157.1066164);
-- what suppression costs there, it costs them at least;
-- what the chosen levels cost, and the lowest levels that pairs of columns leave to the others, bounds the rest of their
-  loss from below.
+- if more rows than the suppression limit are certain to violate a model there, all of them are ruled out (the subset
+  pruning of LeFevre, K. et al. (2005). Incognito, https://doi.org/10.1145/1066157.1066164);
+- they cost at least what suppression costs there;
+- the cost of the chosen levels, and of the lowest levels that pairs of columns leave to the others, bounds the rest of
+  their loss from below.
 
-The choice with the least bound is looked at next (best first), so the least bound among those waiting bounds every node
-not yet judged. When it exceeds the best found, that is the optimum. Otherwise, when the time is over, the best found is
-handed over together with the bound. Nothing is kept for nodes that were not reached.
+The choice with the smallest bound is expanded next (best first), so the smallest bound in the queue bounds every node
+not yet evaluated. When it exceeds the best solution found, that one is optimal. Otherwise, when the time is over, the
+best solution is returned together with the bound. Nothing is stored for nodes that were not reached.
 """
 
 import heapq

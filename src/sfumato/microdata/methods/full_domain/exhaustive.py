@@ -1,7 +1,7 @@
-"""Exhaustive: every node of the lattice is judged; the answer includes the table of all of them.
+"""Method `exhaustive`: evaluate every node of the lattice; the result includes a table of all of them.
 
-For k-anonymity alone the lattice is swept in compiled loops; other promises are judged node by node. Either way nodes
-are taken by height, each rolled up from the smallest of its finer neighbors.
+For k-anonymity alone the lattice is swept in compiled loops; other models are evaluated node by node. Either way nodes
+are taken by height, and each is grouped from the smallest of its finer neighbors.
 """
 
 from collections.abc import Iterator

@@ -1,10 +1,10 @@
-"""Greedy: one step of one column at a time, the step that looks best; quick on any lattice, and proves nothing.
+"""Method `greedy`: change one level of one column at a time, always the most promising; fast, without any proof.
 
-Top-down starts where every column has its highest level and refines, each time to the releasable neighbor of least
-loss, as long as the loss falls. Bottom-up starts from the lowest levels and generalizes, each time the column that
-saves most rows from suppression for the loss it adds, until the node may be released; then it refines what it can
-(in the spirit of Sweeney, L. (2002). Datafly, https://doi.org/10.1142/S021848850200165X, which generalizes the column
-with most values instead). Both stop at a node that no single step improves; a better one may lie elsewhere.
+Top-down starts with every column at its highest level and refines, each time to the releasable neighbor of least loss,
+as long as the loss decreases. Bottom-up starts from the lowest levels and generalizes, each time the column that saves
+most rows from suppression per loss added, until the node may be released; then it refines where possible (similar to
+Sweeney, L. (2002). Datafly, https://doi.org/10.1142/S021848850200165X, which generalizes the column with most values
+instead). Both stop at a node that no single step improves; a better one may exist elsewhere.
 """
 
 from collections.abc import Iterator, Sequence

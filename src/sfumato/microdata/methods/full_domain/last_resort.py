@@ -1,7 +1,7 @@
-"""What a search hands over whose time is over before it has found anything that may be released.
+"""Result of a search that timed out before it found any releasable node.
 
-A node that tells rows apart is looked for from the top down, a few moments longer: the first is the answer. Where there
-is none in that time, nobody knows whether there is one, and the error says so; it never says that there is none.
+Nodes that distinguish rows are tried from the top down for a short extra time; the first releasable one is returned. If
+none is found, it is unknown whether one exists, and the error says so instead of claiming that there is none.
 """
 
 from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem, Solution

@@ -1,9 +1,9 @@
-"""A near-least node instead of the least: drawn by the seed, so that nobody can reason from the least one.
+"""Choose a near-optimal node at random, so that attackers cannot reason from the optimum (minimality attack).
 
-Who knows that a release has the least loss knows, of every finer one, that it broke a promise; that may tell about
-persons (Wong, R. et al. (2007). Minimality attack in privacy preserving data publishing,
-https://www.vldb.org/conf/2007/papers/research/p543-wong.pdf). Here one of the best few nodes within two steps of the
-least is released, each as likely as the others.
+Anyone who knows that a release has the least loss knows of every finer node that it violated a model, which may reveal
+information about persons (Wong, R. et al. (2007). Minimality attack in privacy preserving data publishing,
+https://www.vldb.org/conf/2007/papers/research/p543-wong.pdf). This module therefore draws, by the seed, one of the best
+few nodes within two levels of the optimum, each with the same probability.
 """
 
 from dataclasses import replace

@@ -1,17 +1,17 @@
-"""Optimal: the node of least loss in the whole lattice that keeps every promise within the budget, proved.
+"""Method `optimal`: the node of least loss in the lattice that satisfies all models within the limit, with a proof.
 
-The search keeps, for every node not yet ruled out, a lower bound of its loss, and ends when none is left that could be
-better than the best found. What one judged node v tells about others:
+The search keeps a lower bound of the loss for every node not yet excluded, and ends when none could be better than the
+best found. An evaluated node v implies for others:
 
-- rows that fail at v under a model that is monotone under suppression fail at every finer node (with no budget,
-  monotone under generalization is enough): when they are more than the budget, all finer nodes are ruled out
-  (predictive tagging; Kohlmayer, F. et al. (2012). Flash, https://doi.org/10.1109/SocialCom-PASSAT.2012.52);
+- rows that violate a model at v, if the model is monotone under suppression, violate it at every finer node (with a
+  suppression limit of 0, monotone under generalization is enough): if they exceed the limit, all finer nodes are
+  excluded (predictive tagging; Kohlmayer, F. et al. (2012). Flash, https://doi.org/10.1109/SocialCom-PASSAT.2012.52);
 - the generalization part of the loss at v bounds that of every coarser node from below;
-- the suppression part at v bounds that of every finer node from below, where loss and models are monotone; for other
-  models, what it would be if only the rows that finer nodes are certain to lose were suppressed.
+- the suppression part at v bounds that of every finer node from below if loss and models are monotone; for other
+  models, the bound is its value with only the rows suppressed that every finer node must suppress.
 
-Where a model or a loss lacks a property, its rule is simply not used, so the answer stays exact. The next node is taken
-from the upper part of what is open: a coarse node is cheap to group, and rules out much below it.
+If a model or a loss lacks a property, the corresponding rule is not used, so the result stays exact. The next node is
+taken from the upper part of the open ones: a coarse node is cheap to group and excludes many nodes below it.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""The problem that a full-domain method solves, as a plan poses it."""
+"""Build the search problem of a full-domain method from a plan and a frequency table."""
 
 from sfumato.errors import PlanError
 from sfumato.microdata.counts.frequencies import FrequencyTable

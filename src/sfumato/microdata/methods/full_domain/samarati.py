@@ -1,9 +1,9 @@
-"""Samarati: the lowest height at which some node can be released, and there the one of least loss.
+"""Method `samarati`: find the lowest height with a releasable node, and there the node of least loss.
 
-Binary search on the height: with monotone promises, if some node of a height can be released, so can one of every
-greater height (where suppression breaks that, heights are tried from the bottom up). Samarati, P. (2001),
-https://doi.org/10.1109/69.971193. Lowest height is not least loss; the optimal search of the same problem tells by how
-much the answer could be better.
+Binary search on the height: with monotone models, if some node of a height can be released, so can one of every greater
+height. If suppression breaks this property, heights are tried from the bottom up. Samarati, P. (2001),
+https://doi.org/10.1109/69.971193. The lowest height is not the least loss; the optimal search of the same problem shows
+how much better a node can be.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The search of full-domain methods: one level a column."""
+"""Entry point of the full-domain methods: one level per column."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The error for promises that no node can keep, with the nearest that could be kept instead."""
+"""The error if no node satisfies the privacy models, with the nearest parameters that could be satisfied."""
 
 import math
 from typing import Any

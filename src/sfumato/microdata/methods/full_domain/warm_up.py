@@ -1,6 +1,6 @@
-"""Warming up: the compiled loops of a full-domain search are loaded while an engine still counts.
+"""Load the compiled loops of a full-domain search while an engine is still counting.
 
-Loading them from the cache takes about a second in a new process, as long as a search of a million combinations.
+Loading them from the cache takes about a second in a new process, as long as a search over a million combinations.
 """
 
 import numpy as np

@@ -1,34 +1,34 @@
-"""Lower bounds of K-Optimize: what nothing below a node can cost less than, and what that rules out.
+"""Lower bounds of K-Optimize: the minimum cost of all sets below a node, and what that excludes.
 
 A node has a head H and a tail T; below it are all sets S with H ⊆ S ⊆ H ∪ T. Its rows are the atoms: combinations that
-H ∪ T tells apart. N is the number of all rows. Each rule is followed by why no better set is lost by it.
+H ∪ T distinguishes. N is the number of all rows. Each rule is followed by the reason why no better set is lost by it.
 
 1. *Suppressed stays suppressed.* A class of H smaller than k pays for suppression in every S: its rows only get into
-   smaller classes. So such classes are settled at once; and when more rows than the limit are suppressed, no S may be
-   released (the paper's).
-2. *A row pays at least its atom.* In S the row's class holds its atom. Discernibility: at least max(atom, k) (the
-   paper's). Classification: the rows that are not of the most frequent label of a merged class are at least those of
-   its atoms together. Loss metric: its labels cover at least what they cover in H ∪ T.
+   smaller classes. Such classes are therefore settled at once; and when more rows than the limit are suppressed, no S
+   may be released (the paper's rule).
+2. *A row pays at least its atom.* In S the row's class contains its atom. Discernibility: at least max(atom, k) (the
+   paper's rule). Classification: the rows without the most frequent label of a merged class are at least those of its
+   atoms together. Loss metric: its labels cover at least what they cover in H ∪ T.
 3. *Few classes are large classes* (discernibility). Of p rows that share a class of H, with s rows in atoms smaller
    than k and the squares q of the other atoms, S makes classes of k rows or more, each around a large atom or of small
    atoms only, of the latter at most g = ⌊s/k⌋. For c rows in a class, c² ≥ a² + 2k(c - a) with a ≥ k its large atom,
-   and c² ≥ 2kc - k²; a suppressed row pays N ≥ 2k. Together at least q + 2ks - gk² = q + ks + k(s mod k).
-   And at most ⌊p/k⌋ classes share p rows: at least p²/⌊p/k⌋ by the inequality of the means. Suppressing x of the rows
-   changes that by Nx - (2p - x)x/⌊p/k⌋ ≥ 0 when there is room for two classes, since then 2p/⌊p/k⌋ ≤ p ≤ N; with
-   room for one, c rows kept of p cost c² + N(p - c), least at c = N/2 or at the end nearest to it.
+   and c² ≥ 2kc - k²; a suppressed row pays N ≥ 2k. Together at least q + 2ks - gk² = q + ks + k(s mod k). And at most
+   ⌊p/k⌋ classes share p rows: at least p²/⌊p/k⌋ by the inequality of the means. Suppressing x of the rows changes that
+   by Nx - (2p - x)x/⌊p/k⌋ ≥ 0 when two classes are possible, since then 2p/⌊p/k⌋ ≤ p ≤ N; with one possible class, c
+   rows kept of p cost c² + N(p - c), which is smallest at c = N/2 or at the end nearest to it.
 4. *The best split.* A class E of H either stays whole in S and pays for that exactly, or some feature of T splits it;
-   then each part pays at least what rules 1 to 3 say of it. So E pays at least the least of all these. A class that no
-   feature of T can split into parts of k rows or more is as good as final: its whole cost is the least. (For the
-   loss metric whole classes still gain by finer labels, so rule 2 stands for them.)
+   then each part pays at least its bound by rules 1 to 3. So E pays at least the minimum of all these. A class that no
+   feature of T can split into parts of k rows or more is final: its full cost is the minimum. (For the loss metric
+   whole classes still gain by finer labels, so rule 2 is used for them.)
 5. *Costly features.* With v in the head, E pays at least the parts that v makes of it. A v with which all classes
-   together pay as much as the incumbent, or suppress too many rows, leaves T (the paper's, with the bounds above).
+   together pay as much as the incumbent, or suppress too many rows, leaves T (the paper's rule, with the bounds above).
 6. *Needed features.* Without v, a class whose best split is by v pays at least its second best. When that adds up to
    the incumbent's cost, no S without v is better, and v goes into the head.
-7. *Features that tell nothing.* A v that splits no class of H splits none of S either: with and without it the classes
-   are the same. It leaves T; for the loss metric, where it makes labels finer at no price, it goes into the head. So
-   of symmetric features (the last value of a column to be isolated, equal or complementary values) one remains.
+7. *Uninformative features.* A v that splits no class of H splits none of S either: with and without it the classes are
+   the same. It leaves T; for the loss metric, where it makes labels finer at no cost, it goes into the head. So of
+   symmetric features (the last value of a column to be isolated, equal or complementary values) one remains.
 
-Each bound of a node is also one of all nodes below, so that a bound once proved is never given up.
+Each bound of a node also bounds all nodes below it, so a proven bound is never given up.
 """
 
 from typing import NamedTuple

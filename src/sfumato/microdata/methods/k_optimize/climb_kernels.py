@@ -1,4 +1,4 @@
-"""Compiled loops of the local search for K-Optimize: what a set of features costs, and what each further one would."""
+"""Compiled loops of the local search of K-Optimize: the cost of a set of features and of adding each further one."""
 
 from typing import NamedTuple
 

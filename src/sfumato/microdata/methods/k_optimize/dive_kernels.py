@@ -1,7 +1,7 @@
-"""Compiled search of K-Optimize: the nodes from the one at which a dive began down to the present one lie on a stack.
+"""Compiled depth-first search of K-Optimize: the nodes from the start of the branch to the current one are on a stack.
 
-A child is made above its parent on the stack, by splitting the parent's classes; when it is done the parent goes on
-where it was, with one feature less and its atoms merged in place. No node is ever grouped anew from the table.
+A child is made above its parent on the stack by splitting the parent's classes. When it is done, the parent continues
+with one feature less and its atoms merged in place. No node is ever grouped from the table again.
 """
 
 from typing import NamedTuple

@@ -1,9 +1,9 @@
-"""The alphabet of K-Optimize: what each column contributes to it, and the frequency table in the words of the kernels.
+"""The features of K-Optimize: the cuts that each column contributes, and the frequency table as arrays of the kernels.
 
-A column contributes its labels at the plan's `min_level`: with `isolate` one feature a label that the data hold ("the
-value is v"), with `ordered` a cut before every label but the first ("the value is v or later"), from the first to the
-last label that the data hold, in the order of the hierarchy. Cuts with no row between them are the same feature; the
-search knows them once.
+A column contributes its labels at the plan's `min_level`: with `isolate` one feature per label that occurs in the data
+("the value is v"), with `ordered` a cut before every label but the first ("the value is v or later"), from the first to
+the last label that occurs, in the order of the hierarchy. Cuts with no row between them are the same feature and are
+used once.
 """
 
 from collections.abc import Sequence

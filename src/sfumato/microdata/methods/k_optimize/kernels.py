@@ -1,8 +1,8 @@
-"""Compiled loops on one node of K-Optimize: blocks of values, merging rows, splitting classes, prices and penalties.
+"""Compiled loops on one node of K-Optimize: blocks of values, merging rows, splitting classes, costs and penalties.
 
 A node is a state for each feature (`OUT`, `TAIL` or `HEAD`). Its rows are the combinations that the head and the tail
-together can tell apart, packed in words, side by side for each class of the head. Rows of classes that are settled
-(suppressed, or of one row that nothing can split) are gone; what they cost is in a sum.
+together distinguish, packed in words, contiguous for each class of the head. Rows of settled classes (suppressed, or of
+one row that nothing can split) are removed; their cost is kept in a sum.
 """
 
 import numpy as np

@@ -1,11 +1,11 @@
-"""What K-Optimize publishes: a label for each block of values, and the recoding that a head describes.
+"""Labels that K-Optimize publishes for blocks of values, and the recoding that a head describes.
 
-- A single value is published as it is; so is a rest of `isolate` that is a single value.
+- A single value is published unchanged; so is a rest of `isolate` that is a single value.
 - All values together, the rest of `isolate`, and a block of the missing value and others are `*`.
-- Neighbors of an ordered scale are an interval from the first to the last: `20-34`, `[55, 199)`, `none..mild`; of raw
-  numbers it ends at round ones between these and the next, where there are some.
-- Other blocks have the hierarchy's name, when one of its labels stands for just these values, else they are a set:
-  `{Divorced, Widowed}`.
+- Neighbors of an ordered scale are an interval from the first to the last: `20-34`, `[55, 199)`, `none..mild`;
+  intervals of original numbers end at round numbers between these values and the next, if there are some.
+- Other blocks have the hierarchy's label if one covers exactly these values, else they are a set: `{Divorced,
+  Widowed}`.
 """
 
 import re

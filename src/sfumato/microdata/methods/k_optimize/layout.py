@@ -1,4 +1,4 @@
-"""How a problem of K-Optimize lies in arrays: the states of features, and the places in each array by name."""
+"""Array layout of a K-Optimize problem: the states of features, and the named positions in each array."""
 
 from typing import NamedTuple
 

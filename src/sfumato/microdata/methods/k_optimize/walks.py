@@ -1,8 +1,8 @@
-"""The plan of the local search for K-Optimize: which sets are improved next, a few at a time beside the search proper.
+"""Schedule of the local search of K-Optimize: which sets are improved next, a few at a time next to the exact search.
 
-First from nothing, in all columns. Then the best sets of each single column, of these with one column more, and so on
-as long as that helps; from the best of them walks in all columns; and at last, from the best set known, one walk after
-the other: each time for a while, and less often when they no longer find anything.
+First from the empty set, in all columns. Then the best sets of each single column, of these with one column more, and
+so on as long as that helps; from the best of them in all columns; and finally, from the best set known, one local
+search after the other: each for a while, and less often when they no longer find improvements.
 """
 
 from collections import deque

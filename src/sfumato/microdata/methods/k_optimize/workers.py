@@ -1,4 +1,4 @@
-"""The workers of K-Optimize: each has its own room to search in, and searches below a node for so many nodes."""
+"""Worker threads of K-Optimize; each has its own buffers and searches a limited number of nodes below a given one."""
 
 import os
 import signal

@@ -1,12 +1,12 @@
-"""Classes found by annealing: cells that may become classes are opened and closed by chance, with ever less heat.
+"""Local recoding by simulated annealing: candidate classes are opened and closed at random, with falling temperature.
 
-The recoding is a location of facilities with a least number of customers each: cells are opened, and every row goes to
-the cheapest open one around it that is not left too small thereby. Prices of rows are bettered first, so that few cells
-are left that may be opened, and of these few rows (see price_kernels.py). Then those cells are opened that lose least
-for what their rows are worth; at last cells drawn by chance are opened or closed, with what that leaves too small
-closed, too, where it adds no more to the loss than the temperature allows (Kirkpatrick, S., Gelatt, C. D., Vecchi,
-M. P. (1983). Optimization by simulated annealing, https://doi.org/10.1126/science.220.4598.671). It ends by the work
-that it has done: the same table gives the same classes, unless the time is over.
+The recoding is a facility location problem with a minimum number of customers: candidate classes ("cells") are opened,
+and every row goes to the cheapest open one that contains it and is not left too small. Prices of rows are improved
+first, so that few candidates with few rows remain (see price_kernels.py). Then the candidates are opened that lose
+least for the prices of their rows. Finally random candidates are opened or closed, and classes that become too small
+are closed too, if that adds no more loss than the temperature allows (Kirkpatrick, S., Gelatt, C. D., Vecchi, M. P.
+(1983). Optimization by simulated annealing, https://doi.org/10.1126/science.220.4598.671). The amount of work is
+limited: the same table gives the same classes, unless the time is over.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Sweeps over the nodes, and the answers that they come to."""
+"""Candidate solutions of local recoding, made by sweeps over the nodes of the lattice."""
 
 from collections.abc import Mapping
 from dataclasses import replace

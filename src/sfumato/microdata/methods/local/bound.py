@@ -1,9 +1,10 @@
-"""A proved lower bound of local recoding: prices of rows that the rows of no class undercut (see cells.py).
+"""A proven lower bound of the loss of local recoding, from prices of rows (see cells.py).
 
-Whatever class a row is published in, all rows of the class have one label in each column, so they lie in one cell of a
-node, and the cell has at least as many rows as a class must have. So a row loses no less than at the cheapest node
-whose cell around it is large enough, or when it is suppressed, whichever is less. Rows compete for company: who has
-few neighbors makes them lose as much as he does. Prices see that, for in each cell they are limited together.
+Whatever class a row is published in, all rows of the class have one label in each column, so they lie in one lattice
+class ("cell") of a node, and this cell has at least as many rows as a class needs. A row therefore loses at least the
+minimum of the loss of suppression and the loss at the cheapest node whose cell around it is large enough. Rows with few
+neighbors also make these neighbors lose more. Prices account for that, because the prices of each cell are limited
+together.
 """
 
 from dataclasses import replace

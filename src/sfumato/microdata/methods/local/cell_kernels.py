@@ -1,12 +1,12 @@
-"""Compiled loops of local recoding that go through the cells of all nodes: column by column, cell by cell.
+"""Compiled loops of local recoding that enumerate the candidate classes (cells) of all nodes, column by column.
 
-A cell is divided by a column from the highest level that is not too dear downwards: what has fewer rows than a class
-needs, or loses too much even at the lowest level, is divided no further. What is left is gone through from the lowest
-level upwards; a cell with the same rows as a cheaper one is left out.
-Each cell has a ratio: what k rows lose in it, divided by the k largest prices of its rows.
+A cell is divided by a column from the highest level of acceptable cost downwards; a cell with fewer rows than a class
+needs, or with too much loss even at the lowest level, is not divided further. The remaining cells are visited from the
+lowest level upwards; a cell with the same rows as a cheaper one is left out. Each cell has a ratio: the loss of k rows
+in it, divided by the k largest prices of its rows.
 
 Shapes: n combinations of m columns; `prices` as in kernels.py. `worth` (n,) is the price of a row of each combination;
-combinations are numbered by it, the dearest first.
+combinations are numbered by it in decreasing order.
 """
 
 from typing import NamedTuple

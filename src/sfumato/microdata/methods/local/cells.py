@@ -1,11 +1,12 @@
-"""The cells of all nodes, gone through at once: what a row is worth by them, and classes made of the best of them.
+"""Candidate classes (cells) of all nodes: the prices of rows that they imply, and classes made from the best ones.
 
 Give each row a price such that in no cell the k largest prices add up to more than k rows lose there. Whatever the
-classes of a recoding are, their rows lose no less than their prices: so all prices together are a proved lower bound.
-Prices of any kind become such prices when each is multiplied by the least ratio of the cells around its row; a row's
-first price is what it loses at the cheapest node at which it has company. This is the dual of the linear program that
-covers all rows by cells (for set covering so by Caprara, A., Fischetti, M., Toth, P. (1999). A heuristic method for the
-set covering problem, https://doi.org/10.1287/opre.47.5.730); cells whose ratio is near 1 make good classes.
+classes of a recoding are, their rows lose no less than their prices: the sum of all prices is a proven lower bound.
+Prices of any kind become such prices when each is multiplied by the smallest ratio of the cells that contain its row;
+the first price of a row is its loss at the cheapest node at which its class is large enough. This is the dual of the
+linear program that covers all rows by cells (for set covering: Caprara, A., Fischetti, M., Toth, P. (1999). A heuristic
+method for the set covering problem, https://doi.org/10.1287/opre.47.5.730); cells whose ratio is near 1 make good
+classes.
 """
 
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""The classes of local recoding: their levels, what they cost, and where rows find company that no node gave any."""
+"""Classes of local recoding: their levels and cost, and the assignment of rows that no node put into a class."""
 
 import numpy as np
 import numpy.typing as npt

@@ -1,6 +1,6 @@
-"""Compiled loops that make classes out of a few neighbors each: for lattices too large to be gone through.
+"""Compiled loops that build classes from a few neighbors each, for lattices too large to enumerate.
 
-Shapes: n combinations of m columns; `prices` as in kernels.py. A block holds combinations near each other.
+Shapes: n combinations of m columns; `prices` as in kernels.py. A block holds combinations that are near each other.
 """
 
 import numpy as np

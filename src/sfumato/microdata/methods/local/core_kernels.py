@@ -1,4 +1,4 @@
-"""Compiled loops that write down the cells which may become classes, and make a first recoding of them.
+"""Compiled loops that list the candidate classes (cells) and make a first recoding of them.
 
 Shapes: n combinations in c cells; `rows`, `stack`, `prices` as in cell_kernels.py.
 """

@@ -1,6 +1,6 @@
-"""Classes of a local recoding bettered: rows go where they add less to the loss, and poor classes are dissolved.
+"""Improve the classes of a local recoding: move rows to classes where they add less loss, and dissolve poor classes.
 
-For promises about class sizes alone; the same table and classes give the same answer, unless the time is over.
+Only for privacy models on class sizes; the same table and classes give the same result, unless the time is over.
 """
 
 from enum import Flag, auto

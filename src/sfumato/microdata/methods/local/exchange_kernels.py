@@ -1,4 +1,4 @@
-"""Compiled loops that better the classes of a local recoding: rows go where they add less, poor classes are dissolved.
+"""Compiled loops that improve the classes of a local recoding by moving rows and dissolving poor classes.
 
 Shapes: n combinations of m columns in c classes; `prices` as in kernels.py.
 """

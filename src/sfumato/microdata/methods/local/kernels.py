@@ -1,7 +1,7 @@
-"""Compiled loops of local recoding: going through nodes until one gives company to rows that are still left.
+"""Compiled loops of local recoding: try nodes until one forms classes from rows that are not yet assigned.
 
 Shapes: n combinations of m columns; `labels` and `costs` are (m, levels, values): for each column, level and value code
-its label and what a row with it loses. `left` holds the combinations not yet in a class.
+its label and the loss of a row with it. `left` holds the combinations not yet in a class.
 """
 
 from typing import NamedTuple

@@ -1,9 +1,9 @@
-"""Classes of neighbors: local recoding in lattices too large to be gone through, for any number of columns.
+"""Local recoding by clusters of neighbors, for lattices too large to enumerate and any number of columns.
 
-The rows are cut into blocks as Mondrian cuts them (by loss); in each block a class begins with one combination, and the
-one joins that adds least to the loss, until it has k rows (in the spirit of Byun, J.-W. et al. (2007). Efficient
-k-anonymization using clustering techniques, https://doi.org/10.1007/978-3-540-71703-4_18). Promises beyond k-anonymity
-are kept by Mondrian's own classes, which are judged as they are cut. No node of the lattice is ever listed.
+The rows are cut into blocks as Mondrian cuts them (by loss). In each block a class begins with one combination and
+takes the one that adds least loss, until it has k rows (similar to Byun, J.-W. et al. (2007). Efficient k-anonymization
+using clustering techniques, https://doi.org/10.1007/978-3-540-71703-4_18). Models beyond k-anonymity are satisfied by
+Mondrian's own classes, which are evaluated as they are cut. No node of the lattice is ever listed.
 """
 
 from collections.abc import Iterator

@@ -1,11 +1,11 @@
-"""Compiled loops that open and close cells as classes, row by row and by chance, as annealing does.
+"""Compiled loops of the simulated annealing: open and close candidate classes (cells) row by row at random.
 
-A row in an open cell knows the next cheapest one; a class knows what it costs when all its rows went there. So what is
-gained by opening a cell is counted by looking once at each of its rows: a class that loses rows spares what it has
-beyond k, or is closed.
+A row in an open cell stores the next cheapest one; a class stores its cost if all its rows went there. The gain of
+opening a cell is therefore computed by visiting each of its rows once: a class that loses rows saves those beyond k, or
+is closed.
 
 Shapes: n combinations in c cells, s slots of open cells. Cells are numbered by their cost, the cheapest first. The slot
-NOWHERE is no class: rows in it are in none, and lose more than anywhere.
+NOWHERE is no class: rows in it are unassigned and have the highest loss.
 """
 
 from typing import NamedTuple

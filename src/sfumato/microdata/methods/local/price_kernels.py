@@ -1,9 +1,9 @@
-"""Compiled loops that better the prices of rows, by the cells that may become classes.
+"""Compiled loops that improve the prices of rows by a subgradient method over the candidate classes (cells).
 
-In some cells rows are worth more than they lose. Rows that several of these would take have prices too high, and those
-that none would take too low. Prices go that way step by step, ever shorter ones, and each a little in the direction of
-the last (Held, M., Wolfe, P., Crowder, H. P. (1974). Validation of subgradient
-optimization, https://doi.org/10.1007/BF01580223).
+In some cells the prices of the rows exceed their loss. Rows in several such cells have prices that are too high, rows
+in none have prices that are too low. Prices are changed accordingly by shorter and shorter steps, each partly in the
+direction of the last one (Held, M., Wolfe, P., Crowder, H. P. (1974). Validation of subgradient optimization,
+https://doi.org/10.1007/BF01580223).
 
 Shapes: n combinations in c cells, as in core_kernels.py.
 """

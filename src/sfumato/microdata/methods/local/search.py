@@ -1,12 +1,12 @@
-"""Local recoding: what one node of the lattice would suppress is generalized again, with the next best node, and so on.
+"""Method `local`: rows that one node would suppress are generalized again by the next best node, and so on.
 
-One outlier no longer makes a column vanish for everybody: each row is published at the least generalized node at which
-it has company among the rows still left. The loss is never larger than that of `optimal` with the same plan: where the
-sweep over the nodes is not better than the best single node, it starts over from that node.
+A single rare combination no longer forces a column to `*` for all rows: each row is published at the least generalized
+node at which its class is large enough among the remaining rows. The loss is never larger than that of `optimal` with
+the same plan: if the sweep over the nodes is not better than the best single node, it restarts from that node.
 
 Prasser, F., Bild, R., Kuhn, K. (2016). A generic method for assessing the quality of de-identified health data,
-https://doi.org/10.3233/978-1-61499-678-1-312; the greedy order by cost is ours. It is a heuristic: not the least loss
-of all local recodings. Published labels of one column may lie at different levels and contain each other.
+https://doi.org/10.3233/978-1-61499-678-1-312; the greedy order by cost is specific to Sfumato. It is a heuristic: not
+the least loss of all local recodings. Published labels of one column may be at different levels and contain each other.
 """
 
 import numpy as np

@@ -1,8 +1,9 @@
-"""The sweep of local recoding: node after node, from the least generalized on, each for the rows still left.
+"""The sweep of local recoding: node after node, from the least generalized on, each for the rows still unassigned.
 
-A cell of a node is kept as a class when its rows that are still left keep the promises. So every row is published at
-the first, and by the order of nodes the cheapest, node at which it has company. In several rounds, each takes only
-cells up to a certain cost: then a cheap cell of a dear node comes before a dear cell of a cheap one.
+A candidate class (cell) of a node is kept if its unassigned rows satisfy the models. Every row is therefore published
+at the first node, which is the cheapest by the order of nodes, at which its class is large enough. With several rounds,
+each takes only cells up to a certain cost: a cheap cell of an expensive node then precedes an expensive cell of a cheap
+one.
 """
 
 from collections.abc import Callable, Collection

@@ -1,14 +1,15 @@
-"""The axes along which Mondrian cuts: for each quasi-identifier the order of its values, and how wide a class is in it.
+"""Axes along which Mondrian cuts: the order of each quasi-identifier's values, and the extent of a class along it.
 
-- numbers and dates lie by size, published as `[min–max]`; a class covers (max - min) / (range over the file), or, where
-  the column has a hierarchy, the share of the hierarchy's values that lie in the range, as on any level of it; where
-  ranges are bounded by cuts, neighbors between which no cut can lie share a place (cells.py), and so do the values
-  that the hierarchy codes at an end;
-- the values of a hierarchy lie so that every branch is one run, the branches and values with most rows first; a class
-  covers the values below their lowest common ancestor, which is published;
-- other values lie by their rows, most first; a class covers the values it holds, published as `{a, b}`.
+- numbers and dates are ordered by size and published as `[min–max]`; a class covers (max - min) / (range over the
+  file), or, if the column has a hierarchy, the share of the hierarchy's values that lie in the range, as on any level
+  of it; if ranges end at cuts, neighbors between which no cut is possible share a position (cells.py), and so do the
+  values that the hierarchy top- or bottom-codes;
+- the values of a hierarchy are ordered so that every branch is contiguous, the branches and values with most rows
+  first; a class covers the values below their lowest common ancestor, which is published;
+- other values are ordered by their number of rows, in decreasing order; a class covers the values it contains,
+  published as `{a, b}`.
 
-The missing value stands last. A class that holds it beside others is published as `*` and covers everything.
+The missing value comes last. A class that contains it together with other values is published as `*` and covers all.
 """
 
 from collections.abc import Sequence

@@ -1,12 +1,12 @@
-"""Cells: runs of neighboring values between which Mondrian does not cut, because a range would end at somebody's value.
+"""Runs of neighboring values that Mondrian does not cut, because a range would end at the value of a single person.
 
-A cut lies between two values of the data, each of them often that of a single person. So ranges end at the roundest
-steps between (the first of a year, a round number), and the first and last range at round ones beyond. Where neighbors
-lie so close that an end would be the value of a single person, they stay in one cell. Only where a cell would be long,
-since every step around is some value, is it cut nevertheless: there an end tells of nobody.
+A cut lies between two values of the data, which often belong to single persons. Ranges therefore end at the roundest
+numbers in between (the first of a year, a round number), and the first and last range at round ones outside the data.
+If neighbors are so close that an end would be the value of a single person, they form one run. Only if a run would be
+long, because every round number is some value, is it cut nevertheless: such an end reveals no single person.
 
-Values that the hierarchy codes (`bottom: 20`, `top: 80`) are one cell at each end, published as `<20` and `>80`; a
-range that reaches into such a cell is open there (`<36`), for its end would be an outlier or a typing error.
+Values that the hierarchy codes (`bottom: 20`, `top: 80`) form one run at each end, published as `<20` and `>80`; a
+range that reaches into such a run is open there (`<36`), because its end would be an extreme value or a typing error.
 """
 
 from dataclasses import replace

@@ -1,6 +1,6 @@
-"""Compiled loops of Mondrian: choosing where to cut a class.
+"""Compiled loops of Mondrian that choose where to cut a class.
 
-Shapes as in kernels.py. What a kernel answers for a class depends on that class alone.
+Shapes as in kernels.py. The result of a kernel for a class depends on that class alone.
 """
 
 import numpy as np

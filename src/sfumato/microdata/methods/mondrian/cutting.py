@@ -1,8 +1,8 @@
-"""Cutting: the classes into which Mondrian divides a table, as runs of items in order.
+"""Divide a table into Mondrian's classes, as contiguous runs of ordered items.
 
-The fast way divides strictly by rows alone, in place, both cores at work on different branches. The way for every other
-rule goes level by level: a cut is proposed for every open class, all parts are judged together by the models, and a
-class whose cut was refused is cut along the next column.
+The fast path divides strictly and by rows alone, in place, with both cores on different branches. The path for every
+other rule works level by level: a cut is proposed for every open class, all parts are evaluated together by the models,
+and a class whose cut was rejected is cut along the next column.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,7 @@
-"""Compiled loops of Mondrian: dividing classes, in place or level by level.
+"""Compiled loops of Mondrian that divide classes, in place or level by level.
 
-Shapes as in kernels.py. Dividing a class moves its items, so that the left part stands before the right one
-and each part keeps its order. Classes may be divided in any order and by several threads: the outcome is the same.
+Shapes as in kernels.py. Dividing a class moves its items so that the left part precedes the right one and each part
+keeps its order. Classes may be divided in any order and by several threads: the result is the same.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
-"""Compiled loops of Mondrian: measuring a class.
+"""Compiled loops of Mondrian that measure a class.
 
-Shapes: n items (combinations, or pieces of them) of m columns; `places` is (n, m), for each item and column the place
-of its value in the column's order; `counts` is (n,), the rows of each. A class is a run of items `begin:end`. What a
-kernel answers for a class depends on that class alone.
+Shapes: n items (combinations, or parts of them) of m columns; `places` is (n, m), for each item and column the rank of
+its value in the column's order; `counts` is (n,), the rows of each. A class is a run of items `begin:end`. The result
+of a kernel for a class depends on that class alone.
 """
 
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""What the classes of Mondrian are published as, and what each loses: ranges, common ancestors, sets of values."""
+"""Labels of Mondrian's classes (ranges, common ancestors, sets of values), and the loss of each class."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,14 +1,14 @@
-"""Mondrian: a class is cut in two at the middle of its widest column, again and again, as long as both parts may be.
+"""Method `mondrian`: cut a class in two at the median of its widest column as long as both parts satisfy the models.
 
 LeFevre, K., DeWitt, D., Ramakrishnan, R. (2006). Mondrian multidimensional k-anonymity,
 https://doi.org/10.1109/ICDE.2006.101. Strict: rows with the value of the cut all go to one side (numbers up to the
-lower median left). Relaxed: they are divided, so that both sides are as even as can be. Every promise of the plan is a
-stopping rule: a cut is made only if both parts keep all of them. With `cut: loss`, instead of the widest column's
-middle, the cut is taken that lowers the loss of all columns most. A cut that makes no label narrower is not made, and
-one that narrows a single side only when no other is left.
+lower median left). Relaxed: they are divided, so that both sides are as equal as possible. Every model of the plan is a
+stopping rule: a cut is made only if both parts satisfy all of them. With `cut: loss`, the cut that lowers the loss of
+all columns most is taken instead of the median of the widest column. A cut that makes no label narrower is not made,
+and one that narrows a single side only if no other is left.
 
-It is a heuristic: no cut is ever undone, so the loss is not the least possible. Classes of one file are its own: two
-releases of overlapping data may tell together what neither tells alone.
+It is a heuristic: no cut is ever undone, so the loss is not the least possible. Each file has its own classes: two
+releases of overlapping data may together reveal what neither reveals alone.
 """
 
 from collections.abc import Mapping, Sequence

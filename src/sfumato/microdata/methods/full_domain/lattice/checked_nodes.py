@@ -1,4 +1,4 @@
-"""The nodes that a compiled search has checked, and the best of them."""
+"""The nodes that a compiled search has evaluated, and the best of them."""
 
 import math
 from itertools import accumulate

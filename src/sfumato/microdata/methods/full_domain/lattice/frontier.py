@@ -1,7 +1,7 @@
-"""The frontier in one compiled loop: the search for the best node where promises are about class sizes alone.
+"""The search for the optimal node as one compiled loop, for privacy models that depend on class sizes alone.
 
-It does what `optimal.py` says, node by node, with all it needs in arrays, and knows a further bound: a class that is
-kept at a coarser node holds a class that is kept here, or k of the rows that are suppressed here.
+It follows `optimal.py` with all data in arrays and uses one further bound: a class that is kept at a coarser node
+contains a class that is kept here, or k of the rows that are suppressed here.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
-"""Compiled loops of the search for the best node where promises are about class sizes alone: the usual case.
+"""Compiled loops of the search for the optimal node, for models that depend on class sizes alone (the usual case).
 
-Shapes: n nodes are open, by rank; t tables of classes are at hand, the first is the raw one; m columns. The levels of a
-node lie in one word, each column's under a bit that stays free (`guard` has them all), so that one subtraction compares
-two nodes in every column.
+Shapes: n nodes are open, by rank; t tables of classes are stored, the first is the original one; m columns. The levels
+of a node are packed in one word with a free bit above each column's bits (`guard` has all of these), so that one
+subtraction compares two nodes in every column.
 """
 
 from typing import NamedTuple

@@ -1,6 +1,6 @@
-"""Compiled loops of the search for the best node where no row may be suppressed.
+"""Compiled loops of the search for the optimal node if no row may be suppressed.
 
-Shapes: n nodes are open; the rows are told apart by the parts of their combinations, as in `part_kernels`.
+Shapes: n nodes are open; rows are distinguished by the parts of their combinations, as in `part_kernels`.
 """
 
 from typing import NamedTuple

@@ -1,9 +1,9 @@
-"""The search where no row may be suppressed: outliers rule out what needs no grouping.
+"""The search if no row may be suppressed: rare combinations exclude many nodes without grouping.
 
-Then a node fails if one class is too small. Instead of looking for such a class node by node, a combination that was
-once in one is compared with all others: at which levels it meets each of them says how large its class is at every
-node, and all nodes at which it is too small are ruled out together (outlier_kernels.py): one pass over a table of
-classes, and sums along each column. The bounds are those of `optimal.py`.
+A node then violates k-anonymity if one class is too small. Instead of searching such a class node by node, a
+combination that was once in one is compared with all others. The levels at which it coincides with each of them give
+its class size at every node, and all nodes at which it is too small are excluded together (outlier_kernels.py), in one
+pass over a table of classes and cumulative sums along each column. The bounds are those of `optimal.py`.
 """
 
 from itertools import accumulate

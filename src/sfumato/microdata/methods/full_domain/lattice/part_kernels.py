@@ -1,9 +1,9 @@
-"""Compiled loops that group the rows at a node of the lattice, where no row may be suppressed.
+"""Compiled loops that group the rows at a node of the lattice if no row may be suppressed.
 
-Shapes: r combinations of m columns are told apart at the lowest node. The levels of a node lie in one word, as in
-`frontier_kernels`. The columns lie on two sides: a combination has a part on each, and there are far fewer parts than
-combinations, so that most of what is done for a node is done once for each part. The combinations of a part of the
-first side stand together.
+Shapes: r combinations of m columns are distinct at the lowest node. The levels of a node are packed in one word, as in
+`frontier_kernels`. The columns are divided into two sides: a combination has a part on each, and there are far fewer
+parts than combinations, so most of the work for a node is done once per part. The combinations of a part of the first
+side are contiguous.
 """
 
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""The problem of a full-domain search: a table, promises, a loss and a budget; and the judgment of one node."""
+"""The problem of a full-domain search (table, models, loss, suppression limit), and the evaluation of a node."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator

@@ -1,9 +1,10 @@
-"""Screening: nodes that two columns alone already make unattainable.
+"""Screening by pairs: exclude nodes that already violate the suppression limit by two columns alone.
 
-Rows that are rare in two columns are at least as rare in all of them. So when, at some levels of two columns, more rows
-than the budget lie in pairs rarer than k, no node with these levels can be released, whatever the other columns do.
-(The idea of pruning by subsets: LeFevre, K. et al. (2005). Incognito, https://doi.org/10.1145/1066157.1066164.)
-The tables of pairs are tiny beside the frequency table, and they cut most of a lattice when little may be suppressed.
+Rows that are rare in two columns are at least as rare in all of them. If, at some levels of two columns, more rows than
+the suppression limit lie in pairs rarer than k, no node with these levels can be released, whatever the other columns
+do. (The idea of pruning by subsets: LeFevre, K. et al. (2005). Incognito, https://doi.org/10.1145/1066157.1066164.) The
+tables of pairs are tiny compared with the frequency table, and they exclude most of a lattice when little may be
+suppressed.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,8 @@
-"""The sweep: every node of a lattice judged for k-anonymity, one height after the other, in compiled loops.
+"""The sweep: evaluate every node of a lattice for k-anonymity, one height after the other, in compiled loops.
 
-Each node is rolled up from the finer neighbor with the fewest classes, by one step of one column; only two heights are
-in memory at a time, and two threads share the nodes of a height. Other promises than k-anonymity are judged node by
-node (exhaustive.py).
+Each node is grouped from the finer neighbor with the fewest classes, by one level of one column. Only two heights are
+in memory at a time, and two threads share the nodes of a height. Other models are evaluated node by node
+(exhaustive.py).
 """
 
 from collections import defaultdict

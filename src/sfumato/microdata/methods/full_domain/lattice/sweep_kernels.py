@@ -1,6 +1,7 @@
-"""Compiled loops of the sweep over a whole lattice: many nodes of a height are rolled up in one go.
+"""Compiled loops of the sweep over a full lattice: many nodes of a height are grouped in one call.
 
-Shapes: a height has n nodes of m columns; the classes of its nodes lie one node after the other, keys (w, classes).
+Shapes: a height has n nodes of m columns; the classes of its nodes are stored one node after the other, keys (w,
+classes).
 """
 
 import numpy as np
