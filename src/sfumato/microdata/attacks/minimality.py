@@ -28,7 +28,7 @@ _LEAST_DRAWS = 20
 
 @dataclass(frozen=True, slots=True)
 class Finer:
-    """A published class and the parts that it would have had one level finer: the part and the value of each row."""
+    """A published class and its parts one level finer: the part and the sensitive value of each row."""
 
     parts: Codes
     values: Codes
@@ -36,7 +36,7 @@ class Finer:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The sensitive column that is attacked: its name, its values, and the promises about it."""
+    """The sensitive column that is attacked: its name, its values, and its privacy models."""
 
     column: str
     texts: tuple[str | None, ...]
@@ -44,10 +44,10 @@ class Target:
 
 
 def attack_minimality(groups: Sequence[Sequence[Finer]], target: Target, random: np.random.Generator) -> Attack:
-    """What is learned of a sensitive column.
+    """Compute what the attacker learns about a sensitive column.
 
     Args:
-        groups: For each column that could be finer, all published classes with their parts, where these have rows
+        groups: For each column that could be finer, all published classes with their parts, if these have rows
             enough.
     """
     right = certain = rows = naive = 0
@@ -55,7 +55,7 @@ def attack_minimality(groups: Sequence[Sequence[Finer]], target: Target, random:
     for group in groups:
         suspects = [one for one in group if _may_fail(one, target, random)]
         if len(suspects) != 1:
-            continue  # nobody knows which class it was
+            continue  # the class is unknown
         learned = _learned(suspects[0], target, random)
         rows += len(suspects[0].values)
         common = np.bincount(suspects[0].values, minlength=size).argmax()
@@ -73,7 +73,7 @@ def _may_fail(one: Finer, target: Target, random: np.random.Generator) -> bool:
 
 
 def _learned(one: Finer, target: Target, random: np.random.Generator) -> npt.NDArray[np.float64]:
-    """For each part the probability of each value, in the tables that agree with all that is known."""
+    """Return for each part the probability of each value over the tables that agree with the attacker's knowledge."""
     number, size = int(one.parts.max()) + 1, len(target.texts)
     counts = np.zeros((number, size))
     kept = 0
@@ -89,7 +89,7 @@ def _learned(one: Finer, target: Target, random: np.random.Generator) -> npt.NDA
 
 
 def _fails(parts: Codes, values: Codes, target: Target) -> bool:
-    """Whether some part breaks a promise."""
+    """Return whether some part violates a model."""
     classes = _classes(parts, values, target)
     whole = _classes(np.zeros(len(parts), np.int64), values, target)
     return any(bool(model.failing(classes, whole).any()) for model in target.models)

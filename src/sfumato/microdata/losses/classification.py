@@ -25,7 +25,7 @@ from sfumato.microdata.models.classes import Counts, Histogram, Mask
 
 
 def most_frequent(content: Histogram) -> Counts:
-    """For each class, the rows with its most frequent value.
+    """Return for each class the number of rows with its most frequent value.
 
     >>> from sfumato.microdata.models.classes import histogram
     >>> entries = np.array([0, 0, 1]), np.array([0, 1, 1], np.int32), np.array([2, 3, 4])
@@ -39,10 +39,10 @@ def most_frequent(content: Histogram) -> Counts:
 
 @dataclass(frozen=True, slots=True)
 class Classification(ClassLoss):
-    """Rows that do not have the most frequent label of their class, and suppressed rows.
+    """Number of rows without the most frequent target value of their class, and of suppressed rows.
 
     Attributes:
-        column: The column of labels.
+        column: The target column.
     """
 
     column: str

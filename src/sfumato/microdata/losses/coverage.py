@@ -17,7 +17,7 @@ from sfumato.microdata.plan.methods import Aggregate
 
 
 def aggregated(losses: Sequence[float], weights: Sequence[float], how: Aggregate) -> float:
-    """The columns' losses as one.
+    """Aggregate the losses of columns.
 
     >>> aggregated([0.5, 0.0], [1.0, 1.0], "sum"), aggregated([0.5, 0.0], [1.0, 1.0], "mean")
     (0.5, 0.25)
@@ -31,12 +31,12 @@ def aggregated(losses: Sequence[float], weights: Sequence[float], how: Aggregate
 
 
 def mean_loss(widths: Floats, sizes: Counts) -> float:
-    """The mean over rows of what the classes cover of a column."""
+    """Return the mean over rows of the share of a column that the classes cover."""
     return float((widths * sizes).sum() / max(int(sizes.sum()), 1))
 
 
 def certainty_penalties(widths: Floats, values: int) -> Floats:
-    """What classes covering (M - 1) / (|A| - 1) of a column's |A| values lose by the normalized certainty penalty.
+    """Return the normalized certainty penalty of classes that cover (M - 1) / (|A| - 1) of a column's |A| values.
 
     >>> certainty_penalties(np.array([0.0, 1.0 / 3.0]), 4).tolist()
     [0.0, 0.5]

@@ -19,7 +19,7 @@ from sfumato.microdata.models.classes import Floats
 
 @dataclass(frozen=True)
 class NonUniformEntropy:
-    """Mean of log(n(x)/n(v)) over the rows of a label, as a share of the most a column can lose."""
+    """Mean of log(n(x)/n(v)) over the rows of a label, as a share of a column's maximum loss."""
 
     table: FrequencyTable
 
@@ -38,7 +38,7 @@ class NonUniformEntropy:
 
     @cached_property
     def _raw(self) -> tuple[Floats, ...]:
-        """The rows of each column's values; one where a value has none, whose logarithm nobody counts."""
+        """Rows of each column's values; 1 for values without rows, whose logarithm is not used."""
         rows = (self.table.marginal(column) for column in range(len(self.table.columns)))
         return tuple(np.maximum(marginal, 1).astype(np.float64) for marginal in rows)
 

@@ -29,20 +29,20 @@ from sfumato.microdata.plan.methods import Aggregate
 
 
 class ColumnLoss(Protocol):
-    """What the labels of one column lose, as shares of the most that can be lost."""
+    """The loss of the labels of one column, as shares of the maximum."""
 
     def kept(self, column: int, level: int) -> Floats:
-        """For each label of a level, what a row published with it loses."""
+        """Return for each label of a level the loss of a row published with it."""
         ...
 
     def suppressed(self, column: int, level: int) -> Floats:
-        """For each label of a level, what a row that would have had it loses when it is suppressed."""
+        """Return for each label of a level the loss of a row with it that is suppressed."""
         ...
 
 
 @dataclass(frozen=True)
 class Marginal:
-    """A sum over columns, made ready for one table."""
+    """A sum over columns, prepared for one table."""
 
     table: FrequencyTable
     losses: ColumnLoss
@@ -52,7 +52,7 @@ class Marginal:
 
     @property
     def suppression_is_free(self) -> bool:
-        """Whether a suppressed row loses no more than it would have lost."""
+        """Whether suppressing a row adds no loss."""
         return isinstance(self.losses, Steps) and not self.losses.charges_suppression
 
     @cached_property

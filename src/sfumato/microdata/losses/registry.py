@@ -16,7 +16,7 @@ def prepare(
     k: int = 1,
     class_column: str | None = None,
 ) -> Prepared:
-    """A loss made ready for a table; `k` is the least size of a class that is kept."""
+    """Return a loss prepared for a table; `k` is the minimum size of a class that is kept."""
     if name == "classification" and class_column is not None:
         from sfumato.microdata.losses.classification import Classification
 

@@ -37,7 +37,7 @@ class Steps:
 
 
 def score(ladders: tuple[Ladder, ...]) -> Steps:
-    """steps / number of rungs.
+    """Level / number of levels.
 
     >>> score(()).of(3, 10)
     0.3
@@ -46,10 +46,10 @@ def score(ladders: tuple[Ladder, ...]) -> Steps:
 
 
 def height(ladders: tuple[Ladder, ...]) -> Steps:
-    """The steps themselves."""
+    """The level itself."""
     return Steps(ladders, lambda level, _: float(level))
 
 
 def precision(ladders: tuple[Ladder, ...]) -> Steps:
-    """steps / (rungs - 1), a suppressed row losing 1."""
+    """Level / highest level; a suppressed row loses 1."""
     return Steps(ladders, lambda level, height: level / max(height - 1, 1), charges_suppression=True)
