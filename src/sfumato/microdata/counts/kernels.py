@@ -15,7 +15,7 @@ _DENSE = 16
 
 @compiled
 def tally(sizes: Ints, failing: Flags):
-    """Return the rows in failing classes; number, smallest and largest size of the others; smallest and largest of all."""
+    """Return rows in failing classes; number, smallest and largest of the others; smallest and largest of all."""
     suppressed, kept, smallest, largest = 0, 0, 0, 0
     least, most = sizes[0], sizes[0]
     for row in range(len(sizes)):

@@ -27,11 +27,11 @@ MAX_ENTRIES = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """Shares of held-out raw rows that are predicted rightly.
+    """Shares of held-out original rows that are predicted correctly.
 
     Attributes:
-        raw: By a model that learned from raw rows; release: by one that learned from the release.
-        majority: By always saying what is most frequent.
+        raw: By a classifier trained on original rows; release: by one trained on the release.
+        majority: By always predicting the most frequent value.
     """
 
     target: str
@@ -43,7 +43,7 @@ class Accuracy:
 
 
 def accuracy(view: View, target: str, seed: int) -> Accuracy:
-    """Train on the release and on raw rows, and test both."""
+    """Train on the release and on original rows, and test both."""
     content = view.table.sensitive[target]
     entries = _some(len(content.values), seed)
     owners, values, counts = content.owners[entries], content.values[entries], content.counts[entries]
@@ -70,7 +70,7 @@ def accuracy(view: View, target: str, seed: int) -> Accuracy:
 
 
 def _some(entries: int, seed: int) -> npt.NDArray[np.int64]:
-    """All entries, or a seeded part of them where there are too many."""
+    """Return all entries, or a seeded sample if there are too many."""
     if entries <= MAX_ENTRIES:
         return np.arange(entries)
     return np.sort(np.random.default_rng(seed).choice(entries, MAX_ENTRIES, replace=False))
@@ -86,7 +86,7 @@ def _labels(view: View, owners: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.i
 
 
 def _indicators(columns: list[npt.NDArray[Any]]) -> Any:
-    """One indicator a column and code; a negative code has none."""
+    """Return one indicator per column and code; a negative code has none."""
     from importlib.util import find_spec
 
     if find_spec("sklearn") is None:
@@ -112,7 +112,7 @@ def _predicted(features: Any, values: npt.NDArray[np.int32], weights: Counts) ->
         return np.full(len(values), classes[0] if len(classes) else -1, np.int32)
     model = LogisticRegression(max_iter=200)
     with warnings.catch_warnings():
-        # The last digits of the coefficients do not matter for the share predicted rightly.
+        # The last digits of the coefficients do not affect the share of correct predictions.
         warnings.simplefilter("ignore")
         model.fit(features[taught], values[taught], sample_weight=weights[taught])
     found: npt.NDArray[np.int32] = model.predict(features)

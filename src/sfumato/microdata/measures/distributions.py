@@ -14,7 +14,7 @@ from sfumato.microdata.measures.view import ColumnView
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """How far a column's distribution moved."""
+    """The change of a column's distribution."""
 
     column: str
     total_variation: float | None
@@ -22,7 +22,7 @@ class Drift:
 
 
 def drift_of(column: ColumnView) -> Drift:
-    """The distances of one column."""
+    """Return the distances of one column."""
     before, after = column.before[column.present], column.after[column.present]
     if not after.sum():
         return Drift(column.name, None)

@@ -28,11 +28,12 @@ class Risk:
     """Prosecutor risk of a table.
 
     Attributes:
-        rows: Rows at hand; classes: their number; smallest, largest: of the classes' sizes, or, where a missing value
-            matches anything, the fewest and the most rows that match a row; persons where these are counted.
+        rows: Published rows; classes: their number.
+        smallest, largest: Class sizes, or numbers of matching rows if a missing value matches anything; persons if
+            counted.
         highest: Risk of the row most at risk; average: mean over rows (classes / rows, unless rows match others).
-        uniques: Rows that are alone in their class and match no other; where persons are counted, rows of a person who
-            is alone in a class.
+        uniques: Rows that are alone in their class and match no other; if persons are counted, rows of a person who is
+            alone in a class.
         rows_above: Rows whose risk is above the threshold; share_above: the same as a share of the rows.
     """
 
@@ -53,12 +54,12 @@ class Risk:
 
 @dataclass(frozen=True, slots=True)
 class Attacker:
-    """What an attacker can expect.
+    """The success an attacker can expect.
 
     Attributes:
         highest: Risk of the row most at risk; average: mean over rows.
         rows_above, share_above: Rows whose risk is above the threshold.
-        estimated: Whether the population's classes had to be estimated from those at hand.
+        estimated: Whether the population's classes had to be estimated from those of the data.
     """
 
     highest: float
@@ -69,10 +70,10 @@ class Attacker:
 
 
 def prosecutor(sizes: Counts, threshold: float = THRESHOLD, matches: Counts | None = None) -> Risk:
-    """The prosecutor risk of classes of these sizes.
+    """Return the prosecutor risk of classes of these sizes.
 
     Args:
-        matches: The rows among which those of each class hide, where these are not the class alone.
+        matches: The effective class sizes, if they differ from `sizes`.
 
     >>> import numpy as np
     >>> prosecutor(np.array([1, 3])).average
@@ -99,7 +100,7 @@ def prosecutor(sizes: Counts, threshold: float = THRESHOLD, matches: Counts | No
 
 
 def attacker(counts: Counts, risks: Floats, threshold: float, estimated: bool = False) -> Attacker:
-    """What an attacker can expect of combinations with so many rows, each row at the given risk."""
+    """Return what an attacker can expect of combinations with given numbers of rows, each row at the given risk."""
     rows = int(counts.sum())
     if not rows:
         return Attacker(0.0, 0.0, 0, 0.0, estimated)

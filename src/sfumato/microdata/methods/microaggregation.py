@@ -24,7 +24,7 @@ from sfumato.microdata.recoding.recoding import ClassRecoding
 
 
 def search(plan: Plan, method: Microaggregation, table: FrequencyTable, progress: Progress | None = None) -> Result:
-    """The classes of a table by microaggregation.
+    """Return the classes of a table by microaggregation.
 
     Raises:
         UnattainableError: There are fewer rows than a group must have.
@@ -57,7 +57,7 @@ def search(plan: Plan, method: Microaggregation, table: FrequencyTable, progress
 
 
 def _recoding(plan: Plan, table: FrequencyTable, combinations: Counts, means: Floats, groups: Counts) -> ClassRecoding:
-    """Groups as classes; those of the same published means are one."""
+    """Return groups as classes; those with the same published means are merged."""
     first = np.unique(groups, return_index=True)[1]
     coded = []
     for place, name in enumerate(table.columns):

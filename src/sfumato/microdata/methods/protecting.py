@@ -33,7 +33,7 @@ def with_protections(plan: Plan, table: FrequencyTable, result: Result) -> Resul
         for protection in plan.protections:
             if isinstance(result.recoding, ClassRecoding):
                 result = _with_protection(plan, table, result, result.recoding, protection)
-        # What is starred changes what the others are compared with.
+        # A new `*` changes the groups that the other classes are compared with.
         if result is before:
             return result
 
@@ -70,7 +70,7 @@ def _with_protection(
 
 
 def _starred(recoding: ClassRecoding, place: int, disclosed: np.ndarray) -> ClassRecoding:
-    """The recoding with `*` in one column of some classes; classes that look alike then are one."""
+    """Return the recoding with `*` in one column of some classes; classes that are then identical are merged."""
     labels = list(recoding.labels)
     if STAR not in labels[place]:
         labels[place] = (*labels[place], STAR)

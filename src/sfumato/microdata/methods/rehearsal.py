@@ -12,29 +12,29 @@ from sfumato.microdata.methods.search import find_recoding
 from sfumato.microdata.models.classes import Histogram
 from sfumato.microdata.plan.model import Plan
 
-# A rehearsal searches so many combinations for so long.
+# Size and time limit of the warm-up.
 COMBINATIONS = 24
 SECONDS = 0.2
 _rehearsed: set[tuple[str, ...]] = set()
 
 
 def rehearse(plan: Plan, table: FrequencyTable) -> None:
-    """Search a few combinations, so that all compiled loops are loaded before the time of the search is counted."""
+    """Search a few combinations, so that all compiled loops are loaded before the search time is measured."""
     method = replace(plan.method, time_limit=SECONDS)
     names = (str(method), *sorted({model.name for model in plan.privacy}))
-    # Loops that came built are loaded.
+    # Native loops are already loaded.
     if names in _rehearsed or way() == "native":
         return
     try:
         find_recoding(replace(plan, method=method), _part(weighted_view(table.holding(plan.promise_columns))), None)
     except SfumatoError:
-        # So few rows may not keep the promises: loading the loops was the aim.
+        # So few rows may violate the models; the aim was to load the loops.
         return
     _rehearsed.add(names)
 
 
 def _part(table: FrequencyTable) -> FrequencyTable:
-    """Some combinations of a table."""
+    """Return some combinations of a table."""
     chosen = np.arange(min(COMBINATIONS, len(table.counts)))
     sensitive = {name: _first(rows, len(chosen)) for name, rows in table.sensitive.items()}
     return replace(table, codes=table.codes[chosen], counts=table.counts[chosen], sensitive=sensitive, persons={})

@@ -52,7 +52,7 @@ class AverageRisk(ReleaseRisk):
         if self.keeps(classes):
             return np.zeros(len(sizes), bool)
         distinct, alike = np.unique(sizes, return_counts=True)
-        # From the largest size down: classes and rows of all classes at least that large.
+        # From the largest size down: classes and rows of all classes at least as large.
         count = np.cumsum(alike[::-1])
         rows = np.cumsum((alike * distinct)[::-1])
         fits = np.flatnonzero(count <= self.threshold * rows + EXACT)
@@ -60,7 +60,7 @@ class AverageRisk(ReleaseRisk):
         return sizes < least
 
     def lost_together(self, classes: Classes) -> int:
-        """What the largest classes that keep the promise leave.
+        """Return the rows outside the largest classes that together satisfy the model.
 
         A finer table that keeps R rows of u of these classes needs at least u classes for them, so u is at most
         threshold times R, and R at most the rows of the u largest.

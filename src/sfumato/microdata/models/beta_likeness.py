@@ -50,12 +50,12 @@ class BetaLikeness(ComparingModel):
         return short_of(classes.sizes, kept)
 
     def reached(self, classes: Classes, whole: Classes) -> float:
-        """The greatest (q - p) / p of all classes."""
+        """Return the largest (q - p) / p of all classes."""
         shares = _positive(whole.shares(self.column))
         return max(0.0, float(self._ratios(classes, shares).max(initial=1.0)) - 1)
 
     def _caps(self, whole: Classes) -> Floats:
-        """The share that each value may have in a class."""
+        """Return the maximum share of each value in a class."""
         shares = whole.shares(self.column)
         bound = np.full(len(shares), self.beta)
         if self.variant == "enhanced":
@@ -71,6 +71,6 @@ class BetaLikeness(ComparingModel):
 
 
 def _positive(shares: Floats) -> Floats:
-    """Shares to divide by; a value that the table does not hold gets next to nothing."""
+    """Return shares as divisors; a value that the table lacks gets a tiny share."""
     found: Floats = np.maximum(shares, 1e-300)
     return found

@@ -54,7 +54,7 @@ class DeltaDisclosure(ComparingModel):
         return short_of(classes.sizes, np.where(failing, np.minimum(kept, scarce), classes.sizes))
 
     def reached(self, classes: Classes, whole: Classes) -> float:
-        """The greatest |ln(q/p)|; infinite where a class lacks a value."""
+        """Return the largest |ln(q/p)|; infinite if a class lacks a value."""
         return float(self._distances(classes, whole).max(initial=0.0))
 
     def _distances(self, classes: Classes, whole: Classes) -> Floats:
@@ -63,7 +63,7 @@ class DeltaDisclosure(ComparingModel):
             return np.maximum(np.abs(np.log(high)), np.abs(np.log(low)))
 
     def _ratios(self, classes: Classes, whole: Classes) -> tuple[Floats, Floats]:
-        """The greatest and the least q/p of each class."""
+        """Return the maximum and minimum q/p of each class."""
         content = classes.sensitive[self.column]
         shares = whole.shares(self.column)
         reference = np.maximum(shares, 1e-300)

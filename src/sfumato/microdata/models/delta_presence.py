@@ -63,16 +63,18 @@ class DeltaPresence(ClassModel):
         return (shares < self.lower - EXACT) | (shares > self.upper + EXACT)
 
     def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:  # noqa: ARG002
-        """Finer classes have no more persons together, so no more rows than these allow; too few rows may be mended."""
+        """Finer classes have no more persons together, so no more rows than these allow; too few rows may be fixed by
+        others.
+        """
         kept = np.floor(self.upper * persons_of(classes) + 1e-6).astype(np.int64)
         return short_of(classes.sizes, np.where(failing, kept, classes.sizes))
 
     def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
-        """The greatest share."""
+        """Return the largest share."""
         return float(_shares(classes).max(initial=0.0))
 
 
 def _shares(classes: Classes) -> Floats:
-    """The share of each class's rows among the persons it stands for; all of them, where the list is not known."""
+    """Return the share of each class's rows among the persons it represents; 1 if the list is not known."""
     shares: Floats = classes.sizes / np.maximum(persons_of(classes), 1)
     return shares

@@ -62,7 +62,7 @@ def individual_risks(classes: Classes, sampling_fraction: float | None = None) -
 
 
 def expected_risks(rows: Counts, persons: Floats) -> Floats:
-    """The expectation of 1 / (persons of the population) for classes of so many rows that stand for so many persons.
+    """Return the expectation of 1 / (persons of the population) for classes of rows that represent persons.
 
     >>> expected_risks(np.array([1, 2, 3]), np.array([2.0, 100.0, 108.0])).round(8).tolist()
     [0.69314718, 0.01877883, 0.01355297]

@@ -28,7 +28,7 @@ from sfumato.shapes.shapes import Conversion, Integer, MapOf
 
 @dataclass(frozen=True, slots=True)
 class SetSizes:
-    """How many rows must be alike in all sets of so many columns: pairs of both, the fewest columns first."""
+    """Required class sizes for all sets of a number of columns: pairs of both, the fewest columns first."""
 
     entries: tuple[tuple[int, int], ...] = ()
 
@@ -90,7 +90,7 @@ class KAnonymity(ClassModel):
 
 
 def least_sizes(models: Sequence[object]) -> tuple[tuple[int, int], ...]:
-    """For each number of columns of which something is asked, the most that is."""
+    """Return the largest required class size for each number of columns."""
     sizes: dict[int, int] = {}
     for model in models:
         for columns, k in model.subsets.entries if isinstance(model, KAnonymity) else ():

@@ -34,7 +34,7 @@ from sfumato.shapes.paths import FilePath
 from sfumato.shapes.records import Note
 from sfumato.shapes.shapes import Conversion, Either, Key, Record
 
-# Beyond this mean a Poisson variable is as good as normal.
+# Above this mean, a Poisson variable is approximated by a normal one.
 LARGE_MEAN = 500.0
 TABLE = Either(
     (
@@ -79,13 +79,13 @@ class KMap(ClassModel):
 
     @property
     def least_rows(self) -> int:
-        """Rows that a class must have: enough to stand for k persons by estimate, where the population is not known."""
+        """The minimum class size: enough to represent k persons by estimate if the population is not known."""
         if self.sampling_fraction is None:
             return 1
         return min(self.k, rows_by_estimate(self.k * self.sampling_fraction, self.significance))
 
     def located(self, folder: Path) -> "KMap":
-        """The same model with its table of the population found from a folder."""
+        """Return the model with the path of its population table resolved from a folder."""
         if self.population is None or self.population.source is None:
             return self
         return replace(self, population=replace(self.population, source=self.population.source.located(folder)))
@@ -96,7 +96,7 @@ class KMap(ClassModel):
         return persons_of(classes) < self.k
 
     def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
-        """The fewest persons of a class; by estimate, the greatest k that its rows stand for."""
+        """Return the fewest persons of a class; by estimate, the largest k that its rows represent."""
         if not len(classes.sizes):
             return 0
         if self.population is not None:
@@ -110,7 +110,7 @@ class KMap(ClassModel):
 
 
 def rows_by_estimate(mean: float, significance: float) -> int:
-    """The least number that a Poisson variable of this mean reaches with at most this probability.
+    """Return the smallest number that a Poisson variable of this mean reaches with at most this probability.
 
     >>> rows_by_estimate(0.5, 0.05), rows_by_estimate(5.0, 0.05)
     (3, 10)
@@ -129,7 +129,7 @@ def rows_by_estimate(mean: float, significance: float) -> int:
 
 
 def persons_of(classes: Classes) -> Counts:
-    """The persons each class stands for: of the population where it is known, and no fewer than its own rows."""
+    """Return the persons each class represents: of the population if known, and no fewer than its own rows."""
     content = classes.sensitive.get(POPULATION)
     if content is None:
         return classes.sizes

@@ -37,7 +37,7 @@ from sfumato.shapes.parts import plan_part
 from sfumato.shapes.records import Note
 
 Variant = Literal["distinct", "entropy", "recursive"]
-# Under which the code of the missing value is noted.
+# Cache key of the code of the missing value.
 _MISSING = "missing"
 
 
@@ -71,7 +71,7 @@ class LDiversity(ClassModel):
 
     @property
     def least_rows(self) -> int:
-        """A class of l values has l rows; recursive diversity with l = 1 asks for none."""
+        """The minimum class size: l rows for l values; recursive diversity with l = 1 requires none."""
         return int(np.ceil(self.l - EXACT))
 
     def failing(self, classes: Classes, whole: Classes) -> Mask:
@@ -85,7 +85,7 @@ class LDiversity(ClassModel):
             return np.where(failing, classes.sizes, 0)
         content = told_values(classes, whole, self.column)
         kept = content.sizes()
-        # Rows without a value are kept with any of the others.
+        # Rows without a value can be kept with any of the others.
         without = classes.sizes - kept
         if self.variant == "entropy":
             bounds_kernels.entropy(content.starts, content.counts, float(self.l), failing, enough, kept)
@@ -116,10 +116,10 @@ class LDiversity(ClassModel):
 
 
 def told_values(classes: Classes, whole: Classes, column: str) -> Histogram:
-    """What classes hold of a column, the missing value left out.
+    """Return the values of a column in classes, without missing ones.
 
     Args:
-        whole: A table whose values are coded alike and that knows their texts.
+        whole: A table with the same value codes that has their texts.
     """
     content, coded = classes.sensitive[column], whole.sensitive[column]
     if _MISSING not in coded.order_memo:
@@ -129,7 +129,7 @@ def told_values(classes: Classes, whole: Classes, column: str) -> Histogram:
 
 
 def judged_values(classes: Classes, whole: Classes, column: str) -> Histogram:
-    """Return the values whose diversity counts: one for each row, or for each person at the most uneven."""
+    """Return the values whose diversity counts: one per row, or one per person in the most uneven distribution."""
     told = told_values(classes, whole, column)
     if not classes.counts_persons:
         return told
@@ -162,14 +162,14 @@ def entropies(content: Histogram) -> Floats:
 
 
 def _recursive(content: Histogram, least: int, c: float) -> Mask:
-    """Whether r1 < c (r_l + … + r_m) in each class, with counts r sorted from the most frequent down."""
+    """Return whether r1 < c (r_l + … + r_m) in each class, with counts r in decreasing order."""
     found = np.empty(len(content.starts) - 1, bool)
     bounds_kernels.recursive_holds(content.starts, content.counts, least, c, found)
     return found
 
 
 def _largest_l(content: Histogram, c: float) -> int:
-    """The largest l for which every class is recursively (c,l)-diverse."""
+    """Return the largest l for which every class is recursively (c,l)-diverse."""
     reached = 0
     while reached < content.size and bool(_recursive(content, reached + 1, c).all()):
         reached += 1

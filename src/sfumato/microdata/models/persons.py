@@ -23,26 +23,26 @@ from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.models.weights import WEIGHTS
 
-# What classes hold of their persons; of the persons who have a value of a column, with the column's name behind it.
+# Names of class contents: the persons; and, with a column's name appended, the persons who have a value of it.
 PERSONS = "sfumato_persons"
 
 
 def persons_with(column: str) -> str:
-    """The name of the histogram of persons who have a value of a column."""
+    """Return the name of the histogram of persons who have a value of a column."""
     return f"{PERSONS}:{column}"
 
 
 def looked_at(model: Model) -> frozenset[str]:
-    """The names of what a promise looks at in a class: its column, and what is of no column."""
+    """Return the names of the class contents that a model uses: its column, and contents without a column."""
     columns = () if model.column is None else (model.column, persons_with(model.column))
     return frozenset((PERSONS, WEIGHTS, POPULATION, *columns))
 
 
 def by_persons(classes: Classes, coded: Classes) -> Classes:
-    """Classes with persons in place of rows.
+    """Return classes with persons instead of rows.
 
     Args:
-        coded: Classes that know the values behind the codes of pairs: those from which these were rolled up.
+        coded: Classes with the values of the pair codes: those from which these were grouped.
     """
     if PERSONS not in classes.sensitive:
         return classes
@@ -56,13 +56,13 @@ def by_persons(classes: Classes, coded: Classes) -> Classes:
 
 
 def persons_in(members: Histogram) -> Counts:
-    """The persons of each class."""
+    """Return the persons of each class."""
     persons = np.where(members.values < 1, members.counts, 1)
     return np.bincount(members.owners, weights=persons, minlength=len(members.starts) - 1).astype(np.int64)
 
 
 def whole_by_persons(whole: Classes) -> Classes:
-    """A raw table with persons in place of rows: as one class, in which every person counts once."""
+    """Return an original table with persons instead of rows: as one class, in which every person counts once."""
     content = whole.sensitive.get(PERSONS)
     if content is None:
         return whole
@@ -77,13 +77,13 @@ def _as_one(whole: Classes) -> Classes:
 
 
 def _added_up(content: Histogram) -> Histogram:
-    """What all classes together hold."""
+    """Return the contents of all classes together."""
     values = np.flatnonzero(np.bincount(content.values, minlength=content.size)).astype(np.int32)
     return Histogram(np.array([0, len(values)]), values, content.totals()[values], content.size)
 
 
 def _weights(content: Histogram, coded: Histogram) -> Histogram:
-    """The persons who have each value in each class."""
+    """Return the persons who have each value in each class."""
     size = max(len(coded.texts), 1)
     alone = content.values < size
     values, counts = content.values.copy(), content.counts.copy()
@@ -95,18 +95,18 @@ def _weights(content: Histogram, coded: Histogram) -> Histogram:
 
 @dataclass(frozen=True, slots=True)
 class PersonModel:
-    """A promise that counts persons in tables that hold them, for a search that hands over rows.
+    """A model that counts persons, for searches that pass rows.
 
-    Models about the number of persons are as monotone as ever. Those about values rely on shares that mix when classes
-    are merged; shares of persons do not, and a person with rows in both gets further values. So a search may not assume
-    that they are monotone. Promises about the release as a whole are kept class by class, which is more than asked for.
+    Models of the number of persons stay monotone. Models of values rely on shares that mix when classes
+    are merged; shares of persons do not, and a person with rows in both gets further values. A search may not assume
+    that they are monotone. Global models are satisfied class by class, which is stricter than required.
     """
 
     model: Model
     of_release: ClassVar[bool] = False
 
     def __getattr__(self, name: str) -> Any:
-        """Whatever else is asked of a promise, its number and its least rows among it: as of that about rows."""
+        """Delegate all other attributes, such as the parameter and the minimum class size, to the model of rows."""
         if name == "model" or name.startswith("__"):
             raise AttributeError(name)
         return getattr(self.model, name)
@@ -132,7 +132,7 @@ class PersonModel:
         return self.model.reached(self._members(classes, whole), whole_by_persons(whole))
 
     def _members(self, classes: Classes, whole: Classes) -> Classes:
-        """The persons of classes, with their values of the promise's column alone: others are counted for others."""
+        """Return the persons of classes, with their values of the model's column only."""
         return by_persons(classes.holding(looked_at(self.model)), whole)
 
     def limits(self, whole: Classes) -> str | None:
@@ -140,19 +140,19 @@ class PersonModel:
 
 
 def against_raw(model: Model) -> Model:
-    """A promise that compares, against the raw table alone; it may be about persons."""
+    """Return a comparing model with the original table as its only reference; it may count persons."""
     if isinstance(model, PersonModel):
         return counting_persons((against_raw(model.model),))[0]
     return replace(model, against="raw")  # type: ignore[type-var]
 
 
 def counting_persons(models: tuple[Model, ...]) -> tuple[Model, ...]:
-    """The promises, each about persons."""
+    """Return the models, each counting persons."""
     return tuple(cast("Any", PersonModel(model)) for model in models)
 
 
 def enough_persons(models: Sequence[Model]) -> int | None:
-    """The persons with which a class keeps all promises; None where some ask for more than a number of persons."""
+    """Return the number of persons with which a class satisfies all models; None if some need more than a number."""
     about_persons = [model.model for model in models if isinstance(model, PersonModel)]
     if len(about_persons) < len(models) or not all(isinstance(model, KAnonymity) for model in about_persons):
         return None

@@ -55,7 +55,7 @@ class PopulationUniqueness(ReleaseRisk):
         return np.zeros(len(classes.sizes), bool) if self.keeps(classes) else classes.sizes < 2
 
     def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
-        """The estimated share; 1, which is never too little, where there is no estimate."""
+        """Return the estimated share; 1, the maximum, if there is no estimate."""
         if not classes.rows:
             return 0.0
         figures: Uniqueness = uniqueness(classes.sizes, max(self._persons(classes), classes.rows))

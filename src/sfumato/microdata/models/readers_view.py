@@ -14,10 +14,10 @@ from sfumato.microdata.models.model import Model, for_readers
 
 
 def without_skew(classes: Classes, whole: Classes, models: Sequence[Model], suppressed: Mask) -> Mask:
-    """The classes that are suppressed once those left keep every promise against the rows left.
+    """Return the classes that are suppressed once the remaining ones satisfy every model for the remaining rows.
 
     Args:
-        whole: The raw table.
+        whole: The original table.
         suppressed: The classes that are suppressed for other reasons.
     """
     comparing = [model for model in models if for_readers(model)]

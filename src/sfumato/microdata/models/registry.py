@@ -28,5 +28,5 @@ MODEL: Tagged[Model] = Tagged("model", SHAPES, about="a promise about the publis
 
 
 def located(model: Model, folder: Path) -> Model:
-    """The model with its files, where it has some, found from a folder."""
+    """Return the model with the paths of its files resolved from a folder."""
     return model.located(folder) if hasattr(model, "located") else model

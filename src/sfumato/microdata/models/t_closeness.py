@@ -52,7 +52,7 @@ Texts = tuple[str | None, ...]
 @plan_part
 @dataclass(frozen=True, slots=True)
 class TCloseness(ComparingModel):
-    """The distribution of `column` in every class is within `t` of that in the whole table."""
+    """The distribution of `column` in every class is within `t` of that in the reference table."""
 
     t: Annotated[float, Note("the greatest distance to the whole table", minimum=0, maximum=1)]
     column: SensitiveColumn
@@ -70,7 +70,7 @@ class TCloseness(ComparingModel):
             raise ValueError("an order belongs to the distance ordered.")
 
     def located(self, folder: Path) -> "TCloseness":
-        """The same model with the file of its hierarchy found from a folder."""
+        """Return the model with the path of its hierarchy file resolved from a folder."""
         return replace(self, hierarchy=self.hierarchy.located(folder)) if self.hierarchy else self
 
     def failing(self, classes: Classes, whole: Classes) -> Mask:
@@ -80,7 +80,7 @@ class TCloseness(ComparingModel):
         return self.distances(classes, whole, asked) > self.t + EXACT
 
     def distances(self, classes: Classes, whole: Classes, asked: Mask | None = None) -> Floats:
-        """The distance of each class to the whole table, 0 for classes that are not asked for."""
+        """Return the distance of each class to the reference table, 0 for classes that are not requested."""
         content = classes.sensitive[self.column]
         distances = np.zeros(len(classes.sizes))
         asked = np.ones(len(distances), bool) if asked is None else asked
@@ -107,7 +107,7 @@ class TCloseness(ComparingModel):
         return short_of(classes.sizes, kept)
 
     def reached(self, classes: Classes, whole: Classes) -> float:
-        """The greatest distance."""
+        """Return the largest distance."""
         return float(self.distances(classes, whole).max(initial=0.0))
 
     def _line(self, whole: Classes) -> "_Line":
@@ -131,7 +131,7 @@ class TCloseness(ComparingModel):
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """Values on a line: each value's rank, the table's share up to each rank, and the sums of these."""
+    """Values on a line: each value's rank, the cumulative shares of the table, and the sums of these."""
 
     ranks: npt.NDArray[np.int64]
     below: Floats
@@ -147,7 +147,7 @@ class _Tree:
 
 
 def _line(shares: Floats, ranks: npt.NDArray[np.int64]) -> _Line:
-    """The values that a table holds on a line; one that it lacks stands beside the next lower one."""
+    """Return the values of a table on a line; a value that it lacks is placed next to the next lower one."""
     order = np.argsort(ranks)
     present = shares[order] > 0
     places = np.empty(len(ranks), np.int64)
@@ -164,7 +164,7 @@ def _tree(values: Floats, labels: npt.NDArray[np.int32]) -> _Tree:
 
 
 def ranks_of(texts: Texts, order: tuple[str, ...], column: str) -> npt.NDArray[np.int64]:
-    """The rank of each value; the missing value is the last.
+    """Return the rank of each value; the missing value is the last.
 
     Raises:
         PlanError: The values have no order of their own, or the given one lacks some.
@@ -203,7 +203,7 @@ def _keys_by(texts: list[str], order: tuple[str, ...], column: str) -> dict[str,
 
 
 def _number(text: str) -> Decimal:
-    """An exact number, so that long ones keep their order."""
+    """Return an exact number, so that long ones keep their order."""
     number = Decimal(text)
     if number.is_nan():
         raise ValueError("no number")
@@ -211,7 +211,7 @@ def _number(text: str) -> Decimal:
 
 
 def levels_of(whole: Histogram, hierarchy: Hierarchy | None, column: str) -> npt.NDArray[np.int32]:
-    """For each level below the root the label of each value; without a hierarchy there is one level, the values."""
+    """Return for each level below the root the label of each value; without a hierarchy one level, the values."""
     plain = np.arange(whole.size, dtype=np.int32)[None, :]
     present = [text for text in whole.texts if text is not None]
     if hierarchy is None or not present:
@@ -230,6 +230,6 @@ def levels_of(whole: Histogram, hierarchy: Hierarchy | None, column: str) -> npt
 
 
 def _dense(codes: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-    """Codes renumbered from 0, so that no level has more labels than there are values."""
+    """Renumber codes from 0, so that no level has more labels than there are values."""
     places: npt.NDArray[np.int64] = np.unique(codes, return_inverse=True)[1].reshape(-1)
     return places

@@ -12,10 +12,10 @@ REMARK = "{seconds:g} s were over before a release was found: this one is the fi
 
 
 def releasable(problem: Problem, solution: Solution) -> Solution:
-    """A solution that may be released: itself, or where its time was over, the first from the top down.
+    """Return a releasable solution: itself or, after a timeout, the first one from the top down.
 
     Raises:
-        UnattainableError: Nothing below the top keeps the promises.
+        UnattainableError: No level below the top satisfies the models.
         EngineError: The time was over before anything was found.
     """
     if problem.offers(solution.best):
@@ -26,7 +26,7 @@ def releasable(problem: Problem, solution: Solution) -> Solution:
 
 
 def first_release(problem: Problem, checked: int = 0) -> Solution:
-    """The first node from the top down that may be released.
+    """Return the first releasable node from the top down.
 
     Raises:
         UnattainableError: There is none.

@@ -13,12 +13,12 @@ import numpy as np
 from sfumato.microdata.counts.grouping import Node
 from sfumato.microdata.methods.full_domain.lattice.problem import Judgments, Problem, Solution
 
-# So many nodes are drawn from, the least among them.
+# Number of nodes to draw from, including the optimum.
 CANDIDATES = 8
 
 
 def near_least(problem: Problem, solution: Solution, seed: int) -> Solution:
-    """One of the best nodes near a solution."""
+    """Return one of the best nodes near a solution."""
     judgments = Judgments(problem)
     nearby = [judgments[node] for node in sorted(_nearby(problem, solution.best.node))]
     candidates = sorted((node for node in nearby if problem.offers(node)), key=lambda node: node.rank)[:CANDIDATES]
@@ -28,7 +28,7 @@ def near_least(problem: Problem, solution: Solution, seed: int) -> Solution:
 
 
 def _nearby(problem: Problem, node: Node) -> set[Node]:
-    """A node, the coarser ones within two steps, and those that are one step coarser here and one finer there."""
+    """Return a node, the coarser ones within two levels, and those one level coarser here and one finer there."""
     coarser = set(problem.neighbors(node, 1))
     further = {other for one in coarser for step in (1, -1) for other in problem.neighbors(one, step)}
     return {node} | coarser | further

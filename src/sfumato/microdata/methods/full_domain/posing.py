@@ -10,7 +10,7 @@ from sfumato.microdata.plan.model import Plan
 
 
 def problem_of(plan: Plan, method: FullDomain, table: FrequencyTable, progress: Progress | None = None) -> Problem:
-    """The problem of a method, with the columns, limits and promises of a plan."""
+    """Return the problem of a method, with the columns, limits and models of a plan."""
     columns = [plan.columns[name] for name in table.columns]
     tops = [ladder.height - 1 for ladder in table.ladders]
     for name, column, top in zip(table.columns, columns, tops, strict=True):

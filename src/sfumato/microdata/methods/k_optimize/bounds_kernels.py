@@ -46,14 +46,14 @@ SPLITS, HIDES = 0, 1
 
 
 class Verdicts(NamedTuple):
-    """What a node says of the features of its tail: f features, v codes.
+    """The bounds of a node for the features of its tail: f features, v codes.
 
-    bounds (4, f): what all sets WITH and WITHOUT a feature cost at least, the PARTS it makes of one class, and how much
+    bounds (4, f): lower bounds of all sets WITH and WITHOUT a feature, the PARTS it makes of one class, and how much
         it alone keeps APART: summed over the classes of which both parts have k rows or more, the share of a class that
         would be in one block with as many others or more if the feature were left out (`isolate`: 1 for each class).
     counts (2, f): the classes it SPLITS, and the rows suppressed with it (HIDES).
-    sizes, small, floors (v,): of each code in one class: its rows, those in small atoms, what they pay at least.
-    penalty (v,): what each code loses.
+    sizes, small, floors (v,): of each code in one class: its rows, those in small atoms, their minimum cost.
+    penalty (v,): the loss of each code.
     """
 
     bounds: Reals2
@@ -76,7 +76,7 @@ def atom_floors(
     penalty: Reals,
     out: Reals,
 ):
-    """What each atom pays at least by itself (rule 2); small atoms of discernibility are left to rule 3."""
+    """Compute the minimum cost of each atom by itself (rule 2); small atoms of discernibility are left to rule 3."""
     if inst.params[at.KIND] == at.LOSS_METRIC:
         penalties(inst, state, at.TAIL, penalty)
     for row in range(start, stop):
@@ -93,10 +93,10 @@ def atom_floors(
 
 @compiled
 def part_floor(inst, size, small, floor, hidden):
-    """What rows that share a class pay at least (rules 1 to 3).
+    """Return the minimum cost of rows that share a class (rules 1 to 3).
 
     Args:
-        size: How many they are; small: of them in small atoms; floor: what the others pay; hidden: suppressed so far.
+        size: Number of rows; small: of them in small atoms; floor: cost of the others; hidden: suppressed so far.
     """
     k, rows = inst.params[at.K], inst.params[at.ROWS]
     if size < k:
@@ -115,7 +115,7 @@ def part_floor(inst, size, small, floor, hidden):
 
 @compiled
 def whole_cost(inst, size, label_rows, start, stop, floor):
-    """What a class pays when it stays whole."""
+    """Return the cost of a class that is not split."""
     if inst.params[at.KIND] == at.DISCERNIBILITY:
         return np.float64(size) * size
     if inst.params[at.KIND] == at.CLASSIFICATION:
@@ -125,7 +125,7 @@ def whole_cost(inst, size, label_rows, start, stop, floor):
 
 @compiled
 def tail_of(inst, state, features, starts):
-    """List the features of the tail column by column; the answer is how many they are."""
+    """List the features of the tail column by column; return how many there are."""
     count = 0
     for column in range(len(inst.weights)):
         starts[column] = count
@@ -139,7 +139,7 @@ def tail_of(inst, state, features, starts):
 
 @compiled
 def reach(inst, keys, start, stop, column):
-    """The least and the greatest code that a class has in a column."""
+    """Return the minimum and maximum code of a class in a column."""
     word, shift, mask = inst.columns[column, at.WORD], inst.columns[column, at.SHIFT], inst.columns[column, at.MASK]
     low = high = (keys[start, word] >> shift) & mask
     for row in range(start + 1, stop):
@@ -150,7 +150,7 @@ def reach(inst, keys, start, stop, column):
 
 @compiled
 def tally(inst, keys, counts, floors, start, stop, column, low, high, out):
-    """Add up the atoms of a class by their codes in a column, which reach from `low` to `high`."""
+    """Add up the atoms of a class by their codes in a column, which range from `low` to `high`."""
     for code in range(low, high + 1):
         out.sizes[code] = out.small[code] = 0
         out.floors[code] = 0.0
@@ -166,7 +166,7 @@ def tally(inst, keys, counts, floors, start, stop, column, low, high, out):
 
 @compiled
 def sum_up(inst, counts, floors, start, stop):
-    """The rows of a class, those of them in small atoms, and what its atoms pay at least."""
+    """Return the rows of a class, those in small atoms, and the minimum cost of its atoms."""
     size, small, floor = 0, 0, 0.0
     for row in range(start, stop):
         size += counts[row]
@@ -178,7 +178,7 @@ def sum_up(inst, counts, floors, start, stop):
 
 @compiled
 def split_cost(inst, feature, one, size, small, one_small, floor, one_floor, hidden, out):
-    """What a class pays at least when a feature splits it (rule 4); 0 where it does not.
+    """Return the minimum cost of a class split by a feature (rule 4); 0 if the feature does not split it.
 
     Args:
         one, one_small, one_floor: The part with the feature, as `size`, `small` and `floor` of the whole class.
@@ -194,11 +194,11 @@ def split_cost(inst, feature, one, size, small, one_small, floor, one_floor, hid
 
 @compiled
 def best_splits(inst, features, starts, keys, counts, floors, start, stop, size, small, floor, whole, hidden, out):
-    """The least that a class pays, whole or split by a feature of the tail, the second least, and the feature or -1.
+    """Return the two smallest minimum costs of a class, unsplit or split by a tail feature, and the best feature or -1.
 
     Args:
-        features, starts: The tail, as `tail_of` lists it; whole: what the class pays when it stays whole.
-        out: Its PARTS receive what the class pays with each feature, its counts and APART what each does to it.
+        features, starts: The tail, as `tail_of` lists it; whole: the cost of the unsplit class.
+        out: Its PARTS receive the cost of the class with each feature, its counts and APART the effect of each.
     """
     least, second, which = whole, whole, -1
     for column in range(len(inst.weights)):
@@ -254,11 +254,11 @@ def judge(
     hidden: int,
     out: Verdicts,
 ):
-    """Bound a node, and what each feature of its tail would make of it.
+    """Compute the bound of a node, and of each feature of its tail.
 
     Args:
         keys, counts, label_rows, floors: The atoms, from `start` on; ends: where classes end, from `first` to `last`.
-        settled: What classes pay that are no longer there; hidden: rows suppressed so far.
+        settled: Cost of the classes already removed; hidden: rows suppressed so far.
 
     Returns:
         What nothing below the node can cost less than.

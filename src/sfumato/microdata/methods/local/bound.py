@@ -20,14 +20,14 @@ from sfumato.microdata.models.classes import Floats
 from sfumato.microdata.plan.methods import Local
 from sfumato.microdata.plan.model import Plan
 
-# So long is it looked for.
+# Time limit of the bound.
 MOST_SECONDS = 2.0
-# How often prices are raised: each time takes about as long, and adds less.
+# Number of price improvements: each takes about as long, and adds less.
 TIMES = 2
 
 
 def bounded(plan: Plan, method: Local, table: FrequencyTable, result: Result) -> Result:
-    """A result with what no local recoding can lose less than, and the share of its loss above that, where known."""
+    """Return a result with the lower bound of local recoding, and the relative gap of its loss, if known."""
     bound = bound_of(plan, method, table, Deadline(min(MOST_SECONDS, method.time_limit or MOST_SECONDS)))
     if bound is None:
         return result
@@ -38,9 +38,9 @@ def bounded(plan: Plan, method: Local, table: FrequencyTable, result: Result) ->
 
 
 def bound_of(plan: Plan, method: Local, table: FrequencyTable, deadline: Deadline) -> float | None:
-    """What no local recoding of a table can lose less than; None where that is not known, or not in time.
+    """Return a lower bound of the loss of every local recoding; None if unknown, or not found in time.
 
-    Losses that are no sums over columns, promises about persons and weights, and tables too large have no bound.
+    Losses that are no sums over columns, models of persons and weights, and very large tables have no bound.
     """
     problem = problem_of(plan, method, table)
     loss = problem.loss
@@ -52,7 +52,7 @@ def bound_of(plan: Plan, method: Local, table: FrequencyTable, deadline: Deadlin
 
 
 def _prices(walk: CellWalk, deadline: Deadline) -> Floats | None:
-    """The highest prices that are found in time; None where not even the first are."""
+    """Return the highest prices found in time; None if not even the first ones are."""
     with deadline.flag() as stop:
         prices = walk.cheapest(stop)
         for _ in range(TIMES):

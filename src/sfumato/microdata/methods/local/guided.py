@@ -11,7 +11,7 @@ from sfumato.microdata.methods.local.sweep import Ints, Sweep
 
 
 def guided(sweep: Sweep) -> Ints | None:
-    """The class of each combination, or UNPLACED; None where there are no such classes, or not in time."""
+    """Return the class of each combination, or UNPLACED; None if there are no such classes, or not in time."""
     problem, table = sweep.problem, sweep.table
     if not problem.sizes_alone or table.persons or table.sample is not None or sweep.spare:
         return None

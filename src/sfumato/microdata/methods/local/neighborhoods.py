@@ -15,12 +15,12 @@ from sfumato.microdata.methods.local.sweep import Ints, Sweep
 from sfumato.microdata.methods.mondrian.search import partition
 from sfumato.microdata.plan.model import Plan
 
-# Rows of a block at least: the more, the less loss and the more time.
+# Minimum rows of a block: more rows mean less loss and more time.
 BLOCK_ROWS = 256
 
 
 def neighborhoods(sweep: Sweep, plan: Plan) -> Iterator[Ints]:
-    """Classes by neighborhood, as the class of each combination: Mondrian's own, and those of neighbors in blocks."""
+    """Yield classes by neighborhood, as the class of each combination: Mondrian's own, and clusters within blocks."""
     problem = sweep.problem
     yield partition(plan, sweep.table, problem.k, problem.deadline)
     if problem.sizes_alone:
@@ -29,7 +29,7 @@ def neighborhoods(sweep: Sweep, plan: Plan) -> Iterator[Ints]:
 
 
 def _clustered(sweep: Sweep, blocks: Ints) -> Ints:
-    """The classes of neighbors in each block."""
+    """Return the clusters of neighbors in each block."""
     table, problem = sweep.table, sweep.problem
     order = np.argsort(blocks, kind="stable")
     edges = np.searchsorted(blocks[order], np.arange(int(blocks.max()) + 2))
