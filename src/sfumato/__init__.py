@@ -1,6 +1,6 @@
 """Sfumato: publish data about people without betraying anyone.
 
-The names below load what they need when they are first used, so that importing the package stays quick.
+The names below are loaded on first use, so that importing the package is fast.
 """
 
 from typing import TYPE_CHECKING

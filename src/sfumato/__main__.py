@@ -1,4 +1,4 @@
-"""`python -m sfumato`: the command line."""
+"""Entry point of `python -m sfumato`: the command line."""
 
 from sfumato.cli.main import main
 

@@ -1,7 +1,7 @@
-"""Confinement: a process that works with plans and files of users opens the files of its job, and no others.
+"""Confinement: a worker process that handles users' plans and files can open the files of its job and no others.
 
-It covers what Python and DuckDB open, and other libraries whose files go through `check_open`. It does not stop foreign
-code in the process: only the operating system could.
+It covers files opened by Python and DuckDB, and by other libraries through `check_open`. It does not stop foreign code
+in the process; only the operating system could.
 """
 
 import os

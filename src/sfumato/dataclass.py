@@ -1,7 +1,7 @@
-"""Dataclasses whose methods are written when they are first called: of hundreds that a command loads, it calls few.
+"""Dataclasses whose methods are generated on first call, because a command loads hundreds of classes and uses few.
 
-The standard library writes and compiles the methods of a class when its module is loaded, which took a sixth of the
-time of a short command. What it decides about fields, slots and order of arguments is still decided there.
+The standard library generates and compiles the methods when the module is loaded, which took a sixth of the time of a
+short command. Fields, slots and order of arguments are still determined by the standard library.
 
 Example:
     >>> @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
-"""The whole tree of errors: each says what is wrong, what to do about it, and carries a stable code.
+"""All error classes: each error states what is wrong and what to do, and carries a stable code.
 
-The text of an error never holds a personal value (rule 6 of the design): such values are in `values`, for the
-caller of the library alone. One table, `STATUS`, maps the kind of an error to exit status and HTTP status.
+The text of an error never contains a data value; such values are in `values`, for callers of the library only. One
+table, `STATUS`, maps the kind of an error to exit status and HTTP status.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

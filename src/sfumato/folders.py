@@ -1,4 +1,4 @@
-"""Folders: one appears under its name when it is whole and on the disk; scratch folders are gone with their owner."""
+"""Atomic folders that appear under their name when complete on disk, and scratch folders removed with their owner."""
 
 import os
 import shutil

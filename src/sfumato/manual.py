@@ -1,4 +1,4 @@
-"""The documentation that comes with the package: its pages by name, wherever the package lies."""
+"""Locate the documentation that comes with the package: its pages by name."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Regular expressions that are compiled when they are first used: of dozens that a command loads, it uses few."""
+"""Regular expressions that are compiled on first use, because a command loads dozens and uses few."""
 
 import re
 from typing import Any

@@ -1,7 +1,7 @@
-"""The application: one factory that puts the layers and the routers together.
+"""The web application: one factory that combines middleware and routers.
 
-Further parts (jobs, pages) join the same server with `app.include_router` or by mounting themselves; they share the
-error policy, the log of requests and the keys.
+Further parts (jobs, pages) are added to the same application by `app.include_router` or by mounting themselves; they
+share error handling, request log and API keys.
 """
 
 import asyncio

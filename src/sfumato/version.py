@@ -1,3 +1,3 @@
-"""The version, for whoever needs it without the package."""
+"""The version number, available without importing the package."""
 
 __version__ = "0.1.0"

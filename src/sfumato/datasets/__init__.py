@@ -1,4 +1,4 @@
-"""Datasets to try things on: small examples, and a generator of census-like persons of any size.
+"""Example datasets: small ones, and a generator of census-like persons of any number.
 
 >>> from sfumato import datasets
 >>> datasets.four_rows().records()[0]["zip"]

@@ -1,4 +1,4 @@
-"""Census-like persons of any number, drawn column by column in chunks that depend on the seed and their place alone."""
+"""Generate any number of census-like persons column by column, in chunks that depend only on seed and position."""
 
 from collections.abc import Iterator
 from functools import cache, partial

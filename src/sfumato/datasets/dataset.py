@@ -1,4 +1,4 @@
-"""The dataset: coded columns, made chunk by chunk, and the plan that goes with them."""
+"""The dataset type: coded columns, made chunk by chunk, and the plan for them."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from html import escape

@@ -1,4 +1,4 @@
-"""The values of the census columns and their groups: each tree is value, group, (wider group,) `*`."""
+"""Generalization hierarchies of the census columns: each tree is value, group, (wider group,) `*`."""
 
 from collections.abc import Mapping
 from typing import Any

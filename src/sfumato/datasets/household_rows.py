@@ -1,4 +1,4 @@
-"""Households of a survey: persons who live together, in one region and with one weight."""
+"""Generate the households of a survey: persons who live together, in one region and with one sampling weight."""
 
 from collections.abc import Iterator
 from functools import partial

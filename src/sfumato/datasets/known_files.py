@@ -1,6 +1,6 @@
-"""Well-known public files by name: their columns, types and hierarchies; the file itself is the user's.
+"""Metadata of well-known public files: columns, types and hierarchies; users provide the file itself.
 
-Nothing is downloaded or copied: who has a file names its path.
+Nothing is downloaded or copied: the path of the file is an argument.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

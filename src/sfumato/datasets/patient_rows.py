@@ -1,4 +1,4 @@
-"""Made-up German patients: a seeded generator, and two small examples whose best release is known."""
+"""Fictitious German patients: a seeded generator, and two small examples with a known optimal release."""
 
 from collections.abc import Sequence
 from datetime import date, timedelta

@@ -1,7 +1,7 @@
-"""Who lives in the made-up census: shares of values, and how they depend on each other.
+"""Distributions of the synthetic census: proportions of values, and their dependence on other columns.
 
-The numbers are rough ones of an industrial country's workforce, made up for this generator. A share is a weight; a
-table of shares has one row for each combination of the columns it depends on.
+The numbers are rough ones of an industrial country's workforce, made up for this generator. Proportions are given as
+weights; a table of them has one row for each combination of the columns it depends on.
 """
 
 from functools import cache

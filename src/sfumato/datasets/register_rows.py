@@ -1,4 +1,4 @@
-"""A register of persons that changes from month to month by births, moves and deaths."""
+"""Generate a register of persons that changes from month to month by births, moves and deaths."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Two hundred stroke patients, from the file in this folder."""
+"""Two hundred stroke patients, read from the file in this folder."""
 
 from importlib.resources import files
 from typing import Any

@@ -1,4 +1,4 @@
-"""Visits to a hospital: several rows a person, most of whom keep their attributes from one visit to the next."""
+"""Generate hospital visits: several rows per person, with attributes that mostly stay the same between visits."""
 
 from collections.abc import Callable, Iterator
 from functools import partial

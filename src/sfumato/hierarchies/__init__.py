@@ -1,1 +1,1 @@
-"""Hierarchies: the ladders up which values are generalized, and what builds them."""
+"""Generalization hierarchies, and the builders that make them from plan parameters."""

@@ -1,4 +1,4 @@
-"""The hierarchy `any`: a value, or nothing."""
+"""The hierarchy `any`: the value itself, or `*`."""
 
 from collections.abc import Sequence
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Bounds: the numbers between which the values behind a published label lie."""
+"""Numeric bounds of published labels: the minimum and maximum of the values behind each label."""
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Hierarchies as people write them in Python: a function for each kind, checked when it is called."""
+"""Python functions that build hierarchies, one per type; arguments are checked immediately."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""The hierarchy `date`: day, half month, month, quarter, half year, year, decade, century, millennium, nothing."""
+"""The hierarchy `date`: day, half month, month, quarter, half year, year, decade, century, millennium, `*`."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise

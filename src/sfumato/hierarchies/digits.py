@@ -1,4 +1,4 @@
-"""The hierarchy `digits`: the characters of a code vanish one after the other (postcodes, phone numbers, ICD codes)."""
+"""The hierarchy `digits`: mask the characters of a code one after the other (postcodes, phone numbers, ICD codes)."""
 
 from collections.abc import Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""Domains that are lists of texts: what may stand in them; and hierarchies that read no file."""
+"""Explicit domains given as lists of texts, and the base of hierarchies that read no file."""
 
 from collections import Counter
 from collections.abc import Container, Sequence

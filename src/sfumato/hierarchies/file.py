@@ -1,4 +1,4 @@
-"""The hierarchy `file`: a ladder in a CSV file, one row a value, one column a level (the layout of ARX)."""
+"""The hierarchy `file`: a CSV file with one row per value and one column per level (the layout of ARX)."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Grids: the intervals of one level over a range of numbers, and what they are called."""
+"""Interval grids: the intervals of one level over a range of numbers, and their labels."""
 
 from collections.abc import Sequence
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""The ladder: for each value of a column, what it is published as at each level."""
+"""The generalization hierarchy: for each value of a column, its label at each level."""
 
 from collections.abc import Sequence
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""The text of a hierarchy file: one row a value, one column a level, read again by the hierarchy `file`."""
+"""Write a hierarchy as CSV, one row per value and one column per level, as the hierarchy `file` reads it."""
 
 from sfumato.hierarchies.ladder import Ladder
 

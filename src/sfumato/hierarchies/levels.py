@@ -1,4 +1,4 @@
-"""Levels: the labels of one rung and each value's place among them, from texts, from keys or from the rung below."""
+"""Build one level of a hierarchy: its labels and the label of each value, from texts, keys or the level below."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

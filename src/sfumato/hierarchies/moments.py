@@ -1,4 +1,4 @@
-"""Moments: texts in a strptime format read strictly, a million at a time where the format is of digits."""
+"""Parse dates and times in a strptime format strictly; formats of digits only are vectorized."""
 
 import re
 from collections.abc import Sequence

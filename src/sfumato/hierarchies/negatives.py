@@ -1,8 +1,8 @@
-"""Negatives: values that say that something is not there, so that to be known to have one harms nobody.
+"""Absence values such as "none" or "negative": they state that something is absent, so revealing them harms no one.
 
-Only such values may fill a class. That a value is frequent does not make it harmless: of people under treatment nearly
-all are ill. A 0 says so beside 1 alone (a flag), or as one of many numbers (an amount, a count); among a few codes it
-may stand for anything.
+Only such values may fill a class. Frequency does not make a value harmless: nearly all people under treatment are ill.
+A 0 states absence next to 1 alone (a flag), or as one of many numbers (an amount, a count); among a few codes it may
+have any meaning.
 """
 
 from collections.abc import Collection

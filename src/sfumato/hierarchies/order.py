@@ -1,4 +1,4 @@
-"""The hierarchy `order`: neighbors in the order of the values are grouped, more of them at each level."""
+"""The hierarchy `order`: neighbors in the order of the values are grouped, in larger groups at each level."""
 
 from collections.abc import Sequence
 from functools import partial

@@ -1,8 +1,8 @@
-"""How keys of persons are compared: without case, spaces and punctuation, so that noise makes no further persons.
+"""Comparison of person keys without case, spaces and punctuation, so that spelling noise creates no additional persons.
 
-`LB001234`, `lb-001234` and `LB 001234` are one person. Two persons whose keys differ in nothing else count as one: then
-less is promised, never more. A text that begins with a minus is a number, and one of signs alone is compared as it is.
-The engines do the same in their own words.
+`LB001234`, `lb-001234` and `LB 001234` are one person. Two persons whose keys differ in nothing else count as one,
+which can only weaken a guarantee, never overstate it. A text that begins with a minus is a number, and a text of
+punctuation alone is compared unchanged. The engines implement the same rule in their own languages.
 """
 
 from collections.abc import Collection

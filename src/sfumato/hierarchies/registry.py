@@ -1,4 +1,4 @@
-"""The hierarchies that a plan can name, by the value of `type`; each loads when a plan names it."""
+"""Registry of the hierarchies that a plan can name by `type`; each module is loaded when a plan names it."""
 
 from sfumato.hierarchies.ladder import Hierarchy
 from sfumato.shapes.records import records_by_name

@@ -1,8 +1,8 @@
-"""Spellings: texts of one column that are likely one value, written in several ways.
+"""Spelling variants: texts of one column that are likely the same value.
 
-`no`, `No ` and `NO` differ in case and space, `HIV` and `H.I.V.` in signs, `I10.90` and `I1090` in the point of a code
-for a disease, `0` and `0.00` in zeros; `N`, `nein` and `no` are short or other words of the same answer where a column
-has no other values than answers. `1` and `01`, `1.5 mg` and `15 mg`, `A+` and `A-` are not one value.
+`no`, `No ` and `NO` differ in case and space, `HIV` and `H.I.V.` in punctuation, `I10.90` and `I1090` in the point of a
+disease code, `0` and `0.00` in zeros; `N`, `nein` and `no` are abbreviations or synonyms of the same answer in a column
+that contains only answers. `1` and `01`, `1.5 mg` and `15 mg`, `A+` and `A-` are different values.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""The hierarchy `tree`: each value has a parent, that one another, up to the root."""
+"""The hierarchy `tree`: each value has a parent, each parent another one, up to the root."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Types of values: the one text that stands for a value of a type, and its number."""
+"""Column types: the canonical text of a value of a type, and its number."""
 
 import re
 from collections.abc import Callable, Collection, Sequence

@@ -1,4 +1,4 @@
-"""A hierarchy in a few words, for tables of columns."""
+"""One-line summary of a hierarchy, for tables of columns."""
 
 from dataclasses import fields
 from pathlib import Path

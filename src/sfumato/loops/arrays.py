@@ -1,7 +1,7 @@
-"""Types of arrays in the signatures of compiled loops: what they hold and how many dimensions they have.
+"""Array types in the signatures of compiled loops: element type and number of dimensions.
 
-A loop that others call says with these what it takes; `A | B` where it takes both. A last letter is the number of
-dimensions: `Ints` has one, `Ints2` two. Within the last dimension values lie side by side.
+Public loops declare their arguments with these types, `A | B` if both are accepted. The final digit is the number of
+dimensions: `Ints` has one, `Ints2` two. The last dimension is contiguous.
 """
 
 from typing import Annotated, NamedTuple

@@ -1,4 +1,4 @@
-"""Eight bytes as one number, the first the least: loops that the translator has in C, where it is one instruction."""
+"""Read and write eight bytes as one little-endian number; the translator maps these functions to one C instruction."""
 
 import numpy as np
 

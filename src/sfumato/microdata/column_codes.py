@@ -1,4 +1,4 @@
-"""Codes that mean "missing" in one column: which texts they are, and which columns have some."""
+"""Codes for missing values in single columns: which texts mean "missing", and which columns have such codes."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
@@ -8,13 +8,13 @@ from sfumato.shapes.frozen import FrozenDict
 
 _NUMBER = regex(r"([+-]?\d+)(?:\.(\d+))?")
 _NUMERAL = regex(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?")
-# Decimals have so many digits at most. Three behind a mark may be thousands, save in a column of decimals.
+# Maximum number of decimals. Three digits after a mark may be thousands, except in a column of decimals.
 _MOST_DECIMALS, _THOUSANDS = 38, 3
 _DAY, _MIDNIGHT = regex(r"\d{4}-\d\d-\d\d"), regex(r"(\d{4}-\d\d-\d\d)[ T]00:00(?::00(?:\.0+)?)?")
 
 
 class HasCodes(Protocol):
-    """What a plan says of a column."""
+    """The part of a plan's column with codes for missing values."""
 
     @property
     def missing(self) -> tuple[str, ...]: ...
@@ -26,7 +26,7 @@ def codes_of(columns: Mapping[str, HasCodes]) -> FrozenDict[tuple[str, ...]]:
 
 
 def code_texts(codes: Iterable[str], decimals: bool = False) -> tuple[str, ...]:
-    """The texts that codes may be read as: a number is the same with zeros behind a decimal mark, a day at midnight.
+    """Return the texts that codes may appear as: a number with zeros after the decimal mark, a day with midnight.
 
     Columns of numbers with gaps become such of decimals in some programs: 99 is 99.0 there. Others know no days without
     a time.
@@ -37,7 +37,7 @@ def code_texts(codes: Iterable[str], decimals: bool = False) -> tuple[str, ...]:
     ('refused', '1900-01-01', '1900-01-01 00:00:00', '1900-01-01T00:00:00')
 
     Args:
-        decimals: Whether the column is one of decimals, in which a point stands before no thousands.
+        decimals: Whether the column holds decimals, so that a point is never a thousands separator.
     """
     return tuple(dict.fromkeys(text for code in codes for text in (code, *_spellings(code, decimals))))
 
@@ -52,7 +52,7 @@ def code_numbers(codes: Iterable[str]) -> tuple[float, ...]:
 
 
 def _spellings(code: str, decimals: bool) -> Iterator[str]:
-    """Further ways in which a code may be written."""
+    """Yield further ways in which a code may be written."""
     if _NUMERAL.fullmatch(code):
         yield repr(float(code))  # 10000000000000000 is 1e+16
     if number := _NUMBER.fullmatch(code):
@@ -64,7 +64,7 @@ def _spellings(code: str, decimals: bool) -> Iterator[str]:
 
 
 def _decimals(whole: str, fraction: str, decimals: bool) -> Iterator[str]:
-    """A number without a mark, where it needs none, and with each number of zeros behind one."""
+    """Yield a number without decimal mark, if possible, and with each number of zeros after one."""
     if not fraction:
         yield whole
     for mark in ".,":

@@ -1,4 +1,4 @@
-"""The runs of a comparison of methods, and which of them loses least."""
+"""Results of a comparison of methods, and the method with the least information loss."""
 
 from dataclasses import asdict, fields
 from typing import Any
@@ -10,14 +10,14 @@ COMPARED = {"loss": "loss-metric", "aggregate": "mean"}
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One run of the grid: what it cost, or why it failed.
+    """One run of the comparison: its loss, or why it failed.
 
     Attributes:
-        loss: Mean over the columns of what a row loses; None where the run failed.
+        loss: Mean information loss over columns and rows; None if the run failed.
         suppression: The share of the rows that might be suppressed.
         highest_risk, average_risk: Of the prosecutor, over the published rows.
-        seconds: Of the search alone.
-        error: Why there is no answer, and its code.
+        seconds: Duration of the search alone.
+        error: Reason of the failure, and its code.
     """
 
     method: str
@@ -44,13 +44,13 @@ COLUMNS = tuple(field.name for field in fields(Cell))
 
 @dataclass(frozen=True)
 class Runs:
-    """All runs of a grid.
+    """All runs of a comparison.
 
     Attributes:
         rows: Rows of the data; columns: the quasi-identifiers.
         methods, k, suppression: The grid, in the order asked for.
         cells: The runs, method by method.
-        language: In which they are told, as the plan has it.
+        language: Language of the report, from the plan.
     """
 
     rows: int
@@ -63,11 +63,11 @@ class Runs:
 
     @property
     def answers(self) -> tuple[Cell, ...]:
-        """The runs that have an answer."""
+        """The successful runs."""
         return tuple(cell for cell in self.cells if cell.loss is not None)
 
     def best(self, k: int, suppression: float) -> Cell | None:
-        """The run of least loss for one k and suppression; of equal ones the quicker."""
+        """Return the run of least loss for one k and suppression limit; of equal ones the faster."""
         answers = [cell for cell in self.answers if cell.k == k and cell.suppression == suppression]
         return min(answers, key=lambda cell: (round(cell.loss or 0.0, 9), cell.seconds or 0.0), default=None)
 

@@ -1,4 +1,4 @@
-"""How the rows of a plan are read: source, separator, missing and invalid values."""
+"""The `data` part of a plan: source, separator, missing and invalid values."""
 
 import re
 from collections.abc import Mapping
@@ -20,17 +20,17 @@ MEMORY = re.compile(r"(\d+(?:\.\d+)?) ?(MB|GB)")
 @plan_part
 @dataclass(frozen=True, slots=True)
 class DataPlan:
-    """Where the rows lie and how they are read.
+    """Where the rows are and how they are read.
 
     Attributes:
-        source: A path, relative to the plan; None when the caller hands the rows over.
-        separator: Of a CSV file; found out from the header when None.
+        source: A path, relative to the plan; None if the caller passes the rows.
+        separator: Of a CSV file; detected from the header if None.
         header: Whether a CSV file or workbook has a header; without one the plan's columns name its columns in their
-            order. Where it is not said, a first line that looks like data is refused.
-        strip: Whether white space around values of a CSV file is taken off.
-        missing: Texts that mean "missing", besides an empty field.
+            order. If not stated, a first line that looks like data is refused.
+        strip: Whether white space around values of a CSV file is removed.
+        missing: Texts that mean "missing", in addition to an empty field.
         on_invalid: What to do with a value that its type or hierarchy does not accept.
-        spellings: Whether likely spellings of one sensitive value (HIV, hiv, H.I.V.) are one to promises and readers.
+        spellings: Whether spelling variants of one sensitive value (HIV, hiv, H.I.V.) are treated as one value.
         on_missing: What a missing value is: a category of its own, a match for anything, or a reason to drop the row.
         table: Table of a database file, or sheet of a workbook.
         memory_limit: The most memory that the engine may use, for example 2GB; what exceeds it goes to

@@ -1,9 +1,9 @@
-"""Histories of persons over releases: who shares one, so that no comparison of the releases tells them apart.
+"""Histories of persons over several releases, and the persons whom a comparison of releases isolates.
 
-The history of a person is the class of the person's rows in each release, or none. Persons who share it can be told
-apart by no comparison of releases. No file says which rows are of one person: somebody whose rows are the same in each
-release that has them is therefore one of those who share the history of each row by itself, its strand. Whose rows
-change has one strand, the whole history, for the changes are what comparing shows.
+The history of a person is the class of the person's rows in each release, or none. Persons with the same history cannot
+be distinguished by comparing releases. No file says which rows belong to one person. A person whose rows are the same
+in every release that has them therefore also shares the history of each row by itself, called a branch. A person whose
+rows change has a single branch, the full history, because a comparison shows the changes.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ History = tuple[Hashable, ...]
 
 
 def strands(history: History) -> tuple[History, ...]:
-    """The histories that a reader of the files sees of a person.
+    """Return the history branches of a person that are visible in the files.
 
     Args:
         history: For each release the rows of the person, a tuple of classes; or one class that is no tuple.
@@ -34,7 +34,7 @@ def strands(history: History) -> tuple[History, ...]:
 
 
 def groups_of(histories: Iterable[History]) -> Counter[History]:
-    """How many persons share each strand; who has several counts in each.
+    """Count the persons of each history branch; a person with several branches counts in each.
 
     >>> groups_of([(("w",),), (("m", "w"),)])[(("w",),)]
     2
@@ -44,10 +44,10 @@ def groups_of(histories: Iterable[History]) -> Counter[History]:
 
 @dataclass(frozen=True, slots=True)
 class SharedHistories:
-    """What comparing releases tells: the one judgment of a release before it is published and of those that are.
+    """Result of comparing releases, computed before a release is published and for published ones.
 
     Attributes:
-        k: What is asked; persons: in any release; groups, smallest: of one history, and the persons of the smallest;
+        k: Required group size; persons: in any release; groups, smallest: of one history, and the smallest size;
             below: the persons of groups that are smaller than k.
     """
 
@@ -65,7 +65,7 @@ class SharedHistories:
 def judge_histories(
     releases: Sequence[Mapping[str, Hashable]], erased: Sequence[Mapping[Hashable, int]], k: int
 ) -> SharedHistories:
-    """Judge what comparing releases tells.
+    """Evaluate what a comparison of releases reveals.
 
     Args:
         releases: For each, the class of each person by key; erased: how many erased persons left each row.
@@ -79,11 +79,11 @@ def judge_histories(
 
 
 def with_erased(groups: Mapping[History, int], erased: Sequence[Mapping[Hashable, int]], k: int) -> Counter[History]:
-    """The groups of persons who share a history, with rows that are published still though their persons were erased.
+    """Return the groups of persons who share a history, with published rows of persons who were erased.
 
-    Nobody knows any more whose these rows are, but a reader sees them as before. A group that erasures made smaller
-    than k is filled up with such rows, each of which is taken once: those of its classes; and somebody who was erased
-    in some releases alone goes back to those whom the other releases show alike.
+    It is no longer known whose rows these are, but they are still published. A group that erasures made smaller
+    than k is filled up with such rows of its classes, each used once. A person who was erased
+    in some releases only is returned to the group with the same history in the other releases.
 
     Args:
         groups: How many persons share each history, the class in each release being the rows of a person.
@@ -111,7 +111,7 @@ def _smaller(sizes: Mapping[History, int], k: int) -> list[History]:
 
 
 def _fellows(history: History, sizes: Mapping[History, int], left: Sequence[Counter[Hashable]]) -> History | None:
-    """A history that differs from one in nothing but releases that have rows of erased persons in its stead."""
+    """Return a history that differs from another only in releases that have rows of erased persons instead."""
     for other in sorted(sizes, key=repr):
         alike = all(mine is None or mine == theirs for mine, theirs in zip(history, other, strict=True))
         if alike and other != history and _available(_apart(other, history), left) >= sizes[history]:
@@ -120,12 +120,12 @@ def _fellows(history: History, sizes: Mapping[History, int], left: Sequence[Coun
 
 
 def _apart(history: History, other: History) -> History:
-    """What a history has where another has nothing."""
+    """Return the part of a history where another one has nothing."""
     return tuple(mine if theirs is None else None for mine, theirs in zip(history, other, strict=True))
 
 
 def _available(history: History, left: Sequence[Counter[Hashable]]) -> int:
-    """How many persons of a history the rows of erased ones are enough for."""
+    """Return for how many persons of a history the rows of erased ones suffice."""
     numbers = [
         rows[row] // times
         for rows, state in zip(left, history, strict=True)
@@ -136,7 +136,7 @@ def _available(history: History, left: Sequence[Counter[Hashable]]) -> int:
 
 
 def _take(history: History, number: int, left: Sequence[Counter[Hashable]]) -> None:
-    """Use up rows of erased persons for so many of a history."""
+    """Use up rows of erased persons of a history."""
     for rows, state in zip(left, history, strict=True):
         if isinstance(state, tuple):
             rows.subtract({row: times * number for row, times in Counter(state).items()})

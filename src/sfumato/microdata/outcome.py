@@ -1,4 +1,4 @@
-"""The outcome of a release: numbers as attributes, in the form of the release folder's report."""
+"""The outcome of a release: its metrics as attributes, structured like the report of the release folder."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, field
@@ -15,7 +15,7 @@ COMPARED = "loss-metric"
 
 
 class Figures(dict[str, Any]):
-    """Figures by their names: as keys, and as attributes where a name is one in Python (`-` is `_` there).
+    """Metrics by name: as keys, and as attributes if the name allows it (`-` becomes `_`).
 
     >>> figures({"after": {"highest": 0.2}}).after.highest
     0.2
@@ -29,13 +29,13 @@ class Figures(dict[str, Any]):
 
 
 def figures(entries: Mapping[str, Any]) -> Figures:
-    """Figures with all that they hold in turn."""
+    """Return metrics with all nested ones."""
     return Figures({name: figures(entry) if isinstance(entry, Mapping) else entry for name, entry in entries.items()})
 
 
 @dataclass(frozen=True, slots=True)
 class LossFigure:
-    """The loss that the method minimized, and each column's where it is made of columns."""
+    """The loss that the method minimized, and each column's if it is defined by columns."""
 
     name: str
     value: float
@@ -54,12 +54,12 @@ class ClassFigures:
 
 @dataclass(frozen=True, slots=True)
 class Seconds:
-    """How long each part took; what is missing to the total was spent on measuring risk and utility.
+    """Duration of each part; the difference to the total was spent on measuring risk and utility.
 
     Attributes:
-        bound: What no local recoding can lose less than is worked out beside it.
-        remedies: What would keep a lost column is tried where one is lost.
-        trade_off: What other budgets and levels would have cost is worked out when a release is saved.
+        bound: The lower bound of local recoding, computed in parallel.
+        remedies: Trials of changes that would preserve lost columns.
+        trade_off: Loss with other suppression limits and levels, computed when a release is saved.
     """
 
     count: float = 0.0
@@ -76,18 +76,18 @@ class Seconds:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything that is told about a release.
+    """The report of a release.
 
     Attributes:
-        rows: Rows read, less those dropped because a value was missing or invalid.
+        rows: Rows read, without those dropped because a value was missing or invalid.
         levels: The level of each quasi-identifier, for methods that choose one.
         classes: The published classes; suppressed rows are in none of them.
-        risk, utility, nodes: Figures by name, as keys or attributes.
-        star_rows: Whether suppressed rows are published, with `*` in every quasi-identifier, instead of left out.
+        risk, utility, nodes: Metrics by name, as keys or attributes.
+        star_rows: Whether suppressed rows are published with `*` in every quasi-identifier instead of dropped.
         withheld_columns: Columns that are `*` in every row.
-        candidates: Nodes that the method compared, where its answer includes them.
-        remarks: What a reader should know, in sentences.
-        disclosure: What the rows tell besides what was promised.
+        candidates: Nodes that the method compared, if its result includes them.
+        remarks: Notes for the reader, in sentences.
+        disclosure: Disclosure outside the guarantees.
     """
 
     version: str
@@ -116,14 +116,14 @@ class Report:
 
     @property
     def published_rows(self) -> int:
-        """Rows in the release, those included that tell nothing."""
+        """Number of published rows, including those with `*` only."""
         return self.rows - (0 if self.star_rows else self.suppressed_rows)
 
     @property
     def mean_loss(self) -> float | None:
-        """What a cell lost on average, from 0 (as it was) to 1 (nothing left); a withheld row counts 1.
+        """Mean information loss of a value, from 0 (unchanged) to 1 (nothing left); a suppressed row counts 1.
 
-        The one figure by which releases compare, whatever their methods minimized; None where no column was measured.
+        The metric for comparing releases, whatever their methods minimized; None if no column was measured.
         """
         measured = (self.utility.get("losses") or {}).get(COMPARED, {})
         minimized = self.loss.per_column if self.loss.name == COMPARED else {}
@@ -131,7 +131,7 @@ class Report:
         return sum(shares.values()) / len(shares) if shares else None
 
     def mean_of(self, objective: float) -> float | None:
-        """The mean loss of a release by its objective; None where that is no sum of losses of columns."""
+        """Return the mean loss of a release by its objective; None if that is no sum of losses of columns."""
         shares, mean = self.loss.per_column, self.mean_loss
         if self.loss.name != COMPARED or not mean:
             return None
@@ -140,37 +140,37 @@ class Report:
 
     @property
     def counts_persons(self) -> bool:
-        """Whether promises and risks count persons, of whom there may be several rows."""
+        """Whether models and risks count persons, each of whom may have several rows."""
         return bool(self.details.get("counts_persons"))
 
     @property
     def uncounted(self) -> tuple[str, ...]:
-        """Withheld columns that name persons whose rows were counted each as another one's."""
+        """Removed columns that identify persons, although rows of one person were counted as different persons."""
         return tuple(entry["column"] for entry in self.details.get("persons_uncounted", ()))
 
     @property
     def limits_levels(self) -> bool:
-        """Whether the plan forbids some levels: what is proved least is so of the others alone."""
+        """Whether the plan forbids some levels: a proof of optimality covers the others only."""
         return "levels_allowed" in self.details
 
     @property
     def levels_chosen(self) -> bool:
-        """Whether the plan leaves one combination of levels, so that nothing was searched for."""
+        """Whether the plan leaves a single node, so that nothing was searched."""
         return self.limits_levels and self.details["levels_allowed"]["combinations"] == 1
 
     @property
     def holds(self) -> bool:
-        """Whether every promise holds for what was published, and for an attacker who reads its columns together."""
+        """Whether every model is satisfied for the published rows, also for an attacker who combines their columns."""
         return all(promise.holds for promise in self.models) and not self.inferred
 
     @property
     def inferred(self) -> Sequence[Mapping[str, Any]]:
-        """From which columns quasi-identifiers are inferred, where a guarantee does not hold then."""
+        """The columns from which quasi-identifiers are inferred, if that violates a guarantee."""
         found = self.details.get("release_check") or {}
         return found.get("inferences", ()) if found.get("models") else ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The report in plain values, as in report.json."""
+        """Return the report as plain values, as in report.json."""
         return {
             "version": self.version,
             "method": self.method,
@@ -199,7 +199,7 @@ class Report:
         }
 
     def _candidates(self) -> dict[str, Any]:
-        """The nodes compared; the table of all nodes of an exhaustive search is a file of its own."""
+        """Return the compared nodes; the table of all nodes of an exhaustive search is a separate file."""
         if not self.candidates or self.method == "exhaustive":
             return {}
         return {"candidates": [self._candidate(node) for node in self.candidates]}

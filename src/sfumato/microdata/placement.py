@@ -1,8 +1,9 @@
-"""Placing persons beside their histories: who is published, so that no comparison with earlier releases isolates one.
+"""Person matching over releases: choose whom to publish so that comparing with earlier releases isolates no one.
 
-Groups of persons who share history and class must keep the promises of a class, and so must those who shared a history
-and are no longer there. That is the idea of m-invariance (Xiao & Tao 2007, https://doi.org/10.1145/1247480.1247556)
-without invented rows: who cannot be placed is withheld. Somebody with several strands is published in all or in none.
+Groups of persons who share history and class must satisfy the privacy models, and so must the persons who shared a
+history and are no longer in the data. This is the idea of m-invariance (Xiao & Tao 2007,
+https://doi.org/10.1145/1247480.1247556) without invented rows: a person who cannot be matched is suppressed. A person
+with several history branches is published in all or in none.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence

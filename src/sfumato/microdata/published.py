@@ -1,4 +1,4 @@
-"""Published rows as a reader sees them: classes of equal quasi-identifiers, and what promises compare them with."""
+"""The published rows as a data user sees them: classes of equal quasi-identifiers, and the reference of the models."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

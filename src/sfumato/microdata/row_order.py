@@ -1,4 +1,4 @@
-"""The order of rows: by a keyed hash of their numbers, the same on every engine, and known to who attacks it."""
+"""Row order by a keyed hash of row numbers: the same on every engine, and reproducible for anyone with the key."""
 
 from collections.abc import Iterable
 from functools import cache

@@ -1,6 +1,6 @@
-"""Compiled loops of SHA-256 (FIPS 180-4): of many numbers under one key, which Python's own takes one after the other.
+"""Compiled loops of SHA-256 (FIPS 180-4) of many numbers under one key, faster than one call per number.
 
-Words of 32 bits lie in words of 64; sums are cut to 32 bits where they are kept.
+Words of 32 bits are stored in words of 64; sums are truncated to 32 bits when stored.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
-"""Verification: judges published rows by themselves, with none of the code that searched for the release.
+"""Verification: evaluate published rows independently of the code that searched for the release.
 
-A row with `*` in every quasi-identifier is a suppressed row, unless the plan drops those: it tells nothing by which it
-could be found. The suppressed rows together must still keep every promise about sensitive values, unless those are `*`
-too: who is in no other class must be one of them.
+A row with `*` in every quasi-identifier is a suppressed row, unless the plan drops those: nothing in it can be used to
+find it. The suppressed rows together must still satisfy every model of a sensitive column, unless those columns are `*`
+too: a person in no other class must be one of them.
 """
 
 import math

@@ -1,1 +1,1 @@
-"""Policies: named lists of clauses that a published file is held against; data, and what is read from them."""
+"""Policies: requirements of authorities as named lists of clauses, and their evaluation on a published file."""

@@ -1,4 +1,4 @@
-"""The judgment on a file: clause by clause satisfied, failed or open, with what was measured; never "compliant"."""
+"""Evaluate a policy on a file: each clause satisfied, failed or open, with the measurement; never "compliant"."""
 
 import math
 from collections.abc import Mapping, Sequence

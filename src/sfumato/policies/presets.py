@@ -1,4 +1,4 @@
-"""The policies that come with Sfumato: one file each in `presets`, read when they are asked for."""
+"""The policies that come with Sfumato: one file each in `presets`, loaded on demand."""
 
 import math
 from collections.abc import Mapping

@@ -1,1 +1,1 @@
-"""Pages of the documentation that are made from the code: plans, commands, requests, names of the library, words."""
+"""Documentation pages that are generated from the code: plans, commands, REST requests, library names, glossary."""

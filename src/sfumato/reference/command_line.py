@@ -1,4 +1,4 @@
-"""The page of the command line, from the commands themselves."""
+"""Generate the reference page of the command line from the commands themselves."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""All pages of the documentation: the written ones with their tables, and those that are made from the code."""
+"""All pages of the documentation: the written ones with their tables, and the generated ones."""
 
 from collections.abc import Callable, Mapping
 from types import ModuleType

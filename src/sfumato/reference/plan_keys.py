@@ -1,4 +1,4 @@
-"""The keys of plans as tables: each with what it may be, what it is unless given, and what it means."""
+"""Tables of plan keys for the documentation: accepted values, default and meaning of each key."""
 
 import re
 from collections.abc import Iterator, Mapping

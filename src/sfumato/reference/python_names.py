@@ -1,4 +1,4 @@
-"""The page of the library, from the docstrings of its public names."""
+"""Generate the reference page of the library from the docstrings of its public names."""
 
 import inspect
 import re

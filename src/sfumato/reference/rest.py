@@ -1,4 +1,4 @@
-"""The page of the REST service, from its OpenAPI document."""
+"""Generate the reference page of the REST service from its OpenAPI document."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""A JSON Schema in words: what a value may be, short enough for a cell of a table."""
+"""Describe a JSON Schema in words, short enough for a table cell."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

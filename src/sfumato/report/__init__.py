@@ -1,1 +1,1 @@
-"""Reports: an outcome in; text, JSON or HTML out."""
+"""Reports: the results of a job as text, JSON, HTML or Word."""

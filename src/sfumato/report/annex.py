@@ -1,4 +1,4 @@
-"""The annex for a data protection impact assessment: chapters that an officer can paste, as Markdown."""
+"""The annex for a data protection impact assessment: chapters for the officer to paste, as Markdown."""
 
 import re
 from collections.abc import Sequence

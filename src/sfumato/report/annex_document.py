@@ -1,4 +1,4 @@
-"""The annex for an impact assessment as a document of Word, on A4, in the language of the release."""
+"""The annex for an impact assessment as a Word document, on A4, in the language of the release."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What an attacker reached: as text, and as a section of reports, which may be added later."""
+"""Report of an attack: as text, and as a section of reports, which may be added later."""
 
 import math
 import re

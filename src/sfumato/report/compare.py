@@ -1,4 +1,4 @@
-"""The report of a comparison: a page that says at once which method to choose, a table, and files."""
+"""Report of a comparison of methods: a page that states the recommended method first, a table, and files."""
 
 from collections import Counter
 from html import escape

@@ -1,4 +1,4 @@
-"""Charts: Altair in a notebook, the same drawn as SVG inside a page, with no script and no network."""
+"""Charts of a comparison: Altair in a notebook, the same chart as SVG in a page, without script and network."""
 
 import json
 import re

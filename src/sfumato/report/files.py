@@ -1,4 +1,4 @@
-"""The report of a release of several files: what is promised of persons with all their rows, and what it cost."""
+"""Report of a release of linked files: the guarantees for persons with all their rows, and the information loss."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape

@@ -1,4 +1,4 @@
-"""The verdict by a policy: as text, and as a section of a page."""
+"""The result of a policy evaluation, as text and as a section of a page."""
 
 from collections.abc import Mapping
 from html import escape

@@ -1,7 +1,7 @@
-"""The JSON Schemas of the reports: what programs may rely on.
+"""The JSON Schemas of the reports that programs may rely on.
 
-To report.json more keys may be added, none of these goes away. report-external.json is closed: whatever its schema does
-not name must not be handed out.
+Keys may be added to report.json, none is removed. report-external.json is closed: nothing outside its schema may be
+published.
 """
 
 from typing import Any

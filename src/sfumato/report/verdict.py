@@ -1,4 +1,4 @@
-"""The verdict on a released file, as text."""
+"""The result of verifying a released file, as text."""
 
 from sfumato.microdata.verdict import Verdict
 

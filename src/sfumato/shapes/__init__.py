@@ -1,1 +1,1 @@
-"""Plans: what is wanted, as frozen values read from YAML or JSON."""
+"""Plan schemas: read plans from YAML or JSON into frozen values."""

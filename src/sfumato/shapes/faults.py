@@ -1,4 +1,4 @@
-"""The faults of a plan, collected while it is read."""
+"""The list of a plan's issues, collected while it is read."""
 
 from dataclasses import field
 

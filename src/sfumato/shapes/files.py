@@ -1,7 +1,7 @@
-"""Plan files: YAML or JSON text from disk, refused with its place when it is neither.
+"""Read plan files: YAML or JSON text; errors name the position of a syntax mistake.
 
-Scalars that YAML 1.1 turns into something else than what stands there stay texts: `01067` is a postal code and no
-octal number, `no` is a column or a country and no truth value. What a key must be is said by its shape.
+Scalars that YAML 1.1 would convert to another value stay texts: `01067` is a postal code and no octal number, `no` is a
+column or a country and no Boolean. The schema of each key defines its type.
 """
 
 import re

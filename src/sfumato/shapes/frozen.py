@@ -1,4 +1,4 @@
-"""Mappings that nobody may change: what a plan holds by name."""
+"""An immutable mapping, for the named parts of a plan."""
 
 from typing import Any, NoReturn, TypeVar
 

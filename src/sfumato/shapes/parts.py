@@ -1,7 +1,7 @@
-"""Parts of a plan that people make in Python: what they are given is read as a plan's reader would, when it is given.
+"""Plan parts made in Python: their arguments are read like a plan file, when the part is made.
 
-So a number stands for a `Suppression` and a list for a tuple in Python as in a plan file, and every mistake is a
-PlanError that is raised where the part is made, not where it is used.
+A number may be given for a `Suppression` and a list for a tuple, in Python as in a plan file, and every mistake raises
+a PlanError where the part is made, not where it is used.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Paths in plans: a type of their own, from which writing, locating and confining the files of a plan derive."""
+"""Paths in plans: a separate type that defines how files of a plan are written, located and confined."""
 
 import os
 import re

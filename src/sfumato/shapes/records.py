@@ -1,7 +1,7 @@
-"""Records derived from dataclasses: a field's type, default and note are the only declaration of a key of a plan.
+"""Derive schemas from dataclasses: a field's type, default and note are the only declaration of a plan key.
 
 `Literal` becomes a choice, `bool` a flag, numbers have the bounds of their note, tuples are lists, dataclasses records;
-a field without a default is required. Where a key needs more than that, the field's annotation carries its shape.
+a field without a default is required. If a key needs more than that, the field's annotation contains its schema.
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What a plan says of its release, of rows or of tables: who releases, for what purpose, to whom and on what basis."""
+"""The `release` part of a plan, for rows and tables: who releases for what purpose, to whom, and the legal basis."""
 
 from dataclasses import asdict
 from typing import Annotated

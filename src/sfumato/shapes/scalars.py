@@ -1,4 +1,4 @@
-"""Shapes of single values: texts, numbers, truth values and choices of names; what all shapes have in common."""
+"""Schemas of single values (texts, numbers, Booleans, choices), and the interface common to all schemas."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from sys import float_info

@@ -1,6 +1,6 @@
-"""Shapes: one description of a plan's parts that both reads values and writes the JSON Schema; those made of others.
+"""Composite schemas (lists, maps, records, unions) that read the values of a plan and write its JSON Schema.
 
-A shape reads a plain value (as YAML or JSON gives it) into a typed one. Every fault is collected with its place, so
+A schema reads a plain value (as YAML or JSON gives it) into a typed one. Every issue is collected with its path, so
 that a user sees all of them at once; unknown names are refused with the nearest valid one.
 """
 

@@ -1,7 +1,7 @@
-"""YAML's library as commands need it: its regular expressions are compiled when they are used.
+"""Import PyYAML with lazily compiled regular expressions, so that commands start quickly.
 
-It compiles a dozen when it loads; that of all signs that no file may hold takes longer than to write a plan, and the
-reader in C asks for none of them.
+PyYAML compiles a dozen regular expressions when it is imported. The one of unprintable characters takes longer than
+writing a plan, and the C reader uses none of them.
 """
 
 import re

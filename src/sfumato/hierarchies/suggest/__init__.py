@@ -1,1 +1,1 @@
-"""What a plan could say of a column: its role, its type and its hierarchy, each with the evidence for it."""
+"""Role detection: suggest role, type and hierarchy of a column, each with its evidence."""

@@ -1,4 +1,4 @@
-"""Registers of animals: a race beside a dog or a chip is a breed, which neighbors see, and no origin of a person."""
+"""Detect animal registers, in which a column named "race" holds the breed of a dog and not the origin of a person."""
 
 from collections.abc import Mapping
 

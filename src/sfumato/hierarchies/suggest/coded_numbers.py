@@ -1,4 +1,4 @@
-"""Whole numbers that are codes: of categories, which no interval may join, and of what is missing beside quantities."""
+"""Detect integers that are category codes, which must not be put into intervals, and codes for missing quantities."""
 
 from collections.abc import Collection
 

@@ -1,4 +1,4 @@
-"""What the values of a column are: dates, scales, codes, ages, years, numbers, categories; and a hierarchy for each."""
+"""Detect the kind of a column's values (date, scale, code, age, year, number, category) and choose its hierarchy."""
 
 import re
 from collections import Counter

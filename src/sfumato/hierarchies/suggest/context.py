@@ -1,7 +1,7 @@
-"""Context: columns of which neither name nor values tell what they are, judged by the other columns of the file.
+"""Infer the role of a column that neither name nor values explain from the other columns of the file.
 
-Who asks ten questions with the same answers asks after ten things of one kind, and a number that is neither a code nor
-a key, among measures that are private, is one more of these. Where the others tell nothing, a column stays withheld.
+Ten columns with the same set of answers ask about ten things of one kind; a number that is neither a code nor a key, in
+a file of sensitive measures, is likely another one. If the other columns explain nothing, the column stays removed.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Formats of dates: which of them a column is written in, one or several, and the hierarchy for it."""
+"""Detect the date formats that a column is written in, one or several, and choose its hierarchy."""
 
 import re
 from datetime import date

@@ -1,4 +1,4 @@
-"""What the values of a column must be for a word in its name to be believed."""
+"""Requirements on a column's values before a term in its name is believed."""
 
 from collections.abc import Callable
 

@@ -1,8 +1,7 @@
-"""Limits of detection: texts such as `<0.5` and `>100` among numbers, which say where one was not measured.
+"""Detection limits: texts such as `<0.5` and `>100` among numbers, given when a quantity could not be measured.
 
-They are no numbers, and to write the limit in their place would tell a wrong one. So they are taken for missing in
-their column, which then is what its numbers are. A column of a few ranges (`<5`, `5-10`, `>10`) has no numbers, and
-stays one of categories.
+They are no numbers, and replacing them by the limit would be false. They are treated as missing, so that the column is
+typed by its numbers. A column of a few ranges (`<5`, `5-10`, `>10`) has no numbers and stays categorical.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""The evidence of a column: its profile, its content, and the concepts that its name speaks of and its values allow."""
+"""Evidence about a column: its profile, its content, and the concepts that its name suggests and its values support."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

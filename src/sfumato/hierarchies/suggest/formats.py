@@ -1,6 +1,6 @@
-"""Formats of values that point to one person by themselves: addresses, numbers of offices and banks, keys, free text.
+"""Formats of values that identify one person: addresses, numbers of authorities and banks, keys, free text.
 
-Numbers with check digits are judged by python-stdnum; two of German offices that it lacks are judged here.
+Numbers with check digits are validated by python-stdnum; two German formats that it lacks are validated here.
 """
 
 import re

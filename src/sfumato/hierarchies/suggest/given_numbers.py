@@ -1,4 +1,4 @@
-"""Columns of numbers that somebody gives out, of loans, claims or taxes: they name a person, they measure nothing."""
+"""Detect assigned identifiers such as loan, claim or tax numbers: they identify a person and measure nothing."""
 
 from sfumato.hierarchies.suggest.evidence import Evidence
 from sfumato.hierarchies.suggest.key_columns import UNIQUE_SHARE

@@ -1,4 +1,4 @@
-"""Columns of keys: what numbers rows, persons or what these have, told by the values and by words in the name."""
+"""Detect key columns: numbers of rows, persons or related records, from the values and from terms in the name."""
 
 import re
 from itertools import pairwise

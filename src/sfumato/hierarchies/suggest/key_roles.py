@@ -1,4 +1,4 @@
-"""Columns that point to one person: by how values are written, by the name, or since nearly every row has its own."""
+"""Detect direct identifiers: by the format of the values, by the name, or because nearly every value is unique."""
 
 from sfumato.hierarchies.suggest import reasons
 from sfumato.hierarchies.suggest.evidence import Evidence

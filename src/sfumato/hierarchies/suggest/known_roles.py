@@ -1,4 +1,4 @@
-"""Columns that others may know of a person, and those of which nothing tells what they are."""
+"""Detect quasi-identifiers: columns that attackers may know, and columns without any other evidence."""
 
 from sfumato.hierarchies.suggest import reasons
 from sfumato.hierarchies.suggest.contents import Content, mixed_units

@@ -1,4 +1,4 @@
-"""Mentions: texts in which somebody is named or can be reached, though their column is none of names or addresses."""
+"""Detect free text that names persons or contains contact details in columns that are not for names or addresses."""
 
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.hierarchies.suggest.words.person_names import is_given_name

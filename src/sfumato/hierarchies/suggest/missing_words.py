@@ -1,4 +1,4 @@
-"""Words that mean "missing" wherever they stand, save where one of them is a code: `NA` is Napoli, and Namibia."""
+"""Generic codes for missing values, except in columns where one is a valid code (`NA` is Napoli, and Namibia)."""
 
 from collections.abc import Mapping
 

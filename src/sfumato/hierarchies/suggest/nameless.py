@@ -1,4 +1,4 @@
-"""Columns without names, told by how their values spread: ages, postcodes, heights, amounts, measures, statutes."""
+"""Classify columns without names by the distribution of their values: ages, postcodes, heights, amounts, measures."""
 
 import numpy as np
 

@@ -1,8 +1,8 @@
-"""Numbers that may point to somebody or to a place, though nothing tells what they are: such are never published.
+"""Unexplained numbers that may identify a person or place; such columns are never published.
 
-Numbers of customers, houses, postcodes and telephones, days and places on a map look like measures to who only asks
-whether they are numbers. So a measure must show that it is one: fractions that no map and no code has, counts from 0 on
-that get rarer soon, or sums that people round.
+Customer numbers, house numbers, postcodes, telephone numbers, days and map coordinates look like measures to a test
+that only asks for numbers. A measure must therefore show that it is one: fractions that no coordinate and no code has,
+counts from 0 on that soon become rarer, or amounts that people round.
 """
 
 import numpy as np

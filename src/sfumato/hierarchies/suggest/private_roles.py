@@ -1,4 +1,4 @@
-"""Columns that are private: what GDPR protects most, what is nobody's business, what is studied."""
+"""Detect sensitive columns: special categories of GDPR Article 9, other private matters, and outcomes of a study."""
 
 from sfumato.hierarchies.suggest import reasons
 from sfumato.hierarchies.suggest.evidence import Evidence

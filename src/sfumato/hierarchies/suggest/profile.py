@@ -1,4 +1,4 @@
-"""The profile of a column: its name, its distinct values with their rows, and how they spread."""
+"""The profile of a column: its name, its distinct values with their numbers of rows, and their distribution."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping

@@ -1,7 +1,7 @@
-"""Questions: columns of which nothing tells what they ask, but whose answers show that somebody was asked.
+"""Detect questionnaire columns: the question is unknown, but the answers show that somebody was asked.
 
-A yes or no, several columns of one name and one set of answers, and numbered questions of a form hold what
-somebody said or what was found; that is private. An answer stands in many rows, so it points to nobody.
+Yes or no, several columns with one name stem and one set of answers, and numbered questions of a form hold what
+somebody said or what was found, which is sensitive. An answer occurs in many rows, so it identifies no one.
 """
 
 import re

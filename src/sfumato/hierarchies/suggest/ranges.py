@@ -1,6 +1,6 @@
-"""Ranges of numbers: intervals that a few wild values cannot stretch, since these are coded as below or above.
+"""Choose intervals of numbers that are robust to a few extreme values, which are top- or bottom-coded.
 
-Where numbers spread evenly, intervals are of equal width; where most crowd together, they begin at quantiles.
+If numbers are evenly distributed, intervals have equal width; if most are concentrated, they start at quantiles.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""The reasons for roles, in plain words: the one place of their sentences, none of which holds a value of the data."""
+"""Sentences that give the reasons for suggested roles; none of them contains a data value."""
 
 # What a concept or a format means for a person whose row it stands in.
 PHRASES = {

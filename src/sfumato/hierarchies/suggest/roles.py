@@ -1,8 +1,8 @@
-"""Roles by evidence: from a column's name and values a role, a type and a hierarchy, with the reason in plain words.
+"""Suggest role, type and hierarchy of a column from the evidence in its name and values, with the reason.
 
-What others may know of a person is a quasi-identifier; what points to one person is withheld; what is private or an
-outcome is sensitive. Where nothing tells, a column is a quasi-identifier of the last rank: that can cost detail, but it
-cannot betray anyone.
+What others may know of a person is a quasi-identifier; what identifies one person is removed; what is private or an
+outcome is sensitive. Without any evidence, a column is a quasi-identifier of the lowest rank: this may cost detail, but
+it discloses nothing.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,7 @@
-"""The selection of quasi-identifiers: a few of different things, ranked by who knows them and how they tell rows apart.
+"""Select a few quasi-identifiers of different kinds, ranked by how widely known and how identifying they are.
 
-Each further quasi-identifier costs detail in all others; beyond a handful, a release says nothing any more (Aggarwal
-2005, "On k-anonymity and the curse of dimensionality", VLDB).
+Each further quasi-identifier costs detail in all others; with more than a handful, a release carries no information any
+more (Aggarwal 2005, "On k-anonymity and the curse of dimensionality", VLDB).
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""A suggestion: what a plan could say of a column, and why."""
+"""The suggestion for one column of a plan, and its reason."""
 
 from typing import Any
 

@@ -1,9 +1,9 @@
-"""Codes of surveys: which mean that nothing was answered, and what columns are by the labels of their values.
+"""Survey codes: detect codes for "no answer", and infer roles from the value labels of statistical packages.
 
-Statistical packages keep a label for each column and each code ("Employment status", 1 = employed, -9 = no answer).
-Who suggests roles reads these instead of names and numbers: 1 to 6 are regions then, and no numbers to be put into
-intervals. Files without labels write the same codes: numbers below 0 in a column that has none else, and nines far
-above all other numbers (999 among ages).
+Statistical packages store a label for each column and each code ("Employment status", 1 = employed, -9 = no answer).
+Role detection uses these instead of names and numbers: 1 to 6 are regions then, and no numbers to be put into
+intervals. Files without labels use the same codes: negative numbers in a column that is otherwise non-negative, and
+nines far above all other numbers (999 among ages).
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Columns of texts that can name anyone: names of persons, and fields for remarks."""
+"""Detect text columns that can name anyone: names of persons, and fields for remarks."""
 
 from sfumato.hierarchies.suggest import reasons
 from sfumato.hierarchies.suggest.evidence import Evidence, is_listed

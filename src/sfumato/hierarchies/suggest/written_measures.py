@@ -1,4 +1,4 @@
-"""Measures that are written as texts: heights in feet and inches, blood pressure as two numbers."""
+"""Parse measurements written as text: heights in feet and inches, blood pressure as two numbers."""
 
 from sfumato.patterns import regex
 

@@ -1,4 +1,4 @@
-"""Texts that somebody wrote: sentences, remarks, what is long and stands once."""
+"""Detect free text: sentences, remarks, and long values that occur once."""
 
 from sfumato.hierarchies.suggest.key_columns import UNIQUE_SHARE
 from sfumato.hierarchies.suggest.profile import Profile

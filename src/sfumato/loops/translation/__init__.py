@@ -1,1 +1,1 @@
-"""From the Python source of a compiled loop to C."""
+"""Translate the Python source of compiled loops to C."""

@@ -1,4 +1,4 @@
-"""What loops call besides each other: a few functions of Python and NumPy, in C."""
+"""Translate calls of supported Python and NumPy functions to C."""
 
 import ast
 from collections.abc import Callable

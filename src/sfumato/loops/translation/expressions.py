@@ -1,4 +1,4 @@
-"""Expressions of a loop in C."""
+"""Translate the expressions of a loop to C."""
 
 import ast
 from collections.abc import Callable

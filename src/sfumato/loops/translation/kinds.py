@@ -1,4 +1,4 @@
-"""Types of values in a loop, and how C writes them."""
+"""Types of values in a loop, and their names in C."""
 
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints

@@ -1,4 +1,4 @@
-"""A program in C of all loops that others call, with those that they call."""
+"""The C program of all public loops and the functions they call."""
 
 import ast
 import inspect

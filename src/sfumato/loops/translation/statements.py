@@ -1,4 +1,4 @@
-"""The body of a loop in C: names get the type that holds all they are given."""
+"""Translate the body of a loop to C; each variable gets the type that holds all values assigned to it."""
 
 import ast
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""Values of C expressions: their text, their type, and what a conversion, an index or a slice of them looks like."""
+"""C expressions with their types, and their conversions, indices and slices."""
 
 from math import isinf, isnan
 

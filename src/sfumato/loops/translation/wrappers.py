@@ -1,4 +1,4 @@
-"""The extension module: for each loop that others call, a function that takes Python's arguments."""
+"""The C source of the extension module: a wrapper with Python arguments for each public loop."""
 
 from collections.abc import Iterable
 

@@ -1,1 +1,1 @@
-"""Attacks on published rows, as measurements: singling out, linking, inference, order, minimality, differences."""
+"""Attacks on published rows: singling out, linkage, inference, row order, minimality, differencing."""

@@ -1,4 +1,4 @@
-"""A column of texts that holds each different one once: a million rows of it take four bytes each."""
+"""Dictionary-encoded text columns: each distinct text is stored once, each row takes four bytes."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import overload
@@ -11,7 +11,7 @@ Codes = npt.NDArray[np.int32]
 
 
 class CodedTexts(Sequence[Text]):
-    """The texts of rows.
+    """A column of texts, stored as codes.
 
     >>> column = CodedTexts.of(["b", "a", "b", None])
     >>> list(column), column[1], column.mapped(lambda texts: ["x" for _ in texts])[3]
@@ -23,7 +23,7 @@ class CodedTexts(Sequence[Text]):
 
     @classmethod
     def of(cls, texts: Sequence[Text]) -> "CodedTexts":
-        """A column as codes."""
+        """Encode a column of texts."""
         if isinstance(texts, CodedTexts):
             return texts
         places: dict[Text, int] = {}
@@ -46,23 +46,23 @@ class CodedTexts(Sequence[Text]):
         return map(self._texts.__getitem__, self._codes.tolist())
 
     def taken(self, places: npt.NDArray[np.int64]) -> "CodedTexts":
-        """The texts of some rows."""
+        """Return the texts of the rows at these positions."""
         return CodedTexts(self._texts, self._codes[places])
 
     def joined(self, others: "CodedTexts") -> "CodedTexts":
-        """These rows and others after them."""
+        """Return these rows followed by others."""
         places = {text: place for place, text in enumerate(self._texts)}
         codes = np.array([places.setdefault(text, len(places)) for text in others._texts], np.int32)
         return CodedTexts(tuple(places), np.concatenate([self._codes, codes[others._codes]]))
 
     def mapped(self, change: Callable[[Sequence[Text]], Sequence[Text]]) -> "CodedTexts":
-        """The column with others in place of its different texts."""
+        """Return the column with each distinct text replaced by the result of a function."""
         changed = CodedTexts.of(change(self._texts))
         return CodedTexts(changed._texts, changed._codes[self._codes])
 
     @property
     def distinct(self) -> tuple[tuple[Text, ...], Codes]:
-        """The different texts of the rows in the order in which they come, and the place of each row's."""
+        """The distinct texts in order of first occurrence, and the code of each row."""
         rows = np.full(len(self._texts), len(self._codes), np.int64)
         rows[self._codes[::-1]] = np.arange(len(self._codes))[::-1]  # the first row of each is written last
         present = np.argsort(rows, kind="stable")[: int((rows < len(self._codes)).sum())]

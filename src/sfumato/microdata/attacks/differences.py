@@ -1,9 +1,8 @@
-"""Differences: who is isolated by comparing releases.
+"""Differencing attack: find persons who are isolated when several releases are compared.
 
-Persons who stand in the same class in every release cannot be told apart by comparing them; persons whose classes, or
-whose coming and going, nobody shares can. A group of persons with the same history that is smaller than k breaks what
-each release promised by itself. Where persons are not known, rows of two releases with the same labels are compared:
-classes that differ by fewer than k rows tell of those who came or went.
+Persons who are in the same class in every release cannot be distinguished by comparing releases. Persons with a history
+of classes that fewer than k persons share can be. If persons are not known, rows of two releases with the same labels
+are compared: classes that differ by fewer than k rows reveal who was added or removed.
 """
 
 from collections import Counter
@@ -18,7 +17,10 @@ NAME = "differences"
 
 @dataclass(frozen=True, slots=True)
 class Histories:
-    """How many persons share each strand of a history; who has several counts in each, in `persons` once."""
+    """Number of persons per history branch.
+
+    `persons` counts everyone once; a person with several branches is counted in each of these.
+    """
 
     groups: Mapping[History, int]
     persons: int
@@ -28,15 +30,15 @@ class Histories:
         return min(self.groups.values(), default=0)
 
     def below(self, k: int) -> int:
-        """The persons who share a strand with fewer than k; who has several such counts in each, all together once."""
+        """Return how many persons share a branch with fewer than k; a person with several such branches counts once."""
         return min(self.persons, sum(size for size in self.groups.values() if size < k))
 
 
 def histories_of(releases: Sequence[Mapping[Hashable, Hashable]]) -> Histories:
-    """The histories of all persons in any release.
+    """Collect the histories of all persons in any release.
 
     Args:
-        releases: For each release, the class of each person; who has none is in none.
+        releases: For each release, the class of each person; persons without a class are missing.
 
     >>> histories_of([{"a": 1, "b": 1}, {"a": 1, "b": 2}]).smallest
     1
@@ -47,7 +49,7 @@ def histories_of(releases: Sequence[Mapping[Hashable, Hashable]]) -> Histories:
 
 
 def attack_histories(releases: Sequence[Mapping[Hashable, Hashable]], k: int) -> Attack:
-    """Persons singled out by comparing releases in which each person's class is known."""
+    """Find persons singled out by comparing releases in which each person's class is known."""
     histories = histories_of(releases)
     alone = histories.below(2)
     details = {
@@ -69,7 +71,7 @@ def attack_histories(releases: Sequence[Mapping[Hashable, Hashable]], k: int) ->
 def attack_rows(
     earlier: Mapping[History, Counter[Hashable]], later: Mapping[History, Counter[Hashable]], k: int
 ) -> Attack:
-    """Rows that came or went between two releases, in classes that both have, by fewer than k.
+    """Find classes in both of two releases in which fewer than k rows were added or removed.
 
     Args:
         earlier, later: For each class, its rows by their other values.

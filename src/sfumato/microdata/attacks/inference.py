@@ -1,13 +1,13 @@
-"""Inference: how much better a sensitive value is guessed with the release by who knows all else of a person.
+"""Inference attack: how much better the release lets an attacker guess a sensitive value of a person.
 
-Two attackers: one asks the published rows nearest to the person and says what most of them do, one has learned from all
-published rows (gradient-boosted trees, where scikit-learn is installed). The control are persons who were never in the
-data: what can be learned of anybody is no fault of the release. Giomi et al. (2023).
+The attacker knows all other columns of the person. One attacker takes the most frequent value among the nearest
+published rows. Another trains gradient-boosted trees on all published rows (if scikit-learn is installed). The control
+group are persons whose rows were never published: what can be learned about them too is not a disclosure by the
+release. Giomi et al. (2023).
 
-A person in the data has one more row among the nearest than a person of the control: their own. In a class of five it
-makes a guess right far more often, whatever was published. So where others stand beside it, as many as k promises, the
-guess is judged without it: what is left is what the values of others tell of this one. Where fewer do, nobody is
-hidden, and all that is reached counts.
+A person in the data has one more row among the nearest ones than a control person: their own. In a class of five, this
+row alone makes many guesses correct. If at least k other rows are as near, the guess is therefore evaluated without the
+own row. If fewer are, the person is not protected by a class, and every correct guess counts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,11 +26,11 @@ from sfumato.microdata.attacks.predicate_counts import Told
 from sfumato.microdata.attacks.rows import AttackColumn, AttackRows
 
 NAME = "inference"
-# A number is guessed rightly where it is off by no more than this share of itself.
+# Maximum relative error of a correct guess of a number.
 TOLERANCE = 0.05
-# Among so many numbers, spread over the control's, a guesser chooses the one he always says.
+# Number of candidates, spread over the control's numbers, for the best constant guess.
 GUESSES = 201
-# Of a column whose labels stand for no value, nothing can be tried.
+# A column whose labels cover no value cannot be attacked.
 NONE = Rate(0, 0)
 Truths = npt.NDArray[np.bool_]
 
@@ -38,10 +38,10 @@ Truths = npt.NDArray[np.bool_]
 def infer(
     rows: AttackRows, attempts: int, random: np.random.Generator, least: int, told: Told = lambda: None
 ) -> tuple[Attack, ...]:
-    """The attacks on each sensitive column that is published.
+    """Run the inference attacks on each published sensitive column.
 
     Args:
-        least: Among how many rows a person is hidden; told: called after each part of the work.
+        least: Minimum number of rows that protect a person; told: called after each part of the work.
     """
     targets = tuple(column for column in rows.shown if column.name in rows.sensitive and len(rows.shown) > 1)
     if not targets:
@@ -60,7 +60,7 @@ def infer(
 
 
 def _sample(rows: AttackRows, which: str, attempts: int, random: np.random.Generator) -> Codes:
-    """Rows drawn by chance, one of each person: what happens to rows of one person happens to all of them."""
+    """Draw rows at random, one of each person, because rows of one person share their outcome."""
     size = rows.sizes[("raw", "control").index(which) + 1]
     order = random.permutation(size)
     if which in rows.persons:
@@ -71,7 +71,7 @@ def _sample(rows: AttackRows, which: str, attempts: int, random: np.random.Gener
 
 @dataclass(frozen=True, slots=True)
 class _Hunt:
-    """Who is asked about, and among how many rows a person is hidden."""
+    """The targets of the attack, and the number of rows that protect a person."""
 
     rows: AttackRows
     targets: tuple[AttackColumn, ...]
@@ -80,11 +80,11 @@ class _Hunt:
     told: Told
 
     def knowledge(self, target: AttackColumn) -> list[AttackColumn]:
-        """What the attacker knows: all else but what something is promised about."""
+        """Return what the attacker knows: all columns except those with a privacy model."""
         return [column for column in self.rows.shown if column is not target and column.name not in self.rows.promised]
 
     def votes(self, unknown: Sequence[str]) -> list[Mapping[str, Votes]]:
-        """What the nearest rows say of raw and control rows in each sensitive column."""
+        """Return the votes of the nearest rows for original and control rows, in each sensitive column."""
         columns, names = self.rows.shown, [target.name for target in self.targets]
         said = {}
         for which, chosen in self.persons.items():
@@ -93,21 +93,21 @@ class _Hunt:
         return [{which: votes[place] for which, votes in said.items()} for place in range(len(names))]
 
     def asking(self, target: AttackColumn, votes: Mapping[str, Votes]) -> Attack:
-        """The nearest rows are asked."""
+        """Guess by the nearest published rows."""
         outcome = self._outcome(target, "nearest rows", {which: one.labels for which, one in votes.items()})
         if not outcome.comparable:
             return outcome
         raw, (own, alike) = votes["raw"], self._own_rows(target)
         others = np.where(self._is_hidden(raw, own), raw.without(alike), raw.labels)
         right = self._right(target, "raw", raw.labels) & (others >= 0)
-        # Who was guessed wrongly is, without a row that said the truth.
+        # A wrong guess stays wrong when a row with the true value is left out.
         right &= self._right(target, "raw", np.maximum(others, 0))
         return replace(outcome, without_own_row=Rate(int(right.sum()), len(right)))
 
     def learning(
         self, target: AttackColumn, knowledge: Sequence[AttackColumn], votes: Votes, random: np.random.Generator
     ) -> Attack:
-        """All rows are learned from; from others alone where that decides whether it is evidence."""
+        """Guess by a classifier trained on all published rows, or only on other rows if that decides about evidence."""
         trees = Trees(target, knowledge, int(random.integers(2**31)))
         said = trees.answers(self.persons)
         outcome = self._outcome(target, "boosted trees", said)
@@ -123,7 +123,7 @@ class _Hunt:
         return replace(outcome, without_own_row=Rate(int(right.sum()), len(right)))
 
     def knowing_more(self) -> list[Attack]:
-        """The nearest rows by who knows the other sensitive values, too: no promise is about what he learns."""
+        """Guess by the nearest rows, knowing the other sensitive columns as well; no guarantee covers this attacker."""
         names = {column.name for column in self.rows.shown if column.name in self.rows.promised}
         targets = [target for target in self.targets if names - {target.name}]
         if not targets:
@@ -141,12 +141,12 @@ class _Hunt:
         ]
 
     def _is_hidden(self, votes: Votes, own: Ints) -> Truths:
-        """Whether enough rows of others are as near as the own ones of each person."""
+        """Return whether enough rows of others are as near as each person's own rows."""
         hidden: Truths = votes.rows - own >= self.least - 1
         return hidden
 
     def _own_rows(self, target: AttackColumn) -> tuple[Ints, Ints]:
-        """How many rows of each person are as near as the one asked about; how many of them say the same."""
+        """Return how many rows of each person are as near as the target, and how many of them have the same value."""
         chosen = self.persons["raw"]
         if "raw" not in self.rows.persons:
             one = np.ones(len(chosen), np.int64)
@@ -179,7 +179,7 @@ def _repeats(columns: Sequence[Codes]) -> Ints:
 
 
 def _always_the_same(target: AttackColumn, truth: Codes) -> Truths:
-    """Whether the one guess that is right most often of the control is right: as a number, a label or a value."""
+    """Return whether the best constant guess of the control is correct, as a number, a label or a value."""
     counts = np.bincount(target.control, minlength=len(target.values))
     if target.numbers is not None:
         values = target.numbers[1]
@@ -197,7 +197,7 @@ def _always_the_same(target: AttackColumn, truth: Codes) -> Truths:
 
 
 def _best_number(numbers: Floats) -> float:
-    """The number to which most others are near."""
+    """Return the number that is close to most others."""
     present = numbers[np.isfinite(numbers)]
     if not len(present):
         return float("nan")
@@ -211,7 +211,7 @@ def _near(said: Floats | float, real: Floats) -> Truths:
 
 
 def _right(target: AttackColumn, guesses: npt.NDArray[np.integer], truth: Codes) -> Truths:
-    """Whether published values are right about true ones: equal, covering them, or near them where both are numbers."""
+    """Return whether published values are correct: equal to the true ones, covering them, or near them if numeric."""
     if target.numbers is not None:
         said, real = target.numbers[0][guesses], target.numbers[1][truth]
         return _near(said, real)

@@ -1,7 +1,7 @@
-"""Published labels as their reader understands them: which values each one stands for, and how far others are from it.
+"""Meaning of published labels to an attacker: the values each label covers, and distances between labels.
 
-A label of the hierarchy, of whatever level, stands for the values below it; where there is none, intervals, ranges,
-masked codes and sets are read from their texts. `*` stands for everything.
+A label of the hierarchy, at any level, covers the values below it. Without a hierarchy, intervals, ranges, masked codes
+and sets are parsed from their texts. `*` covers every value.
 """
 
 import re
@@ -18,29 +18,29 @@ from sfumato.microdata.recoding.grids import range_ends
 
 Floats = npt.NDArray[np.float64]
 Text = str | None
-# Larger tables of labels by values are not made: such columns are compared by equality, or as numbers.
+# Larger tables of labels by values are not built: such columns are compared by equality, or as numbers.
 MOST_PAIRS = 4_000_000
-# More ranges than these are not looked at one by one.
+# Maximum number of ranges that are compared one by one.
 MOST_RANGES = 5_000
 _STARS = re.compile(r"\*+")
 _PREFIX = re.compile(r"([^*]+)\*+")
 _SUFFIX = re.compile(r"\*+([^*]+)")
-# Dates as they are written most, between which a range of dates may lie.
+# Common date formats at the ends of date ranges.
 _DATES = ("%Y-%m-%d", "%d.%m.%Y", "%Y%m%d", "%m/%d/%Y")
-# So many dates tell whether a column is written in a format.
+# Number of dates that are tested to find a column's format.
 _TRIED = 20
 _CODE = re.compile(r"-?0\d+")
-# A zero before other digits is one of a code: 007 is no 7.
+# A leading zero marks a code: 007 is not the number 7.
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What the labels of a column stand for.
+    """The meaning of a column's labels.
 
     Attributes:
-        covers: Whether each label (row) stands for each value (column).
-        distance: From each label to each value: 0 where it stands for it, the gap as a share of the range between
+        covers: Whether each label (row) covers each value (column).
+        distance: From each label to each value: 0 if it covers the value, the gap as a share of the range between
             numbers, 1 otherwise.
     """
 
@@ -49,7 +49,7 @@ class Meaning:
 
 
 def meaning_of(labels: Sequence[Text], values: Sequence[Text], ladder: Ladder | None = None) -> Meaning:
-    """What labels mean for values.
+    """Return the meaning of labels for some values.
 
     >>> meaning_of(["30-39", "72***", "*"], ["31", "72021"]).covers.tolist()
     [[True, False], [False, True], [True, True]]
@@ -93,7 +93,7 @@ def _numbers(values: Sequence[Text]) -> Floats:
 
 
 def _ends(labels: Sequence[Text]) -> tuple[Floats, Floats]:
-    """The least and the greatest number that each label stands for, infinite where it sets no limit."""
+    """Return the smallest and the largest number that each label covers, infinite if unbounded."""
     pairs = [_bounds(label) for label in labels]
     return np.array([low for low, _ in pairs], float), np.array([high for _, high in pairs], float)
 
@@ -103,7 +103,7 @@ def _is_code(label: Text) -> bool:
 
 
 def ranges_of(labels: Sequence[Text], values: Sequence[Text]) -> tuple[Floats, Floats, Floats] | None:
-    """The least and the greatest number of each label, and values as numbers; None where some label has no limit."""
+    """Return the bounds of each label, and the values as numbers; None if a label is unbounded."""
     numbers, (low, high) = numbers_in(values), _ends(labels)
     bounded = np.isfinite(low) | np.isfinite(high)
     told = np.array([label is not None and bool(label.strip("*")) for label in labels], bool)
@@ -122,7 +122,7 @@ def _bounds(label: Text) -> tuple[float, float]:
 
 
 def _between_dates(labels: Sequence[Text], values: Sequence[Text]) -> npt.NDArray[np.bool_]:
-    """Dates that a range of dates stands for: ends and values in the same format, or ends as 2001-12-31."""
+    """Return the dates that a date range covers; its ends have the format of the values, or are ISO dates."""
     ends = [range_ends(label) or ("", "") for label in labels]
     covers = np.zeros((len(labels), len(values)), bool)
     if not any(low for low, _ in ends):
@@ -145,7 +145,7 @@ def _days(texts: Sequence[str], formats: Sequence[str]) -> Floats:
 
 
 def _by_text(label: Text, values: Sequence[Text]) -> npt.NDArray[np.bool_]:
-    """Values that a masked code, a set or nothing but stars stands for."""
+    """Return the values that a masked code, a set or `*` covers."""
     if label is None:
         return np.zeros(len(values), bool)
     if _STARS.fullmatch(label):
@@ -172,7 +172,7 @@ def _distances(
 
 
 def days_in(texts: Sequence[Text]) -> Floats | None:
-    """The dates of a column as ordinals, where all its values that are there are such, in one format."""
+    """Return the dates of a column as ordinals; None unless all its values are dates in one format."""
     present = [text for text in dict.fromkeys(texts) if text is not None]
     for format_ in _DATES:
         if present and np.isfinite(_days(present[:_TRIED], (format_,))).all():
@@ -183,14 +183,14 @@ def days_in(texts: Sequence[Text]) -> Floats | None:
 
 
 def numbers_in(texts: Sequence[Text]) -> Floats | None:
-    """The numbers of a column, where all its values that are there are such; NaN for the missing one."""
+    """Return the numbers of a column, NaN for missing values; None unless all its values are numbers."""
     numbers = _numbers(texts)
     present = np.array([text is not None for text in texts], bool)
     return numbers if present.any() and np.isfinite(numbers[present]).all() else None
 
 
 def coded_numbers(labels: Sequence[Text], values: Floats) -> tuple[Floats, Floats] | None:
-    """Labels as numbers, where they are such or ends (<1000, >9200), and values with all beyond an end as one.
+    """Return labels as numbers, with coded ends such as <1000 and >9200, and all values beyond an end as one.
 
     >>> [numbers.round(6).tolist() for numbers in coded_numbers(["200", ">300"], np.array([190.5, 300, 301, 999]))]
     [[200.0, 300.0], [190.5, 300.0, 300.0, 300.0]]

@@ -1,4 +1,4 @@
-"""Boosted trees that learn a sensitive column from all published rows; needs scikit-learn."""
+"""Gradient-boosted trees that predict a sensitive column from all published rows; needs scikit-learn."""
 
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
@@ -11,22 +11,22 @@ from sfumato.dataclass import dataclass
 from sfumato.microdata.attacks.coded_texts import Codes
 from sfumato.microdata.attacks.rows import AttackColumn
 
-# More different values are too many for a classifier.
+# More distinct values are too many for a classifier.
 MOST_VALUES = 50
 LEAST_ROWS = 20
-# Of more rows so many are drawn by chance: trees of so few leaves learn no more from others.
+# Larger tables are sampled to this size: trees with so few leaves learn no more from more rows.
 MOST_ROWS = 200_000
-# A round grows one tree for each value: of many values fewer rounds are run, each of which learns more.
+# A round grows one tree per value: with many values, fewer rounds are run, each with a larger learning rate.
 MOST_ROUNDS, LEAST_ROUNDS, MOST_TREES = 60, 12, 120
-# What all rounds together learn by, whatever their number.
+# Sum of the learning rates of all rounds, whatever their number.
 LEARNED = 6.0
-# In so many parts rows are left out of learning in turn.
+# Number of folds in which rows are left out of training.
 PARTS = 5
 NO_TREES = "boosted trees: scikit-learn is not installed (sfumato[learning])"
 
 
 def is_learnable(target: AttackColumn) -> bool:
-    """Whether trees can be grown for a column."""
+    """Return whether trees can be trained for a column."""
     if find_spec("sklearn") is None:
         return False
     return 2 <= len(target.labels) <= MOST_VALUES and len(target.published) >= 2 * LEAST_ROWS
@@ -34,18 +34,18 @@ def is_learnable(target: AttackColumn) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Trees:
-    """What is learned of a column by others."""
+    """A classifier of one column by others."""
 
     target: AttackColumn
     knowledge: Sequence[AttackColumn]
     seed: int
 
     def answers(self, persons: Mapping[str, Codes]) -> dict[str, Codes]:
-        """What who learned from all published rows says of raw and control rows."""
+        """Return the predictions for original and control rows by a classifier trained on all published rows."""
         return self._said(np.ones(len(self.target.published), bool), persons)
 
     def answers_without(self, persons: Codes, own: Codes) -> Codes:
-        """What is said of raw rows by who learned from others: from parts of the rows that lack their own.
+        """Return predictions for original rows by classifiers trained without the rows' own published records.
 
         Args:
             own: The published row of each.
@@ -59,7 +59,7 @@ class Trees:
         return said
 
     def _said(self, learned: npt.NDArray[np.bool_], persons: Mapping[str, Codes]) -> dict[str, Codes]:
-        """The answers by who learned from some rows, or so many of them that more would tell no more."""
+        """Return the predictions by a classifier trained on some rows, or on a sample if these are very many."""
         from threadpoolctl import threadpool_limits
 
         rows = self._some(np.flatnonzero(learned))
@@ -68,7 +68,7 @@ class Trees:
             same = values[0] if len(values) else 0
             return {which: np.full(len(chosen), same, np.int32) for which, chosen in persons.items()}
         features = np.column_stack([column.label_numbers[column.published[rows]] for column in self.knowledge])
-        # Several threads wait for each other longer than so few rows take.
+        # For so few rows, synchronizing several threads takes longer than the work.
         with threadpool_limits(1):
             model = self._model().fit(features, values)
             return {
@@ -99,7 +99,7 @@ class Trees:
 
 
 def _rounds(values: int) -> int:
-    """How many rounds are run for so many values.
+    """Return the number of boosting rounds for a number of classes.
 
     >>> _rounds(2), _rounds(9), _rounds(40)
     (60, 13, 12)
@@ -109,6 +109,6 @@ def _rounds(values: int) -> int:
 
 
 def _numbers(column: AttackColumn, which: str, persons: Codes) -> npt.NDArray[np.float64]:
-    """A column of persons as numbers: the narrowest label that stands for their value."""
+    """Return a column of persons as numbers: the narrowest label that covers their value."""
     codes = column.narrowest_labels[getattr(column, which)[persons]]
     return np.where(codes >= 0, column.label_numbers[np.maximum(codes, 0)], np.nan)

@@ -1,7 +1,7 @@
-"""Linking: the attacker has two sets of columns of a person, and looks whether both lead to the same published row.
+"""Linkage attack: the attacker knows two sets of columns of a person and checks whether both lead to the same row.
 
-Giomi et al. (2023). Rows equally near come in an order of chance. With a register of persons it is counted, too, for
-how many of them a single published row fits.
+Giomi et al. (2023). Ties between equally near rows are broken at random. With a register of persons, the attack also
+counts the persons whom exactly one published row matches.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ NAME = "linking"
 def link(
     rows: AttackRows, attempts: int, random: np.random.Generator, neighbors: int = 1, told: Told = lambda: None
 ) -> Attack | None:
-    """The attack with the published columns dealt into two sets; None where there are fewer than two.
+    """Run the attack with the published columns divided into two sets; None if there are fewer than two.
 
     Args:
         told: Called after each part of the work.
@@ -62,10 +62,11 @@ def _hits(
 
 
 def link_register(rows: AttackRows, members: Codes, strangers: Codes) -> Attack:
-    """For how many persons of a register a single published row fits by all columns it shares.
+    """Count the persons of a register whom exactly one published row matches in all shared columns.
 
     Args:
-        rows: With the register's rows as raw ones; members, strangers: those of them who are in the data, or not.
+        rows: With the register's rows as original ones; members, strangers: which of them are in the data, and which
+            not.
     """
     fits = _fitting(rows.shown)
     alone = fits == 1
@@ -80,7 +81,7 @@ def link_register(rows: AttackRows, members: Codes, strangers: Codes) -> Attack:
 
 
 def _fitting(columns: Sequence[AttackColumn]) -> Codes:
-    """How many published rows fit each row of the register."""
+    """Return how many published rows match each row of the register."""
     number = len(columns[0].raw)
     counts = np.zeros(number, np.int32)
     for row in range(number):

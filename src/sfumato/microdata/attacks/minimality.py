@@ -1,12 +1,12 @@
-"""Minimality: what knowing the method tells.
+"""Minimality attack: what an attacker infers from knowing that the method generalizes no further than necessary.
 
-Who knows that a method generalizes no further than it must, and who stands in the raw table (not what is sensitive of
-them), asks why a class was not published finer. Where its parts would have had rows enough, only a promise about
-sensitive values can be the reason: so one of the parts breaks it. That may fix who has which value. Wong, Fu, Wang &
-Pei (2007), Minimality attack in privacy preserving data publishing, VLDB.
+The attacker knows the method and the quasi-identifiers of all persons in the original table, but not their sensitive
+values, and asks why a class was not published at a finer level. If its parts are large enough, only a model of a
+sensitive column can be the reason, so one of the parts violates it. That may determine sensitive values. Wong, Fu, Wang
+& Pei (2007), Minimality attack in privacy preserving data publishing, VLDB.
 
-Tables of the class that agree with what is published are drawn; those in which no part breaks a promise are excluded by
-what the attacker knows. A value that all remaining tables give to a part is known for certain.
+The attack draws assignments of sensitive values that agree with the published class and discards those in which no part
+violates a model. A value that all remaining assignments give to a part is known for certain.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ _LEAST_DRAWS = 20
 
 @dataclass(frozen=True, slots=True)
 class Finer:
-    """A published class and the parts that it would have had one level finer: the part and the value of each row."""
+    """A published class and its parts one level finer: the part and the sensitive value of each row."""
 
     parts: Codes
     values: Codes
@@ -36,7 +36,7 @@ class Finer:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The sensitive column that is attacked: its name, its values, and the promises about it."""
+    """The sensitive column that is attacked: its name, its values, and its privacy models."""
 
     column: str
     texts: tuple[str | None, ...]
@@ -44,10 +44,10 @@ class Target:
 
 
 def attack_minimality(groups: Sequence[Sequence[Finer]], target: Target, random: np.random.Generator) -> Attack:
-    """What is learned of a sensitive column.
+    """Compute what the attacker learns about a sensitive column.
 
     Args:
-        groups: For each column that could be finer, all published classes with their parts, where these have rows
+        groups: For each column that could be finer, all published classes with their parts, if these have rows
             enough.
     """
     right = certain = rows = naive = 0
@@ -55,7 +55,7 @@ def attack_minimality(groups: Sequence[Sequence[Finer]], target: Target, random:
     for group in groups:
         suspects = [one for one in group if _may_fail(one, target, random)]
         if len(suspects) != 1:
-            continue  # nobody knows which class it was
+            continue  # the class is unknown
         learned = _learned(suspects[0], target, random)
         rows += len(suspects[0].values)
         common = np.bincount(suspects[0].values, minlength=size).argmax()
@@ -73,7 +73,7 @@ def _may_fail(one: Finer, target: Target, random: np.random.Generator) -> bool:
 
 
 def _learned(one: Finer, target: Target, random: np.random.Generator) -> npt.NDArray[np.float64]:
-    """For each part the probability of each value, in the tables that agree with all that is known."""
+    """Return for each part the probability of each value over the tables that agree with the attacker's knowledge."""
     number, size = int(one.parts.max()) + 1, len(target.texts)
     counts = np.zeros((number, size))
     kept = 0
@@ -89,7 +89,7 @@ def _learned(one: Finer, target: Target, random: np.random.Generator) -> npt.NDA
 
 
 def _fails(parts: Codes, values: Codes, target: Target) -> bool:
-    """Whether some part breaks a promise."""
+    """Return whether some part violates a model."""
     classes = _classes(parts, values, target)
     whole = _classes(np.zeros(len(parts), np.int64), values, target)
     return any(bool(model.failing(classes, whole).any()) for model in target.models)

@@ -1,10 +1,10 @@
-"""Compiled loops of neighbors: the published rows that are nearest to a target, and what they say.
+"""Compiled loops that find the published rows nearest to a target and count the values in them.
 
-Rows are listed by the labels of one column, and a target looks at the labels that are nearest to it first: those that
-are further by that column alone than the nearest rows by all are left out.
+Rows are listed by the labels of one column. The search visits labels in the order of their distance to the target and
+stops when this column alone is farther than the nearest rows found so far.
 
-Distances are whole numbers, `ONE` between what has nothing in common: so sums are exact whatever their order, rows are
-equally near or not, and the distance by all columns but one is the whole less that one.
+Distances are integers; `ONE` is the distance between unrelated values. Sums are therefore exact in any order, ties are
+exact, and the distance without one column is the total minus that column.
 """
 
 from typing import NamedTuple
@@ -19,7 +19,7 @@ _FAR = 1 << 62
 
 
 class Sides(NamedTuple):
-    """Published rows and targets, side by side.
+    """Published rows and targets as parallel arrays.
 
     kinds: Of each column: 0 a table of distances, 1 numbers (already divided by their range), 2 equality, 3 not known
         to the attacker.
@@ -55,7 +55,7 @@ class Listing(NamedTuple):
 
 
 class Turns(NamedTuple):
-    """Rows in an order of chance.
+    """Rows in random order.
 
     order, ranks: (rows,) The rows in it, and the place of each.
     firsts: (targets,) Where in it the look of each target begins.
@@ -87,7 +87,7 @@ def _in_table(sides, column, label, target):
 
 @compiled
 def _walk(sides, target, column, listing, turns, gaps):
-    """Write down the labels of a column as a target looks at them, and how far it is to each: see `nearest`.
+    """List the labels of a column in the order in which a target visits them, with their distances; see `nearest`.
 
     Numbers come in the order of their distance; of other labels, those that are no way off come first.
     """
@@ -122,7 +122,7 @@ def _outward(sorted_labels, in_order, number, turns, gaps):
 
 @compiled
 def _far(sides, target, row, without, most):
-    """The distance of a row by all columns but one, or something beyond `most` where it is further than that."""
+    """Return the distance of a row by all columns but one, or a number above `most` if it is larger."""
     total = 0
     for column in range(len(sides.kinds)):
         if column != without:
@@ -134,7 +134,7 @@ def _far(sides, target, row, without, most):
 
 @compiled
 def _insert(far, steps, chosen, target, total, step, row):
-    """Put a row among the nearest, if it is: of rows equally near those that come first stay."""
+    """Insert a row into the nearest ones if it is near enough; of rows at equal distance the first ones stay."""
     place = len(far) - 1
     if total > far[place] or (total == far[place] and step >= steps[place]):
         return
@@ -148,7 +148,7 @@ def _insert(far, steps, chosen, target, total, step, row):
 
 @compiled
 def _look(sides, target, chance, looked, far, steps, chosen):
-    """Look at rows as chance has them, until enough are no way off."""
+    """Visit rows in random order until enough have distance 0."""
     rows, last = len(chance.order), len(far) - 1
     for step in range(looked):
         if far[last] == 0:
@@ -160,7 +160,7 @@ def _look(sides, target, chance, looked, far, steps, chosen):
 
 @compiled
 def _look_on(sides, target, chance, looked, listing, label, far, steps, chosen):
-    """Look at the rows of a label that were not looked at."""
+    """Visit the rows of a label that were not visited yet."""
     rows, last = len(chance.order), len(far) - 1
     for group in range(listing.begins[label], listing.begins[label + 1]):
         most = far[last]
@@ -177,9 +177,9 @@ def _look_on(sides, target, chance, looked, listing, label, far, steps, chosen):
 
 @compiled
 def nearest(sides: Sides, chance: Turns, count: int, look: int, column: int, listing: Listing):
-    """For each target the `count` nearest published rows; of rows equally near, those that come first.
+    """Return for each target the `count` nearest published rows; of rows at equal distance, those that come first.
 
-    look: so many rows are looked at in the order of chance, which is enough where many fit; column: by which rows are
+    look: how many rows are visited in random order, which is enough if many match; column: by which rows are
     listed, -1 for none.
     """
     targets, rows, sizes = sides.values.shape[0], sides.labels.shape[0], len(listing.begins) - 1
@@ -202,7 +202,7 @@ def nearest(sides: Sides, chance: Turns, count: int, look: int, column: int, lis
 
 @compiled
 def _answer(answers, target, epoch, counts, stamps):
-    """Write down what the nearest rows say: five numbers, as `guesses` has them."""
+    """Write the result of the nearest rows: five numbers, as described in `guesses`."""
     first, second, most, next_most, nearest_rows = -1, -1, 0, 0, 0
     for label in range(len(counts)):
         if stamps[label] != epoch:
@@ -222,7 +222,7 @@ def _answer(answers, target, epoch, counts, stamps):
 
 @compiled
 def _count(counts, stamps, epoch, label):
-    """Count a label; counts of other epochs are none."""
+    """Count a label; counts of other epochs are zero."""
     if stamps[label] != epoch:
         stamps[label] = epoch
         counts[label] = 0
@@ -231,10 +231,10 @@ def _count(counts, stamps, epoch, label):
 
 @compiled
 def guesses(sides: Sides, guessed: int, size: int, column: int, listing: Listing):
-    """For each target: what most rows say of a column that are nearest by all others.
+    """Return for each target the most frequent values of a column among the rows that are nearest by all others.
 
-    Five numbers each: the label that most have and how many have it, the next one (-1 for none) and how many have that,
-    and how many rows are nearest. Of labels that as many have, the first.
+    Five numbers each: the most frequent label and its count, the second one (-1 for none) and its count,
+    and the number of nearest rows. Of equally frequent labels, the first.
 
     guessed, size: the column, and how many labels it has; column: by which rows are listed, -1 for none.
     """

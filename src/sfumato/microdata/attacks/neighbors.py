@@ -1,4 +1,4 @@
-"""Neighbors: the published rows that are nearest to a person by some columns, as Gower measures it."""
+"""Nearest published rows of a person by some columns, in Gower's distance."""
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
@@ -17,25 +17,25 @@ from sfumato.microdata.attacks.rows import AttackColumn
 Ints = npt.NDArray[np.int64]
 
 TABLE, NUMBERS, EQUALITY, UNKNOWN = 0, 1, 2, 3
-# So many targets are compared at a time, so that whoever waits hears of it.
+# Batch size of targets, small enough for regular progress reports.
 AT_ONCE = 100
-# So many rows are looked at as they come, before those are that are nearest by a column.
+# Number of rows visited in random order before those that are nearest by a column.
 LOOKED_AT = 500
 _MOST_KEYS = 1 << 62
-# Numbers that are missing are as near to each other as can be, and far from all others.
+# Missing numbers have distance 0 to each other and the maximum distance to all others.
 _MISSING = 1 << 60
 _FURTHEST = 1 << 58
-# Numbers with so many decimals, and ranges of so many steps, are compared exactly.
+# Up to these numbers of decimals and of steps in a range, numbers are compared exactly.
 _MOST_DECIMALS, _MOST_STEPS = 6, 1 << 34
 
 
 @dataclass(frozen=True, slots=True)
 class Votes:
-    """What the nearest rows of each target say of a column.
+    """The values of a column in the nearest rows of each target.
 
     Attributes:
-        labels, counts: What most of them say, and how many do.
-        next_labels, next_counts: What is said most besides, -1 where nothing is, and by how many.
+        labels, counts: The most frequent label, and its count.
+        next_labels, next_counts: The second most frequent label, -1 if there is none, and its count.
         rows: How many rows are nearest.
     """
 
@@ -46,12 +46,12 @@ class Votes:
     rows: Ints
 
     def without(self, own: Ints) -> Ints:
-        """What most say where so many of those who are right about a target are its own rows; -1 for nothing.
+        """Return the most frequent label without some own rows of each target that have the true value; -1 for none.
 
-        Targets of whom the label is wrong lose none of those who say it.
+        If the label is wrong for a target, no vote for it is removed.
         """
         left = self.counts - own
-        # Of labels that as many have, the one that comes first is said, as it was before.
+        # Of equally frequent labels, the first is returned.
         overtaken = (self.next_counts > left) | ((self.next_counts == left) & (self.next_labels < self.labels))
         said = np.where(overtaken, self.next_labels, self.labels)
         return np.where((left <= 0) & (self.next_counts == 0), -1, said)
@@ -59,7 +59,7 @@ class Votes:
 
 @dataclass(frozen=True)
 class Space:
-    """Published rows and targets as compiled loops want them; see the kernels for the shapes."""
+    """Published rows and targets as arrays for the compiled loops; see the kernels for the shapes."""
 
     columns: tuple[AttackColumn, ...]
     sides: Sides
@@ -67,7 +67,7 @@ class Space:
     def nearest(
         self, count: int, random: np.random.Generator, told: Told = lambda: None, look: int = LOOKED_AT
     ) -> Ints:
-        """The `count` nearest published rows of each target; of rows equally near, some by chance."""
+        """Return the `count` nearest published rows of each target; ties are broken at random."""
         published, targets = len(self.sides.labels), len(self.sides.values)
         firsts = random.integers(max(published, 1), size=targets)
         order = random.permutation(published)
@@ -81,7 +81,7 @@ class Space:
         return np.concatenate(parts)
 
     def votes(self, names: Sequence[str], told: Told = lambda: None) -> tuple[Votes, ...]:
-        """Of each of these columns, what the rows say that are nearest by all others."""
+        """Return for each of these columns the votes of the rows that are nearest by all others."""
         return tuple(self._votes(name, told) for name in names)
 
     def _votes(self, name: str, told: Told) -> Votes:
@@ -94,13 +94,13 @@ class Space:
         return Votes(*np.concatenate(parts).T)
 
     def _some(self) -> Iterator[tuple[Sides, slice]]:
-        """What the loops want for some targets at a time."""
+        """Yield the arguments of the loops for batches of targets."""
         for start in range(0, len(self.sides.values), AT_ONCE):
             some = slice(start, start + AT_ONCE)
             yield self.sides._replace(values=self.sides.values[some], numbers=self.sides.numbers[some]), some
 
     def _listed(self, left_out: int | None) -> tuple[int, Listing]:
-        """The column that tells most rows apart, and the rows by its labels."""
+        """Return the most distinguishing column, and the rows by its labels."""
         kinds, published = self.sides.kinds, self.sides.labels
         known = [place for place in range(len(kinds)) if place != left_out and kinds[place] != UNKNOWN]
         none, ends = np.zeros(0, np.int64), np.array([0, len(published)], np.int64)
@@ -115,13 +115,13 @@ class Space:
         begins = np.searchsorted(of_groups, np.arange(len(self.columns[known[0]].labels) + 1)).astype(np.int64)
         if kinds[known[0]] != NUMBERS or not len(members):
             return known[0], Listing(members, ends, begins, none, none)
-        numbers = self.sides.low[members[ends[begins[:-1]]], known[0]]  # every label stands in some row
+        numbers = self.sides.low[members[ends[begins[:-1]]], known[0]]  # every label occurs in some row
         order = np.argsort(numbers, kind="stable")
         return known[0], Listing(members, ends, begins, order, numbers[order])
 
 
 def _keys(columns: Sequence[AttackColumn]) -> Ints:
-    """Numbers of rows that are the same where these columns are, in the order of the first one's codes."""
+    """Number rows so that rows equal in these columns share a number, in the order of the first column's codes."""
     keys, size = columns[0].published.astype(np.int64), len(columns[0].labels)
     for column in columns[1:]:
         if size * len(column.labels) > _MOST_KEYS:
@@ -132,13 +132,13 @@ def _keys(columns: Sequence[AttackColumn]) -> Ints:
 
 
 def _sameness(column: AttackColumn) -> float:
-    """How often two rows have the same label."""
+    """Return the probability that two rows have the same label."""
     shares = np.bincount(column.published) / max(len(column.published), 1)
     return float((shares**2).sum())
 
 
 def space_of(columns: Sequence[AttackColumn], targets: Sequence[Codes], unknown: Collection[str] = ()) -> Space:
-    """The space of some columns.
+    """Build the space of some columns.
 
     Args:
         targets: For each column, the value codes of the targets.
@@ -164,7 +164,7 @@ def space_of(columns: Sequence[AttackColumn], targets: Sequence[Codes], unknown:
 
 
 def _side_by_side(columns: Sequence[npt.NDArray[Any]], kind: Any) -> npt.NDArray[Any]:
-    """Columns as an array whose rows lie in one piece."""
+    """Return columns as an array with contiguous rows."""
     return np.ascontiguousarray(np.array(columns, kind).T)
 
 
@@ -182,14 +182,14 @@ def _table(column: AttackColumn, kind: int) -> npt.NDArray[np.int64]:
 
 
 def _comparable(column: AttackColumn, kind: int, codes: Codes) -> Codes:
-    """The codes of targets; where they are compared with labels themselves, the label's code, -1 for none."""
+    """Return the codes of targets; if they are compared with labels directly, the label's code, -1 for none."""
     if kind != EQUALITY:
         return codes
     return column.label_places.astype(np.int32)[codes]
 
 
 def _numbers(column: AttackColumn, kind: int, codes: Codes) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Published numbers and those of targets, as shares of the range of values."""
+    """Return the numbers of published rows and of targets, as shares of the range of values."""
     if kind != NUMBERS or column.numbers is None:
         return np.zeros(len(column.published), np.int64), np.zeros(len(codes), np.int64)
     labels, values = column.numbers
@@ -199,7 +199,7 @@ def _numbers(column: AttackColumn, kind: int, codes: Codes) -> tuple[npt.NDArray
 
 
 def _step(numbers: Floats, spread: float) -> float:
-    """The decimal step of which all numbers are multiples, 0 where there is none that matters.
+    """Return the decimal precision of which all numbers are multiples, 0 if there is no relevant one.
 
     >>> _step(np.array([1.5, 2.25, np.nan]), 0.75), _step(np.array([1 / 3]), 1.0)
     (0.01, 0.0)
@@ -215,7 +215,7 @@ def _step(numbers: Floats, spread: float) -> float:
 
 
 def _shares(numbers: Floats, spread: float, step: float) -> npt.NDArray[np.int64]:
-    """Numbers as shares of a range: whole multiples of one share a step, so that equal distances stay equal."""
+    """Return numbers as shares of a range, rounded to multiples of one step so that equal distances stay equal."""
     there = np.nan_to_num(numbers)
     if step:
         share = ONE // max(round(spread / step), 1)

@@ -1,10 +1,10 @@
-"""Order: whether published rows stand in an order that leads back to the raw ones.
+"""Row-order attack: test whether the order of the published rows leads back to the original rows.
 
-The attacker takes an order in which the rows may have been written: that of the raw file, its reverse, sorted by a raw
-column, or shuffled by a seed that he knows or tries; then he reads both files side by side. He is right about a row
-when the published one fits the raw one: its label stands for the raw value; numbers that were rounded or changed stand
-at the same place among all of them. Where rows were left out, he goes on to the next raw row that fits. The
-baseline is the same with an order of chance.
+The attacker assumes an order in which the rows may have been written: the original order, its reverse, sorted by an
+original column, or shuffled with a known or guessable seed. Both files are then read in parallel. A pair of rows is
+correct when the published row matches the original one: its label covers the original value, or a perturbed number has
+the same rank. If rows were left out, the attacker continues with the next original row that matches. The baseline is
+the same attack with a random order.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,14 +21,14 @@ from sfumato.microdata.attacks.rows import AttackColumn, AttackRows, codes_of
 from sfumato.microdata.attacks.shuffles import SEEDS, Order, Shuffle, shuffled
 
 NAME = "order"
-# Where rows were left out, so many published ones are read.
+# Number of published rows read if rows were left out.
 _LOOKED_AT = 200
 _FEW_ROWS = 50_000
-# Where none was, so many are read: what is true of them is true of more.
+# Number of rows read if none was left out; the result carries over to more rows.
 _MOST_READ = 100_000
-# Numbers of which fewer differ, or of which fewer are exactly those of raw rows, were rounded or changed.
+# Numbers with fewer distinct values, or with fewer exact matches among original rows, were rounded or changed.
 _ROUNDED_SHARE, _EXACT_SHARE = 0.5, 0.8
-# Where noise may have moved a number among all of them, as a share of the rows.
+# Tolerance in rank for noise, as a share of the rows.
 _SLACK = 0.02
 
 
@@ -40,11 +40,11 @@ def attack_order(
     shuffles: Sequence[tuple[str, Shuffle]] = (),
     told: Told = lambda: None,
 ) -> Attack:
-    """The best of all orders.
+    """Return the most successful of all orders.
 
     Args:
-        others: Further raw columns by which rows may be sorted; seeds: that the attacker knows.
-        shuffles: Programs that draw orders from seeds, besides those that are known.
+        others: Further original columns by which rows may be sorted; seeds: known to the attacker.
+        shuffles: Further programs that draw orders from seeds.
         told: Called after each order.
     """
     published, number, _ = rows.sizes
@@ -58,7 +58,7 @@ def attack_order(
         told()
         if matched > best:
             best, variant = matched, name
-    # Many orders are tried, one of which is the best by chance: the guesser is allowed as much.
+    # The best of many orders succeeds partly by chance; the guesser gets the same advantage.
     allowed = min(1.0, chance / max(published, 1) + _spread(chance, published, tried))
     return Attack(
         NAME,
@@ -70,13 +70,13 @@ def attack_order(
 
 
 def _spread(chance: float, published: int, tried: int) -> float:
-    """How far the best of so many orders of chance lies above the mean, in the share of rows."""
+    """Return how far the best of several random orders exceeds the mean, as a share of rows."""
     share = chance / max(published, 1)
     return float(np.sqrt(2 * np.log(max(tried, 2)) * share * (1 - share) / max(published, 1)))
 
 
 class _Fits:
-    """Whether a published row fits a raw row, column by column."""
+    """Match published with original rows, column by column."""
 
     def __init__(self, rows: AttackRows) -> None:
         changed = [column for column in rows.shown if _is_changed(column)]
@@ -85,16 +85,16 @@ class _Fits:
         self.ranks = [_Ranks(column) for column in changed]
 
     def first_rows(self, published: int, raw: int) -> npt.NDArray[np.bool_]:
-        """Whether each of the first published rows fits each raw row."""
+        """Return whether each of the first published rows matches each original row."""
         whole = np.arange(raw)
         return np.array([self.pairs(np.full(raw, row), whole) for row in range(published)]).reshape(published, raw)
 
     def pairs(self, published: Order, raw: Order) -> npt.NDArray[np.bool_]:
-        """For pairs of a published and a raw row, whether one fits the other."""
+        """Return whether each pair of a published and an original row matches."""
         holds = np.ones(len(published), bool)
         for column in self.columns:
             labels = column.published[published]
-            # A word that stands for nothing known speaks against no raw row.
+            # A label without known meaning excludes no original row.
             holds &= column.covers[labels, column.raw[raw]] | column.strange_labels[labels]
         for column in self.large:
             labels = column.published[published]
@@ -105,7 +105,7 @@ class _Fits:
 
 
 def _is_changed(column: AttackColumn) -> bool:
-    """Whether numbers are published rounded, coded or with noise: not as they are, and under no label that says so."""
+    """Return whether numbers are published rounded, coded or with noise, without a label that covers the original."""
     if column.numbers is None or column.ladder is not None:
         return False
     of_labels, of_values = len(column.labels), len(np.unique(column.raw))
@@ -113,7 +113,7 @@ def _is_changed(column: AttackColumn) -> bool:
 
 
 def _is_exact(column: AttackColumn) -> npt.NDArray[np.bool_]:
-    """For each label, whether a raw row has that number."""
+    """Return for each label whether an original row has exactly that number."""
     assert column.numbers is not None
     labels, values = column.numbers
     exact: npt.NDArray[np.bool_] = np.isin(labels, values[column.raw])
@@ -121,7 +121,7 @@ def _is_exact(column: AttackColumn) -> npt.NDArray[np.bool_]:
 
 
 class _Ranks:
-    """Numbers that were changed: a published one fits the raw ones that stand where it stands among all of them."""
+    """Perturbed numbers: a published one matches original ones of the same rank."""
 
     def __init__(self, column: AttackColumn) -> None:
         assert column.numbers is not None
@@ -130,7 +130,7 @@ class _Ranks:
         self.raw = _standing(values[column.raw])
 
     def pairs(self, published: Order, raw: Order) -> npt.NDArray[np.bool_]:
-        """For pairs of a published and a raw row, whether their shares of lesser numbers meet."""
+        """Return for pairs of a published and an original row whether their ranks overlap."""
         low, high = (end[published] for end in self.published)
         least, most = (end[raw] for end in self.raw)
         meet: npt.NDArray[np.bool_] = (least <= high + _SLACK) & (most >= low - _SLACK)
@@ -138,14 +138,14 @@ class _Ranks:
 
 
 def _standing(numbers: Floats) -> tuple[Floats, Floats]:
-    """For each row the share of rows with a lesser number, and of those with one that is not greater."""
+    """Return for each row the share of rows with a smaller number, and with a number that is not larger."""
     ordered = np.sort(numbers)
     size = max(len(numbers), 1)
     return np.searchsorted(ordered, numbers, "left") / size, np.searchsorted(ordered, numbers, "right") / size
 
 
 def _longest_gap(dropped: float) -> int:
-    """How many raw rows in a row may have been left out, but for once in a thousand times.
+    """Return the maximum number of consecutive rows left out, exceeded with a probability of one in a thousand.
 
     >>> _longest_gap(0.02), _longest_gap(0.5)
     (2, 10)
@@ -154,10 +154,10 @@ def _longest_gap(dropped: float) -> int:
 
 
 class _Reading:
-    """Both files are read side by side.
+    """Parallel reading of both files.
 
     Attributes:
-        published: So many published rows are read; first: of the raw rows in an order, so many at most.
+        published: Number of published rows read; first: maximum number of original rows read in an order.
     """
 
     def __init__(self, fits: _Fits, published: int, number: int) -> None:
@@ -165,19 +165,19 @@ class _Reading:
         self._window = _longest_gap(max(number - published, 0) / max(number, 1)) + 1
         self._is_whole = published == number
         self.published = min(published, _MOST_READ if self._is_whole else _LOOKED_AT)
-        # Of few raw rows it is looked up; of many most are never asked about.
+        # For few original rows the table is computed at once; for many, most pairs are never needed.
         few = not self._is_whole and number <= _FEW_ROWS
         self._table = fits.first_rows(self.published, number) if few else None
         self.first = min(number, self.published * (1 if self._is_whole else self._window))
 
     def matched(self, order: Order) -> int:
-        """How many published rows fit the raw rows in an order; rows that were left out are skipped."""
+        """Return how many published rows match the original rows in an order; rows that were left out are skipped."""
         if self._is_whole:
             return int(self._fits.pairs(np.arange(self.published), order[: self.published]).sum())
         return self._in_turn(order[: self.first])
 
     def _in_turn(self, order: Order) -> int:
-        """The published rows that are met while going through raw rows once, where a share of these was left out."""
+        """Return how many published rows match in one pass over the original rows, some of which were left out."""
         matched, at = 0, 0
         for row in range(self.published):
             raw = order[at : at + self._window]
@@ -210,7 +210,7 @@ def _orders(
 
 
 def _sorted(texts: Sequence[Text], codes: Codes) -> Order:
-    """The order of a column: of numbers by size, of dates by time, of others by their texts."""
+    """Return the sort order of a column: numbers by size, dates by time, others by their texts."""
     numbers = numbers_in(texts)
     numbers = days_in(texts) if numbers is None else numbers
     if numbers is None:

@@ -1,14 +1,14 @@
-"""The outcome of an attack: how often it succeeded, against a guesser and against rows that were never published.
+"""Result of an attack: success rates of attacker, baseline and control group, and the resulting risk.
 
-Rates have Wilson intervals. The risk is how much more often than on the control the attack succeeds, of what was left
-to reach: max(0, (r_attack − r_control) / (1 − r_control)), with the intervals carried over. Giomi et al. (2023),
+Rates have Wilson intervals. The risk is the excess over the control, relative to what was left to reach: max(0,
+(r_attack − r_control) / (1 − r_control)), with the intervals carried over. Giomi et al. (2023),
 https://doi.org/10.56553/popets-2023-0055.
 
-A person's own row among others helps a guess in every class, however well it is made: of a sensitive value, evidence is
-what the rows of others tell beyond the control (`without_own_row`).
+The own row of a person improves a guess in every class, even in a well protected one. For sensitive values, evidence is
+therefore only what the rows of other persons add beyond the control (`without_own_row`).
 
-An attack that does no better than its control or its baseline is said to have failed: that is no evidence, and no proof
-of safety.
+An attack that does no better than its control or its baseline is reported as failed. That is neither evidence of a
+disclosure nor a proof of safety.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,14 +19,14 @@ from typing import Any
 from sfumato.dataclass import dataclass
 
 CONFIDENCE = 0.95
-# So often may a sound release be accused by any of all attacks together.
+# Joint probability that all attacks together wrongly accuse a sound release.
 FAMILYWISE_ERROR = 0.01
 FAILED = "attack failed, no evidence"
 TOO_FEW = "no evidence: too few attempts to tell"
-# A rate known no better than this says neither that an attack fails nor that it succeeds.
+# With a wider interval an attack is neither a failure nor a success.
 WIDEST = 0.25
 NOTHING_TRIED = "not comparable: there was nothing to try"
-# Why an attack by who knows sensitive values, too, does not accuse a release.
+# Why attacks with knowledge of sensitive values do not count against a release.
 SENSITIVE_KNOWN = (
     "Who knows a sensitive value, too, may find a row by it: promises about that column do not exclude it."
 )
@@ -35,7 +35,7 @@ SUCCEEDED = "attack succeeded: evidence, measured and not proved"
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """How often something succeeded; successes may be expected ones, and need not be whole."""
+    """A success rate; successes may be expected values, so they need not be integers."""
 
     successes: float
     attempts: int
@@ -45,7 +45,7 @@ class Rate:
         return self.successes / self.attempts if self.attempts else 0.0
 
     def interval(self, confidence: float = CONFIDENCE) -> tuple[float, float]:
-        """Wilson's interval.
+        """Return Wilson's interval.
 
         >>> [round(end, 4) for end in Rate(5, 10).interval()]
         [0.2366, 0.7634]
@@ -69,17 +69,17 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """One attack.
+    """The result of one attack.
 
     Attributes:
-        name: Of the kind; variant: what is special about this one.
+        name: Kind of attack; variant: what is special about this one.
         baseline: A guesser who ignores the release; control: the same attack on rows that were never published.
-        certain: Persons of whom something is then known for certain: no chance can explain these.
-        counted: Whether it is one of those by which a release is accused; others tell what no promise is about.
+        certain: Persons about whom something is then known for certain, which chance cannot explain.
+        counted: Whether a success counts against the release; other attacks are outside every guarantee.
         evidence: Whether it succeeded more often than chance, control and baseline explain.
-        without_own_row: How often it succeeds where the own row of who is hidden among others is left out of the guess;
-            None where that makes no difference. By this, where it is there, success is judged.
-        details: More figures; remark: what a reader should know.
+        without_own_row: Success rate with the target's own row left out of the guess, for targets protected by others;
+            None if it makes no difference. If present, success is evaluated by it.
+        details: Further metrics; remark: a note for the reader.
     """
 
     name: str
@@ -96,7 +96,7 @@ class Attack:
 
     @property
     def reference(self) -> Rate:
-        """What success is compared with: the control, or the baseline where there is none."""
+        """The rate that success is compared with: the control, or the baseline if there is none."""
         return self.baseline if self.control is None else self.control
 
     @property
@@ -112,7 +112,7 @@ class Attack:
 
     @property
     def comparable(self) -> bool:
-        """Whether anything could be tried."""
+        """Whether any attempt was possible."""
         return self.attack.attempts > 0 or self.certain > 0
 
     @property
@@ -124,7 +124,7 @@ class Attack:
         return TOO_FEW if is_too_few(self.attack.interval()) else FAILED
 
     def judged(self, tests: int) -> "Attack":
-        """The attack with its evidence, where so many attacks are judged together."""
+        """Return the attack with its evidence, corrected for the number of attacks evaluated together."""
         confidence = 1 - 2 * FAMILYWISE_ERROR / max(tests, 1)
         rivals = (self.baseline,) if self.control is None else (self.baseline, self.control)
         least = (self.without_own_row or self.attack).interval(confidence)[0]
@@ -152,7 +152,7 @@ class Attack:
 
 
 def is_too_few(interval: Sequence[float]) -> bool:
-    """Whether a rate is known so roughly that its attempts are too few to tell anything.
+    """Return whether an interval is so wide that its attempts are too few for a conclusion.
 
     >>> is_too_few(Rate(0, 3).interval()), is_too_few(Rate(0, 1000).interval())
     (True, False)
@@ -176,6 +176,6 @@ class Absence:
 
 
 def judged_together(attacks: tuple[Attack, ...]) -> tuple[Attack, ...]:
-    """Attacks with their evidence: all of them together accuse a sound release once in a hundred times."""
+    """Return attacks with their evidence, at a joint false alarm rate of one in a hundred."""
     tests = sum(attack.counted and attack.comparable for attack in attacks)
     return tuple(attack.judged(tests) for attack in attacks)

@@ -1,4 +1,4 @@
-"""How many rows fulfil predicates: each column is listed by its codes once, and a predicate asks its rarest list."""
+"""Count the rows that satisfy predicates: rows are indexed by code, and each predicate scans its rarest code."""
 
 from collections.abc import Callable, Sequence
 
@@ -10,7 +10,7 @@ from sfumato.microdata.attacks.coded_texts import Codes
 from sfumato.microdata.attacks.predicate_kernels import count_rows, rows_of_codes
 from sfumato.microdata.attacks.rows import AttackColumn
 
-# So many predicates are counted at a time: their conditions stay small, and whoever waits hears of it.
+# Batch size of predicates: conditions stay small in memory, and progress is reported regularly.
 AT_ONCE = 250
 Counts = npt.NDArray[np.int64]
 Told = Callable[[], None]
@@ -20,7 +20,7 @@ Told = Callable[[], None]
 class Condition:
     """A condition on a column: equal to a published label, or a number not below (or not above) it.
 
-    A guesser has no labels: his conditions are about a value that others have (`guessed`).
+    A guesser has no labels: its conditions use a value of other rows (`guessed`).
     """
 
     column: int
@@ -33,7 +33,7 @@ Predicate = tuple[Condition, ...]
 
 
 def rows_by_code(codes: Codes, size: int) -> tuple[Codes, Counts]:
-    """The rows in the order of their codes, and where those of each code begin.
+    """Return the rows sorted by their codes, and where those of each code begin.
 
     >>> [part.tolist() for part in rows_by_code(np.array([1, 0, 1], np.int32), 2)]
     [[1, 0, 2], [0, 1, 3]]
@@ -44,7 +44,7 @@ def rows_by_code(codes: Codes, size: int) -> tuple[Codes, Counts]:
 
 
 class PredicateCounts:
-    """Counts of the published, the raw or the control rows."""
+    """Counts predicates in the published, the original or the control rows."""
 
     def __init__(self, columns: Sequence[AttackColumn], which: str) -> None:
         self._columns, self._which = columns, which
@@ -55,7 +55,7 @@ class PredicateCounts:
         self._begins = [begins for _, begins in lists]
 
     def of(self, predicates: Sequence[Predicate], enough: int, told: Told = lambda: None) -> Counts:
-        """How many rows fulfil each predicate; more than `enough` are counted as one more than that."""
+        """Return how many rows satisfy each predicate; numbers above `enough` are reported as `enough` + 1."""
         parts = [np.zeros(0, np.int64)]
         for start in range(0, len(predicates), AT_ONCE):
             parts.append(self._some(predicates[start : start + AT_ONCE], enough))
@@ -87,11 +87,11 @@ class PredicateCounts:
         return counts
 
     def _number(self, column: int, truth: npt.NDArray[np.bool_]) -> int:
-        """How many rows have a code of which a condition is true."""
+        """Return how many rows have a code that satisfies a condition."""
         return int(np.diff(self._begins[column])[truth].sum())
 
     def _truth(self, condition: Condition) -> npt.NDArray[np.bool_]:
-        """For each text of a column, whether it fulfils a condition."""
+        """Return for each text of a column whether it satisfies a condition."""
         column = self._columns[condition.column]
         if condition.op != "=":
             assert column.numbers is not None

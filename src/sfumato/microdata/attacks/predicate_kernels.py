@@ -1,4 +1,4 @@
-"""Compiled loops of predicates: the rows of each code, and how many rows fulfil each conjunction of conditions."""
+"""Compiled loops that index rows by code and count the rows that satisfy conjunctions of conditions."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from sfumato.loops.compiled import compiled
 
 @compiled
 def rows_of_codes(codes: Halves, begins: Ints):
-    """The rows in the order of their codes; begins: (codes + 1,) where those of each code begin."""
+    """Sort the rows by their codes; begins: (codes + 1,) where those of each code begin."""
     members = np.empty(len(codes), np.int32)
     next_places = begins.copy()
     for row in range(len(codes)):
@@ -24,7 +24,7 @@ def _fulfils(truths, offset, code):
 
 @compiled
 def _rarest(starts, numbers, predicate):
-    """The condition of a predicate that fewest rows fulfil."""
+    """Return the condition of a predicate that the fewest rows satisfy."""
     best = starts[predicate]
     for place in range(starts[predicate] + 1, starts[predicate + 1]):
         if numbers[place] < numbers[best]:
@@ -34,7 +34,7 @@ def _rarest(starts, numbers, predicate):
 
 @compiled
 def _holds(starts, columns, offsets, truths, codes, predicate, known, row):
-    """Whether a row that fulfils one condition of a predicate fulfils all others."""
+    """Return whether a row that satisfies one condition of a predicate satisfies all others."""
     for place in range(starts[predicate], starts[predicate + 1]):
         if place != known and not _fulfils(truths, offsets[place], codes[columns[place], row]):
             return False
@@ -54,9 +54,9 @@ def count_rows(
     firsts: Ints,
     enough: int,
 ):
-    """For each predicate, the rows that fulfil all its conditions; counting stops beyond `enough`.
+    """Count for each predicate the rows that satisfy all its conditions; counting stops beyond `enough`.
 
-    Only rows are looked at that fulfil the condition which fewest do.
+    Only rows that satisfy the rarest condition are visited.
 
     starts: (predicates + 1,) where the conditions of each begin; columns: (conditions,) the column of each; offsets:
     where the truth of each code of that column begins in `truths`, a bit a code; numbers: how many rows fulfil it;

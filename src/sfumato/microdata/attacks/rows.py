@@ -1,4 +1,4 @@
-"""The rows of an attack: published, raw and held out, coded column by column so that compiled loops compare them."""
+"""Rows that attacks work on (published, original and control rows), coded column by column for compiled loops."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
@@ -23,18 +23,18 @@ from sfumato.microdata.attacks.labels import (
 )
 
 Columns = Mapping[str, Sequence[Text]]
-# A column of which a greater share of rows has labels that stand for no value was recoded in words of its own.
+# Beyond this share of rows with labels that cover no value, a column counts as recoded with unrelated labels.
 MOST_STRANGE = 0.5
 
 
 @dataclass(frozen=True)
 class AttackColumn:
-    """One column: labels of the published rows, values of raw and control rows, and what labels mean for values.
+    """One column: labels of the published rows, values of original and control rows, and the meaning of the labels.
 
     Attributes:
-        labels, values: The distinct texts of published rows, and of raw and control rows together.
+        labels, values: The distinct texts of published rows, and of original and control rows together.
         published, raw, control: The code of each row.
-        ladder: The hierarchy behind the labels, where it is known.
+        ladder: The hierarchy behind the labels, if known.
     """
 
     name: str
@@ -47,7 +47,7 @@ class AttackColumn:
 
     @property
     def is_large(self) -> bool:
-        """Whether labels and values are too many to compare each with each."""
+        """Whether there are too many labels and values to compare all pairs."""
         return len(self.labels) * len(self.values) > MOST_PAIRS
 
     @cached_property
@@ -56,7 +56,7 @@ class AttackColumn:
 
     @property
     def covers(self) -> npt.NDArray[np.bool_]:
-        """Which label stands for which value; only for columns that are not large."""
+        """Which label covers which value; only for columns that are not large."""
         return self._meaning.covers
 
     @property
@@ -66,15 +66,15 @@ class AttackColumn:
 
     @cached_property
     def label_places(self) -> npt.NDArray[np.int64]:
-        """For each value the label that is the same text, -1 where there is none."""
+        """For each value the label with the same text, -1 if there is none."""
         places = {label: place for place, label in enumerate(self.labels)}
         return np.array([places.get(value, -1) for value in self.values], np.int64)
 
     @cached_property
     def numbers(self) -> tuple[Floats, Floats] | None:
-        """Labels and values as numbers, where they all are; values beyond a coded end are one, as published.
+        """Labels and values as numbers, if they all are; values beyond a coded end are one number, as published.
 
-        A hierarchy says itself what its labels stand for.
+        With a hierarchy, coded ends are not interpreted here, because it defines the meaning of its labels.
         """
         values = numbers_in(self.values)
         if self.ladder is not None or values is None:
@@ -84,12 +84,12 @@ class AttackColumn:
 
     @cached_property
     def ranges(self) -> tuple[Floats, Floats, Floats] | None:
-        """The ends of labels and the values as numbers, where they are ranges of numbers, too many for a table."""
+        """Bounds of labels and the values as numbers, if they are ranges of numbers and too many for a table."""
         return ranges_of(self.labels, self.values) if self.is_large and self.numbers is None else None
 
     @cached_property
     def label_numbers(self) -> Floats:
-        """Labels in the order of the values they stand for, so that trees can divide them."""
+        """Rank of each label by the values it covers, so that trees can split them."""
         if self.numbers is not None:
             return np.asarray(self.numbers[0])
         if self.is_large:
@@ -100,7 +100,7 @@ class AttackColumn:
 
     @cached_property
     def narrowest_labels(self) -> npt.NDArray[np.int64]:
-        """For each value the narrowest label that stands for it, -1 where none does."""
+        """For each value the narrowest label that covers it, -1 if none does."""
         if self.is_large:
             return self.label_places
         width = np.where(self.covers, self.covers.sum(axis=1)[:, None], np.iinfo(np.int64).max)
@@ -108,7 +108,7 @@ class AttackColumn:
 
     @cached_property
     def strange_labels(self) -> npt.NDArray[np.bool_]:
-        """For each label, whether it stands for no value: by its word it can be compared with nothing."""
+        """For each label whether it covers no value, so that it cannot be compared with anything."""
         if not self.is_large:
             return ~np.asarray(self.covers.any(axis=1))
         if self.ranges is not None:
@@ -121,16 +121,16 @@ class AttackColumn:
 
     @property
     def is_strange(self) -> bool:
-        """Whether most rows are published in words that the raw rows lack."""
+        """Whether most rows are published with labels that are unrelated to the original values."""
         return self.numbers is None and float(self.strange_labels[self.published].mean()) > MOST_STRANGE
 
     @cached_property
     def is_hidden(self) -> bool:
-        """Whether nothing but stars is published."""
+        """Whether only `*` is published."""
         return all(label is None or not label.strip("*") for label in self.labels)
 
     def condition(self, label: int) -> npt.NDArray[np.bool_]:
-        """For each value, whether a label stands for it."""
+        """Return for each value whether a label covers it."""
         if not self.is_large:
             row: npt.NDArray[np.bool_] = self.covers[label]
             return row
@@ -140,11 +140,11 @@ class AttackColumn:
 
 @dataclass(frozen=True)
 class AttackRows:
-    """All rows of an attack, and which columns are what.
+    """All rows of an attack, and the roles of their columns.
 
     Attributes:
-        promised: Columns about which something is promised.
-        persons: For raw and control rows whose they are, where a column names persons.
+        promised: Columns with a privacy model.
+        persons: The person of each original and control row, if a column identifies persons.
     """
 
     columns: tuple[AttackColumn, ...]
@@ -158,12 +158,12 @@ class AttackRows:
 
     @property
     def shown(self) -> tuple[AttackColumn, ...]:
-        """The columns that tell something."""
+        """The columns that carry information."""
         return tuple(column for column in self.columns if not column.is_hidden)
 
     @property
     def sizes(self) -> tuple[int, int, int]:
-        """Published, raw and control rows."""
+        """Number of published, original and control rows."""
         first = self.columns[0]
         return len(first.published), len(first.raw), len(first.control)
 
@@ -178,7 +178,7 @@ def coded_rows(
     ladders: Mapping[str, Ladder] | None = None,
     person: str | None = None,
 ) -> AttackRows:
-    """Rows as codes: the columns that all three have; `person` names whose they are."""
+    """Encode rows in the columns that all three tables have; `person` names the person column."""
     names = [name for name in published if name in raw and name in control]
     columns = tuple(
         _coded(name, published[name], raw[name], control[name], (ladders or {}).get(name)) for name in names
@@ -203,5 +203,5 @@ def _coded(
 
 
 def codes_of(texts: Sequence[Text]) -> tuple[tuple[Text, ...], Codes]:
-    """The distinct texts of a column, and the place of each row's."""
+    """Return the distinct texts of a column, and the code of each row."""
     return CodedTexts.of(texts).distinct

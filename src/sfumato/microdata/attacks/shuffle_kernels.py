@@ -1,4 +1,4 @@
-"""Compiled loops of shuffles: the orders that programs draw from the bits of a Mersenne twister, one by one."""
+"""Compiled loops that reproduce the shuffles of R and Python from the bits of a Mersenne twister."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from sfumato.loops.compiled import compiled
 
 @compiled
 def order_of_r(words: Ints, left: Ints, first: int):
-    """The first places of the order that R draws; fewer where the words do not suffice.
+    """Return the first positions of the order that R draws; fewer if the random words do not suffice.
 
     words: of 32 bits each, of which R takes the upper half; left: (rows,) the rows, which are changed.
     """
@@ -34,7 +34,7 @@ def order_of_r(words: Ints, left: Ints, first: int):
 
 @compiled
 def order_of_python(words: Ints, order: Ints):
-    """How many words Python's `shuffle` takes to bring rows into an order of chance; none where they do not suffice."""
+    """Return how many random words Python's `shuffle` uses to shuffle the rows; none if they do not suffice."""
     used, size = 0, len(order)
     while size > 1:
         bits = 0

@@ -1,4 +1,4 @@
-"""Orders that common programs draw from a seed: Sfumato, NumPy, pandas, Python and R; others are handed in."""
+"""Row orders that common programs draw from a seed: Sfumato, NumPy, pandas, Python and R."""
 
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
@@ -10,16 +10,16 @@ from sfumato.microdata.attacks.shuffle_kernels import order_of_python, order_of_
 from sfumato.microdata.row_order import ROWS_A_HASH, hash_words
 
 Order = npt.NDArray[np.int64]
-# What another program makes of a seed and a number of rows, by its name.
+# The order that another program draws from a seed and a number of rows, with the program's name.
 Shuffle = Callable[[int, int], Order]
-# Seeds that people use, besides the one of the plan.
+# Common seeds, tried in addition to the seed of the plan.
 SEEDS = (*range(11), 42, 123, 1234, 2023, 2024, 2025, 2026, 20260101, 1337, 31337)
 
 
 def shuffled(
     seed: int, number: int, others: Sequence[tuple[str, Shuffle]] = (), first: int | None = None
 ) -> Iterator[tuple[str, Order]]:
-    """The orders of so many rows by a seed, each with its name; at least the first places of each, where these do."""
+    """Yield the orders that programs draw from a seed, with their names; at least the first positions of each."""
     wanted, says = number if first is None else min(first, number), f"shuffled by the seed {seed}"
     # The hash of the row's number places it; or a quarter of one, of four rows each.
     words = hash_words(np.arange(number + 1), f"seed {seed}:order:")
@@ -34,7 +34,7 @@ def shuffled(
 
 
 def _least_first(words: npt.NDArray[np.uint64], first: int) -> Order:
-    """The places of the least words, these in their order; of words that are the same, the one that comes first."""
+    """Return the positions of the smallest words in ascending order; of equal words, the first comes first."""
     if first == len(words):
         return np.argsort(words, kind="stable")
     places = np.flatnonzero(words <= np.partition(words, first)[first])
@@ -42,7 +42,7 @@ def _least_first(words: npt.NDArray[np.uint64], first: int) -> Order:
 
 
 def by_python(seed: int, number: int) -> Order:
-    """What `Random(seed).shuffle` makes of so many rows.
+    """Return the order that `Random(seed).shuffle` makes.
 
     >>> by_python(42, 10).tolist()
     [7, 3, 2, 8, 5, 6, 9, 4, 0, 1]
@@ -57,9 +57,9 @@ def by_python(seed: int, number: int) -> Order:
 
 
 def by_r(seed: int, number: int, first: int | None = None) -> Order:
-    """What `set.seed(seed); sample(number)` gives in R from 3.6 on, counted from 0; all of it, or the first places.
+    """Return the order of `set.seed(seed); sample(number)` in R 3.6 and later, counted from 0, or its first positions.
 
-    R fills the state of the Mersenne twister by a congruential generator, and draws places by bits until one fits.
+    R seeds the Mersenne twister with a congruential generator, and draws positions by bits with rejection.
 
     >>> (by_r(42, 10) + 1).tolist()
     [1, 5, 10, 8, 2, 4, 6, 9, 7, 3]
@@ -67,14 +67,14 @@ def by_r(seed: int, number: int, first: int | None = None) -> Order:
     state, words = seed % 2**32, []
     for turn in range(50 + 625):
         state = (69069 * state + 1) % 2**32
-        if turn > 50:  # the first word after the warming up is where the generator stands
+        if turn > 50:  # the generator state after seeding
             words.append(state)
     wanted = number if first is None else first
     return _drawn((words, len(words)), wanted, lambda drawn: order_of_r(drawn, np.arange(number), wanted))
 
 
 def _drawn(state: tuple[Sequence[int], int], wanted: int, order_of: Callable[[Order], Order]) -> Order:
-    """An order by the words of a Mersenne twister, of which as many are drawn as it takes."""
+    """Return an order from the words of a Mersenne twister, drawing as many words as needed."""
     size = 4 * wanted + 100
     while True:
         twister = np.random.RandomState()

@@ -1,10 +1,10 @@
-"""Singling out: predicates on published columns that hold for exactly one raw person.
+"""Singling-out attack: predicates on published columns that exactly one original row satisfies.
 
-A predicate comes from the release: a value that stands in one published row, or a few values of one row that no other
-has. It succeeds when exactly one raw row fulfils it. The control counts rows that were never published in place of the
-raw ones; since being alone depends on how many rows there are, both are compared at the size of the smaller, and the
-control's rate is scaled as that of the raw rows changes with the size. Giomi et al. (2023); Cohen & Nissim (2020),
-https://doi.org/10.1073/pnas.1914598117.
+Predicates are taken from the release: a value that occurs in one published row, or a combination of a few values that
+occurs in one row. A predicate succeeds when exactly one original row satisfies it. The control counts rows that were
+never published instead. Because uniqueness depends on the number of rows, both are compared at the size of the smaller
+set, and the control rate is scaled in the way the rate of the original rows changes with size. Giomi et al. (2023);
+Cohen & Nissim (2020), https://doi.org/10.1073/pnas.1914598117.
 """
 
 from collections.abc import Sequence
@@ -21,9 +21,9 @@ from sfumato.microdata.attacks.rows import AttackColumn, AttackRows
 
 NAME = "singling-out"
 COLUMNS_AT_ONCE = 3
-# So many random predicates are tried for each that is wanted.
+# Number of random predicates tried for each one needed.
 _TRIES = 10
-# Predicates that hold for more rows are hit by none of a part of them.
+# Predicates with more matching rows are unique in no sample.
 _MOST_ROWS = 60
 _OPS = ("=", ">=", "<=")
 
@@ -31,7 +31,7 @@ _OPS = ("=", ">=", "<=")
 def single_out(
     rows: AttackRows, attempts: int, random: np.random.Generator, told: Told = lambda: None
 ) -> tuple[Attack, ...]:
-    """The attacks by one column and by several; by sensitive values beside others, as what no promise is about.
+    """Run the attacks by one and by several columns; those that use sensitive values are outside every guarantee.
 
     Args:
         told: Called after each part of the work.
@@ -52,7 +52,7 @@ def single_out(
 
 
 def _values_alone(columns: Sequence[AttackColumn], attempts: int, random: np.random.Generator) -> list[Predicate]:
-    """Values that stand in one published row, and the least and the greatest number where one row has it."""
+    """Return values that occur in one published row, and extreme numbers of a single row."""
     predicates: list[Predicate] = []
     for place, column in enumerate(columns):
         counts = np.bincount(column.published, minlength=len(column.labels))
@@ -71,7 +71,7 @@ def _tells(label: str | None) -> bool:
 
 
 def _directions(columns: Sequence[AttackColumn]) -> npt.NDArray[np.int64]:
-    """For each column and published row, which condition on a number goes away from the middle; 0 where none does."""
+    """Return for each column and published row which inequality points away from the median; 0 for none."""
     rows = []
     for column in columns:
         if column.numbers is None:
@@ -85,7 +85,7 @@ def _directions(columns: Sequence[AttackColumn]) -> npt.NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class _Hunt:
-    """Who singles out by some columns."""
+    """The attack with some columns."""
 
     rows: AttackRows
     columns: Sequence[AttackColumn]
@@ -97,13 +97,13 @@ class _Hunt:
         return PredicateCounts(self.columns, "raw")
 
     def drawn(self, attempts: int) -> list[Predicate]:
-        """Values of a published row in some columns, which no other published row has."""
+        """Return combinations of values of a published row in some columns that no other published row has."""
         predicates = _predicates(self.columns, attempts * _TRIES, self.random)
         alone = PredicateCounts(self.columns, "published").of(predicates, 1, self.told) == 1
         return [predicates[place] for place in np.flatnonzero(alone).tolist()][:attempts]
 
     def attack(self, variant: str, predicates: list[Predicate]) -> Attack:
-        """How many of some predicates hold for one raw row, one of the control, and so do those of a guesser."""
+        """Return the success of predicates on original rows, on control rows, and of the predicates of a guesser."""
         raw = self._of_raw.of(predicates, _MOST_ROWS, self.told)
         control = PredicateCounts(self.columns, "control").of(predicates, _MOST_ROWS, self.told)
         _, of_raw, of_control = self.rows.sizes
@@ -122,7 +122,7 @@ class _Hunt:
 
 
 def _predicates(columns: Sequence[AttackColumn], tries: int, random: np.random.Generator) -> list[Predicate]:
-    """Values of published rows drawn by chance in some columns."""
+    """Return values of randomly drawn published rows in some columns."""
     size, number = min(COLUMNS_AT_ONCE, len(columns)), len(columns[0].published)
     rows = random.integers(number, size=tries)
     places = np.sort(random.random((tries, len(columns))).argpartition(size - 1, axis=1)[:, :size], axis=1)
@@ -138,7 +138,7 @@ def _predicates(columns: Sequence[AttackColumn], tries: int, random: np.random.G
 
 
 def _at_size(raw: npt.NDArray[np.int64], control: npt.NDArray[np.int64], of_raw: int, of_control: int) -> float:
-    """How often a control of as many rows as the raw ones would be hit, by what both do at the smaller size."""
+    """Return the success rate of a control as large as the original, from both rates at the smaller size."""
     if not len(raw):
         return 0.0
     size = min(of_raw, of_control)
@@ -149,7 +149,7 @@ def _at_size(raw: npt.NDArray[np.int64], control: npt.NDArray[np.int64], of_raw:
 
 
 def _expected(counts: npt.NDArray[np.int64], rows: int, size: int) -> float:
-    """The share of predicates that hold for one row of `size`, drawn from `rows` of which so many fulfil each."""
+    """Return the expected share of predicates satisfied by exactly one of `size` rows, drawn from `rows`."""
     if size == rows:
         return float((counts == 1).mean())
     # Hypergeometric: c * C(rows - c, size - 1) / C(rows, size), as a product over the others that must be left out.
@@ -161,7 +161,7 @@ def _expected(counts: npt.NDArray[np.int64], rows: int, size: int) -> float:
 def _guessed(
     columns: Sequence[AttackColumn], predicates: Sequence[Predicate], random: np.random.Generator
 ) -> list[Predicate]:
-    """Predicates of the same form by who knows what values there are, but not the release: those of others."""
+    """Return predicates of the same form from a guesser who knows the domain of values but not the release."""
     rows = len(columns[0].control)
     if not rows:
         return []

@@ -1,1 +1,1 @@
-"""The frequency table, and how it is grouped."""
+"""The frequency table and its grouping into equivalence classes."""

@@ -1,6 +1,7 @@
-"""The frequency table: the distinct combinations of quasi-identifiers, coded, with counts and sensitive counts.
+"""The frequency table: all distinct combinations of quasi-identifier values, coded, with their counts.
 
-Here, and only here, it is decided what a missing or an invalid value is; every engine hands over texts alone.
+It also holds the counts of sensitive values. Only this module decides what a missing or an invalid value is; engines
+deliver texts.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,14 +28,14 @@ DROPPED = -1
 
 @dataclass(frozen=True, slots=True)
 class TextCounts:
-    """What an engine counted: distinct combinations of columns as texts, and how often each stands in the rows.
+    """Value counts from an engine: the distinct combinations of columns as texts, and their number of rows.
 
     Attributes:
         columns: The columns counted.
         values: For each column, its distinct texts; None is the missing value.
-        codes: For each combination and column, the place of its text. Shape (combinations, columns).
+        codes: For each combination and column, the index of its text. Shape (combinations, columns).
         counts: For each combination, its rows.
-        rows: All rows of the source, also those that were left out because a value is missing.
+        rows: All rows of the source, including dropped ones.
     """
 
     columns: tuple[str, ...]
@@ -46,7 +47,7 @@ class TextCounts:
 
 @dataclass(frozen=True)
 class Coding:
-    """How the texts of a column become values of its ladder; `DROPPED` marks a text whose rows are dropped."""
+    """Map from the texts of a column to value codes of its hierarchy; `DROPPED` marks a text whose rows are dropped."""
 
     texts: tuple[str | None, ...]
     codes: Codes
@@ -66,14 +67,14 @@ class Rejected:
 
 
 class HouseholdRisks(Protocol):
-    """What tells the risk of households from that of rows (counts/sample.py)."""
+    """Interface that computes household risks from row risks (counts/sample.py)."""
 
     def risks(self, risks: Floats) -> tuple[Floats, Counts]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What is known of the rows as a sample: the weights of each combination in millionths, and the households."""
+    """The survey sample behind the rows: weights of combinations in millionths, and households."""
 
     weights: Counts | None = None
     households: HouseholdRisks | None = None
@@ -85,16 +86,16 @@ class FrequencyTable:
 
     Attributes:
         columns: The quasi-identifiers.
-        codings: For each of them, how texts are coded and its ladder.
+        codings: For each of them, the codes of its texts and its hierarchy.
         codes: Value codes, shape (combinations, columns).
         counts: Rows of each combination.
-        sensitive: For each sensitive column that is judged, what each combination holds.
+        sensitive: For each sensitive column with a model, the value counts of each combination.
         sensitive_values: The texts behind the codes of each sensitive column.
-        spellings: For each sensitive column the code of each text as it was read: texts of one value have one code.
-        dropped_rows: Rows left out because of a missing or invalid value, as the plan says.
-        population: The population from which the rows were taken, coded alike, where a model asks for it.
-        persons: What combinations hold of the persons behind the rows, where a column names them (models/persons.py).
-        sample: The weights and households of the rows, where columns are these.
+        spellings: For each sensitive column the code of each original text; spelling variants share a code.
+        dropped_rows: Rows dropped because of a missing or invalid value, as the plan says.
+        population: The population table, coded in the same way, if a model needs it.
+        persons: The persons of each combination, if there is a person column (models/persons.py).
+        sample: The weights and households of the rows, if columns hold these.
     """
 
     columns: tuple[str, ...]
@@ -118,7 +119,7 @@ class FrequencyTable:
         return int(self.counts.sum())
 
     def holding(self, names: Sequence[str]) -> "FrequencyTable":
-        """The same table with some of its sensitive columns alone."""
+        """Return the same table with only some of its sensitive columns."""
         if tuple(self.sensitive) == tuple(names):
             return self
         return replace(
@@ -129,11 +130,11 @@ class FrequencyTable:
 
     @cached_property
     def whole(self) -> Classes:
-        """The raw table as classes, one a combination."""
+        """The original table as equivalence classes, one per combination."""
         return Classes(self.counts, {**self.sensitive, **self.persons})
 
     def value_count(self, place: int) -> int:
-        """How many distinct values of a column the rows hold; a missing one is none."""
+        """Return how many distinct values of a column occur, missing values not counted."""
         rows = self.marginal(place)
         return sum(value is not None and bool(rows[code]) for code, value in enumerate(self.ladders[place].values))
 
@@ -145,21 +146,21 @@ class FrequencyTable:
         return self._marginals[column]
 
     def codes_of(self, name: str) -> dict[str | None, int]:
-        """The code of each text of a sensitive column, and of the missing value, where one is.
+        """Return the code of each text of a sensitive column, and of the missing value if it occurs.
 
-        Who counts persons hands over the missing value for every text that means it.
+        When persons are counted, every text that means "missing" was replaced by the missing value.
         """
         values = self.sensitive_values[name]
         return ({None: values.index(None)} if None in values else {}) | dict(self.spellings[name])
 
     @cached_property
     def _marginals(self) -> dict[int, Counts]:
-        """Marginals that were asked for before."""
+        """Cache of marginal counts."""
         return {}
 
 
 def tabulate(text_counts: TextCounts, plan: Plan) -> tuple[FrequencyTable, tuple[Rejected, ...]]:
-    """The frequency table of what an engine counted, and the texts that were not accepted."""
+    """Build the frequency table from value counts; also return the texts that were not accepted."""
     names = plan.quasi_identifiers
     coded = [
         code_column(text_counts.values[text_counts.columns.index(name)], plan.columns[name], plan) for name in names
@@ -172,10 +173,10 @@ def tabulate(text_counts: TextCounts, plan: Plan) -> tuple[FrequencyTable, tuple
 def table_of(
     text_counts: TextCounts, codings: tuple[Coding, ...], plan: Plan
 ) -> tuple[FrequencyTable, tuple[Rejected, ...]]:
-    """The frequency table of what an engine counted, with codings that are given, and the texts that do not fit.
+    """Build the frequency table from value counts with given codings; also return the texts that do not fit.
 
-    Sensitive values are those that are published: the one text that a type has for a value, and what `publish` makes
-    of it.
+    Sensitive values are those that are published: the canonical text of the type, transformed by the operations
+    of `publish`.
     """
     read = text_counts
     text_counts, untyped = typed(text_counts, plan)
@@ -186,7 +187,7 @@ def table_of(
 
 
 def tables_of(text_counts: TextCounts, plan: Plan) -> tuple[FrequencyTable, FrequencyTable]:
-    """The frequency table of sensitive values as they will be published, and that of the values as they are read."""
+    """Return the frequency table of sensitive values as published, and the one of the values as read."""
     places = map(text_counts.columns.index, plan.quasi_identifiers)
     columns = zip(places, plan.quasi_identifiers, strict=True)
     codings = tuple(code_column(text_counts.values[place], plan.columns[name], plan)[0] for place, name in columns)
@@ -197,7 +198,7 @@ def tables_of(text_counts: TextCounts, plan: Plan) -> tuple[FrequencyTable, Freq
 def _spellings(
     name: str, read: TextCounts, text_counts: TextCounts, table: FrequencyTable, plan: Plan
 ) -> dict[str | None, int]:
-    """The code of each text of a sensitive column, as the texts were read."""
+    """Return the code of each text of a sensitive column, for the texts as read."""
     place = text_counts.columns.index(name)
     codes = {text: code for code, text in enumerate(table.sensitive_values[name])}
     forms = values_of(text_counts.values[place], plan.data.missing)
@@ -205,10 +206,10 @@ def _spellings(
 
 
 def typed(text_counts: TextCounts, plan: Plan) -> tuple[TextCounts, tuple[Rejected, ...]]:
-    """What an engine counted, columns of promises in the one text that stands for a value, and texts not of their type.
+    """Return value counts with canonical texts in columns with a model, and the texts that do not have their type.
 
-    `7` and `007` of an integer column are one value to whoever reads the release, and so are `HIV` and `hiv ` of a
-    text; so they are to every promise.
+    `7` and `007` of an integer column are one value to a data user, and so are `HIV` and `hiv ` of a
+    text column; privacy models therefore treat them as one.
     """
     values, rejected = list(text_counts.values), []
     for name in plan.promise_columns:
@@ -229,7 +230,7 @@ def typed(text_counts: TextCounts, plan: Plan) -> tuple[TextCounts, tuple[Reject
 
 
 def _spelled(texts: tuple[str | None, ...], name: str, plan: Plan) -> tuple[str | None, ...]:
-    """The texts of a column, likely spellings of one value written as one, where the plan has them so."""
+    """Return the texts of a column with spelling variants of one value unified, if the plan says so."""
     if name not in plan.spelled_columns:
         return texts
     forms = one_spelling(text for text in values_of(texts, plan.data.missing) if text is not None)
@@ -237,7 +238,7 @@ def _spelled(texts: tuple[str | None, ...], name: str, plan: Plan) -> tuple[str 
 
 
 def _published(text_counts: TextCounts, plan: Plan) -> tuple[TextCounts, tuple[Rejected, ...]]:
-    """What an engine counted, with the texts that columns are published as, and those that cannot be."""
+    """Return value counts with the texts that columns are published as, and the texts that cannot be transformed."""
     values, rejected = list(text_counts.values), []
     for name, column in plan.columns.items():
         if column.operations is None or name not in text_counts.columns:
@@ -256,7 +257,7 @@ def _published(text_counts: TextCounts, plan: Plan) -> tuple[TextCounts, tuple[R
 
 
 def with_codings(text_counts: TextCounts, codings: tuple[Coding, ...], plan: Plan) -> FrequencyTable:
-    """The frequency table of what an engine counted, with codings that are given."""
+    """Build the frequency table from value counts with given codings."""
     names = plan.quasi_identifiers
     packing = packing_of([coding.ladder.size for coding in codings])
     keys = np.zeros((packing.words, len(text_counts.counts)), np.uint64)
@@ -281,10 +282,10 @@ def _grouped(
     text_counts: TextCounts,
     plan: Plan,
 ) -> FrequencyTable:
-    """The frequency table from packed codes; combinations that are coded alike become one.
+    """Build the frequency table from packed codes; combinations with the same codes are merged.
 
     Args:
-        kept: The counted combination behind each of the keys.
+        kept: The index of the counted combination of each key.
     """
     order = packing.order_of(keys)
     keys, kept = keys[:, order], kept[order]
@@ -310,10 +311,10 @@ def _grouped(
 def _content(
     name: str, text_counts: TextCounts, kept: Counts, owners: Counts, counts: Counts, classes: int, plan: Plan
 ) -> tuple[Histogram, tuple[str | None, ...]]:
-    """What each combination holds of a sensitive column; its missing values are one value of their own."""
+    """Return the value counts of a sensitive column in each combination; missing values are one value of their own."""
     place = text_counts.columns.index(name)
     texts = values_of(text_counts.values[place], plan.data.missing)
-    # In the order in which they come, since texts mostly stand in theirs, and what is in order is sorted for nothing.
+    # In input order: the texts are mostly sorted already, so sorting would be wasted work.
     distinct = dict.fromkeys(texts)
     present = sorted(text for text in distinct if text is not None)
     domain: list[str | None] = [*present, *([None] if None in distinct else [])]
@@ -328,24 +329,24 @@ def _content(
 
 
 def values_of(texts: Iterable[str | None], missing: Sequence[str]) -> list[str | None]:
-    """The values that texts of a judged column tell, as `value_of` has them one by one."""
+    """Return the values of the texts of a column with a model, as `value_of` does for each."""
     absent = {None, "", *missing}
     return [None if text in absent else text for text in texts]
 
 
 def value_of(text: str | None, missing: Sequence[str]) -> str | None:
-    """The value that a text of a judged column tells: an empty one none, since a CSV file has one form for both."""
+    """Return the value of a text of a column with a model; an empty text is missing, as CSV cannot distinguish them."""
     return None if not text or text in missing else text
 
 
 def meaning_of(text: str | None, column: str, plan: Plan) -> str | None:
-    """What a text of a judged column means, whatever other texts there are: the same for spellings of one value."""
+    """Return the canonical value of a text of a column with a model: the same for all spelling variants."""
     value = value_of(text, plan.data.missing)
     return value if value is None or column not in plan.spelled_columns else plain_text(value)
 
 
 def code_column(texts: Sequence[str | None], column: ColumnPlan, plan: Plan) -> tuple[Coding, tuple[str, ...]]:
-    """How a column's texts are coded, and the texts that are not accepted."""
+    """Return the coding of a column's texts, and the texts that are not accepted."""
     missing = {None, *plan.data.missing}
     present = [text for text in texts if text is not None and text not in missing]
     forms, _ = canonical(present, column.type)
@@ -366,7 +367,7 @@ def code_column(texts: Sequence[str | None], column: ColumnPlan, plan: Plan) -> 
 
 
 def _code(text: str | None, forms_by_text: Mapping[str, str | None], ladder: Ladder, on_invalid: OnInvalid) -> int:
-    """The code of a text: of its value, or of the missing value, or that its rows are dropped."""
+    """Return the code of a text: of its value, of the missing value, or `DROPPED`."""
     form = forms_by_text.get(text) if text is not None else None
     if form is not None:
         return ladder.places[form]

@@ -1,4 +1,4 @@
-"""Grouping: the classes of a frequency table at any node of its lattice, rolled up from the nearest table at hand."""
+"""Group a frequency table into the equivalence classes of any node, starting from the nearest table already grouped."""
 
 from typing import Any
 
@@ -15,22 +15,22 @@ from sfumato.microdata.models.persons import PERSONS
 
 Node = tuple[int, ...]
 MAX_KEPT_CLASSES = 32_000_000
-# Smaller tables stay in the processor's cache anyway.
+# Smaller tables stay in the processor cache anyway.
 LEAST_IN_RUNS = 100_000
 MAX_STAMP = 1 << 31
 
 
 def hash_capacity(rows: int) -> int:
-    """How long the hash table of `grouping_kernels.group` is for so many rows: a power of two, at most half full."""
+    """Return the size of the hash table of `grouping_kernels.group`: a power of two, at most half full."""
     return 1 << max((2 * rows).bit_length(), 4)
 
 
 class KeyGroups:
-    """What groups packed keys; its arrays are used again and again.
+    """Groups packed keys in reusable arrays.
 
     Args:
-        keys: Those of the raw table. All others that are grouped are made of these, by generalizing or leaving out
-            columns, and stand in their order: classes are numbered as they come.
+        keys: Those of the original table. All other grouped keys derive from these by generalizing or leaving out
+            columns, in the same order: classes are numbered in order of occurrence.
     """
 
     def __init__(self, keys: Words, packing: Packing) -> None:
@@ -43,10 +43,10 @@ class KeyGroups:
         self._hashed = np.zeros(hash_capacity(keys.shape[1]), np.int64)
 
     def group(self, keys: Words, counts: Counts, last: int) -> int:
-        """How many classes there are; their keys, rows, and the class of each key are overwritten by the next.
+        """Group keys and return the number of classes; the result arrays are overwritten by the next call.
 
-        Where the raw table is sorted, keys that are equal in the columns behind the last that was changed stand
-        together, in one run.
+        If the original table is sorted, keys that are equal in the columns after the last changed one are
+        contiguous.
 
         Args:
             last: The last column that was generalized or left out in any key; -1 where none was.
@@ -63,8 +63,7 @@ class KeyGroups:
         )
 
     def _table(self, rows: int, stamps: int) -> tuple[Counts, int]:
-        """A hash table for so many rows, no larger than needed so that it stays in the processor's cache; and the first
-        of so many new stamps."""
+        """Return a hash table just large enough for the rows, to stay in the processor cache, and a new stamp."""
         if self.stamp + stamps >= MAX_STAMP:
             self._hashed[:] = 0
             self.stamp = 0
@@ -74,7 +73,7 @@ class KeyGroups:
 
 
 def regroup(histogram: Histogram, owner: npt.NDArray[np.signedinteger[Any]], classes: int) -> Histogram:
-    """The histogram of classes, from that of their rows; rows of the class `classes` belong to none."""
+    """Return the histogram of classes from that of their rows; rows of the class `classes` belong to none."""
     rows = histogram.starts, histogram.values, histogram.counts
     starts, values, counts = kernels.regroup(*rows, owner, classes + 1, histogram.size)
     end = int(starts[classes])
@@ -84,13 +83,13 @@ def regroup(histogram: Histogram, owner: npt.NDArray[np.signedinteger[Any]], cla
 def without_needless(
     persons: Histogram, owner: npt.NDArray[np.signedinteger[Any]], classes: int, enough: int
 ) -> Histogram:
-    """A histogram of persons, by name only in rows of classes that do not have enough who add up.
+    """Return a histogram of persons that lists non-additive ones only in classes with too few additive ones.
 
-    Who adds up adds up in every coarser class, too, so nobody will ask there who else is one of its persons.
+    Additive persons stay additive in every coarser class, so such a class has enough persons without the others.
     """
     lengths = np.diff(persons.starts)
     first = persons.starts[:-1][lengths > 0]
-    # Who adds up stands first in a row.
+    # The code of additive persons comes first in a row.
     added = np.zeros(len(lengths), bool)
     added[lengths > 0] = persons.values[first] < 1
     at = persons.starts[:-1][added]
@@ -116,14 +115,14 @@ class Grouped:
 
 
 class Grouper:
-    """Computes the classes at nodes, and keeps them for nodes above.
+    """Computes the classes at nodes, and caches them for coarser nodes.
 
-    A node is a level for each column. Grouped nodes are kept, those used last, as long as they hold no more than
-    `MAX_KEPT_CLASSES` classes together; the raw table is always there.
+    A node is a level for each column. Recently used grouped nodes are cached, with no more than
+    `MAX_KEPT_CLASSES` classes together; the original table is always available.
 
     Args:
-        enough: With so many persons a class keeps all that is asked of its persons; None where that cannot be said.
-            Classes with so many who add up then tell no other of their persons.
+        enough: Number of persons with which a class satisfies all models on persons; None if there is none.
+            Classes with so many additive persons omit the others.
     """
 
     def __init__(self, table: FrequencyTable, enough: int | None = None) -> None:
@@ -142,7 +141,7 @@ class Grouper:
         self._relabeled = np.empty_like(self.base.keys)
 
     def at(self, node: Node) -> Grouped:
-        """The classes at a node."""
+        """Return the classes at a node."""
         if node in self._places:
             return self._kept[self._places[node]]
         stone = self._stone(node)
@@ -153,18 +152,18 @@ class Grouper:
         return grouped
 
     def rolled(self, source: Grouped, node: Node) -> Grouped:
-        """The classes at a node, from those of a node that is nowhere coarser."""
+        """Return the classes at a node, computed from those of a finer node."""
         if node == source.node:
             return source
         return self._grouped(source, node, self._roll(source, node))
 
     def rolled_with_owners(self, node: Node) -> tuple[Grouped, npt.NDArray[np.int32]]:
-        """The classes at a node, from the raw table, and the class of each combination."""
+        """Return the classes at a node, computed from the original table, and the class of each combination."""
         grouped = self._grouped(self.base, node, self._roll(self.base, node))
         return grouped, self._groups.owner.copy()
 
     def _grouped(self, source: Grouped, node: Node, count: int) -> Grouped:
-        """The classes that were just rolled up."""
+        """Return the classes that were just grouped."""
         owner, contents = self._groups.owner[: len(source.sizes)], dict(source.classes.sensitive)
         if self.enough is not None and PERSONS in contents:
             contents[PERSONS] = without_needless(contents[PERSONS], owner, count, self.enough)
@@ -173,7 +172,7 @@ class Grouper:
         return Grouped(node, keys, Classes(sizes, sensitive))
 
     def owners(self, node: Node) -> npt.NDArray[np.int32]:
-        """The class of each combination of the raw table at a node."""
+        """Return the class of each combination of the original table at a node."""
         self._roll(self.base, node)
         return self._groups.owner.copy()
 
@@ -194,16 +193,16 @@ class Grouper:
         return self._groups.group(relabeled, source.sizes, last)
 
     def _stone(self, node: Node) -> Node:
-        """A stepping stone below a node, on which other nodes are likely to stand too.
+        """Return an intermediate node below a node from which other nodes are likely to be grouped, too.
 
-        The columns with most values are generalized first: that leaves few classes for the steps that differ.
+        The columns with most values are generalized first, which leaves few classes for the remaining levels.
         """
         columns = [column for column in self._widest if node[column]]
         lifted = columns[: len(columns) // 2]
         return tuple(level if column in lifted else 0 for column, level in enumerate(node)) if lifted else node
 
     def _nearest(self, node: Node) -> Grouped:
-        """The smallest table at hand that is nowhere coarser."""
+        """Return the smallest available table that is nowhere coarser."""
         place = int(grouping_kernels.nearest(self._nodes, self._sizes, len(self._kept), np.array(node, np.int16)))
         if place < 0:
             return self.base
@@ -211,7 +210,7 @@ class Grouper:
         return self._kept[place]
 
     def _keep(self, grouped: Grouped) -> None:
-        """Keep a table for nodes above it; when there is no more room, forget those not used for longest."""
+        """Cache a table for coarser nodes; if the cache is full, remove the least recently used ones."""
         if self._kept_classes + len(grouped.sizes) > MAX_KEPT_CLASSES:
             self._forget()
         place = len(self._kept)
@@ -227,7 +226,7 @@ class Grouper:
         self._kept_classes += len(grouped.sizes)
 
     def _forget(self) -> None:
-        """Make half of the room free."""
+        """Free half of the cache."""
         many = len(self._kept)
         recent = np.argsort(-self._last_use[:many], kind="stable")
         recent = np.sort(recent[np.cumsum(self._sizes[recent]) <= MAX_KEPT_CLASSES // 2])

@@ -1,7 +1,7 @@
-"""Compiled loops: packing combinations, generalizing and grouping them.
+"""Compiled loops that pack, generalize and group combinations.
 
-Shapes: a table has n combinations of m columns, packed in w words (see packing.py); keys are (w, n), so that
-each word's keys lie side by side. All release the interpreter's lock.
+Shapes: a table has n combinations of m columns, packed in w words (see packing.py); keys are (w, n), so that the keys
+of each word are contiguous. All loops release the interpreter lock.
 """
 
 import numpy as np
@@ -61,7 +61,7 @@ def relabel(
         if not many:
             out[at] = keys[at]
         old, new, place = keys[at], out[at], 0
-        # Two columns at a time; the first of them find what stays, the others what is written.
+        # Two columns at a time: the first pass extracts the unchanged bits, the other ones write the labels.
         while place + 1 < many:
             one, by, bits = begin[place], shift[moved[place]], mask[moved[place]]
             two, far, wide = begin[place + 1], shift[moved[place + 1]], mask[moved[place + 1]]
@@ -78,7 +78,7 @@ def relabel(
 
 @compiled
 def lift(keys, word, shift, mask, column, labels, begin, out):
-    """As `relabel`, in one column alone, whose step begins at `begin`."""
+    """Like `relabel`, for one column whose map begins at `begin`."""
     for at in range(len(keys)):
         if at != word[column]:
             out[at] = keys[at]
@@ -91,7 +91,7 @@ def lift(keys, word, shift, mask, column, labels, begin, out):
 
 @compiled
 def nearest(nodes: Shorts2, sizes: Ints, many: int, node: Shorts):
-    """The first of the smallest of `many` tables that are nowhere coarser than a node; -1 if there is none.
+    """Return the first of the smallest of `many` tables that are nowhere coarser than a node; -1 if there is none.
 
     Args:
         nodes: (t, m) their levels; sizes: (t,); node: (m,).
@@ -129,7 +129,7 @@ def group(keys: Words2, counts: Ints, table: Ints, stamp: int, out_keys: Words2,
 
 @compiled
 def runs(keys: Words, apart: np.uint64):
-    """How many runs of keys there are that are equal in the bits `apart`, and how long the longest is."""
+    """Return the number of runs of keys that are equal in the bits `apart`, and the length of the longest."""
     many, longest, begin = 0, 0, 0
     for row in range(1, len(keys) + 1):
         if row == len(keys) or (keys[row] ^ keys[row - 1]) & apart:
@@ -150,10 +150,10 @@ def group_runs(
     out_counts: Ints,
     owner: Halves,
 ):
-    """As `group`, for combinations of one word, the usual case; equal ones stand in one run of equal bits `apart`.
+    """Like `group`, for combinations of one word (the usual case); equal keys lie in one run of equal bits `apart`.
 
-    Every run begins with an empty table, which can be as short as the longest run asks for: it stays in the
-    processor's cache. As many stamps are used as there are runs; without bits in `apart`, all keys are one run.
+    Every run begins with an empty table, only as large as the longest run requires: it stays in the
+    processor cache. One stamp is used per run; without bits in `apart`, all keys are one run.
     """
     last = np.uint64(len(table) - 1)
     down = _down(len(table))
@@ -184,7 +184,7 @@ def group_runs(
 
 @compiled
 def _group_wide(keys, counts, table, stamp, out_keys, out_counts, owner):
-    """As `group`, for combinations of several words."""
+    """Like `group`, for combinations of several words."""
     words = len(keys)
     last = np.uint64(len(table) - 1)
     down = _down(len(table))
@@ -222,7 +222,7 @@ def _group_wide(keys, counts, table, stamp, out_keys, out_counts, owner):
 
 @compiled
 def _down(capacity):
-    """How far to shift a mixed key so that its top bits address the table."""
+    """Return how far to shift a mixed key so that its top bits address the table."""
     bits = 0
     while (1 << bits) < capacity:
         bits += 1

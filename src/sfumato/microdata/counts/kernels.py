@@ -1,7 +1,7 @@
-"""Compiled loops: counting classes, pricing what is suppressed, and ruling out nodes.
+"""Compiled loops that count classes, compute the loss of suppression, and rule out nodes.
 
-Shapes: a table has n combinations of m columns, packed in w words (see packing.py); keys are (w, n), so that
-each word's keys lie side by side. All release the interpreter's lock.
+Shapes: a table has n combinations of m columns, packed in w words (see packing.py); keys are (w, n), so that the keys
+of each word are contiguous. All loops release the interpreter lock.
 """
 
 import numpy as np
@@ -9,13 +9,13 @@ import numpy as np
 from sfumato.loops.arrays import Flags, Flags2, Halves, Halves2, Ints, Ints2, Reals, Reals2, Words, Words2
 from sfumato.loops.compiled import compiled
 
-# A table of classes and values may have so many times the cells of the histogram that fills it.
+# Maximum size of a dense table of classes and values, as a multiple of the histogram's entries.
 _DENSE = 16
 
 
 @compiled
 def tally(sizes: Ints, failing: Flags):
-    """Rows in failing classes; number, smallest and largest of the others; smallest and largest of all."""
+    """Return rows in failing classes; number, smallest and largest of the others; smallest and largest of all."""
     suppressed, kept, smallest, largest = 0, 0, 0, 0
     least, most = sizes[0], sizes[0]
     for row in range(len(sizes)):
@@ -43,7 +43,7 @@ def surcharges(
     offsets: Ints2,
     constant: Reals2,
 ):
-    """What suppression adds for each column: the sum over failing classes of rows times their label's charge.
+    """Return what suppression adds for each column: the sum over failing classes of rows times their label's charge.
 
     Args:
         keys, sizes: the classes, (w, n) and (n,); failing: (n,) which are suppressed.
@@ -68,7 +68,7 @@ def surcharges(
 
 @compiled
 def rule_out(open_nodes: Flags, floors: Reals, added: Reals, most: float):
-    """Close the open nodes whose bound is above the most that is still of interest. All arrays are flat."""
+    """Close the open nodes whose bound exceeds the largest loss still of interest. All arrays are flat."""
     for place in range(len(open_nodes)):
         if open_nodes[place] and floors[place] + added[place] > most:
             open_nodes[place] = False
@@ -76,7 +76,7 @@ def rule_out(open_nodes: Flags, floors: Reals, added: Reals, most: float):
 
 @compiled
 def pick(open_nodes: Flags, ranks: Reals, where: float):
-    """The open node whose rank lies nearest to a given part of the way from the lowest to the highest; -1 if none."""
+    """Return the open node whose rank is nearest to a fraction of the way from lowest to highest; -1 if none."""
     low, high = np.inf, -np.inf
     for place in range(len(open_nodes)):
         if open_nodes[place]:
@@ -128,11 +128,11 @@ def rows_inside(codes: Halves2, counts: Ints, columns: Ints, sets: Flags2):
 def label_rows(
     codes: Halves2, labels: Halves2, combinations: Ints, classes: Ints, rows: Ints, column: int, height: int, width: int
 ):
-    """Rows of each pair of a value and a label of a column, (height, width).
+    """Count rows for each pair of a value and a label of a column, (height, width).
 
     Args:
         codes: (n, m) raw combinations; labels: (c, m) label codes of classes.
-        combinations, classes, rows: (p,) side by side, which rows of a combination lie in which class.
+        combinations, classes, rows: (p,) parallel arrays: how many rows of a combination lie in which class.
     """
     pairs = np.zeros((height, width), np.int64)
     for piece in range(len(rows)):
@@ -172,7 +172,7 @@ def rare_rows(
 
 @compiled
 def regroup(starts: Ints, values: Halves, counts: Ints, owner: Halves | Ints, classes: int, size: int):
-    """Roll a histogram up: entries of merged rows are added; values ascend within a class.
+    """Aggregate a histogram: entries of merged rows are added; values ascend within a class.
 
     Args:
         starts, values, counts: the histogram of n rows in compressed rows; owner: (n,) the class of each row.
@@ -187,7 +187,7 @@ def regroup(starts: Ints, values: Halves, counts: Ints, owner: Halves | Ints, cl
 
 @compiled
 def _regroup_dense(starts, values, counts, owner, classes, size):
-    """As `regroup`, by a table of all classes and values: the usual case, few values."""
+    """Like `regroup`, with a table of all classes and values: the usual case of few values."""
     table = np.zeros(classes * size, np.int64)
     for row in range(len(starts) - 1):
         base = owner[row] * np.int64(size)
@@ -200,7 +200,7 @@ def _regroup_dense(starts, values, counts, owner, classes, size):
     for one in range(classes):
         base = one * np.int64(size)
         for value in range(size):
-            # Each entry is written, and the next one over it where it is empty: no branch that cannot be foretold.
+            # Each entry is written, and overwritten by the next one if it is empty: this avoids unpredictable branches.
             count = table[base + value]
             new_values[at] = value
             new_counts[at] = count
@@ -211,7 +211,7 @@ def _regroup_dense(starts, values, counts, owner, classes, size):
 
 @compiled
 def _regroup_sparse(starts, values, counts, owner, classes, size):
-    """As `regroup`, for columns of many values: entries are laid by value, then by class, which sorts both."""
+    """Like `regroup`, for columns of many values: entries are bucketed by value, then by class, which sorts both."""
     entries = len(values)
     ends = np.zeros(size + 1, np.int64)
     room = np.zeros(classes + 1, np.int64)
@@ -251,7 +251,7 @@ def _regroup_sparse(starts, values, counts, owner, classes, size):
 
 @compiled
 def _without_gaps(room, filled, values, counts):
-    """Compressed rows without the room that was left behind each."""
+    """Return compressed rows without the unused space after each."""
     classes = len(filled)
     starts = np.zeros(classes + 1, np.int64)
     at = 0

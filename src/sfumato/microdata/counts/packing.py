@@ -1,4 +1,4 @@
-"""Packing: the codes of a combination in as few 64-bit words as hold them, exactly, for any number of columns."""
+"""Pack the codes of a combination exactly into as few 64-bit words as possible, for any number of columns."""
 
 from collections.abc import Iterable, Sequence
 
@@ -10,15 +10,15 @@ from sfumato.microdata.counts import grouping_kernels
 
 Words = npt.NDArray[np.uint64]
 WORD_BITS = 64
-# A table of all words up to the greatest may be so many times as long as what is looked for.
+# Maximum size of a direct lookup table, as a multiple of the number of words searched.
 MOST_SPAN = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """Where each column's code lies: its word, the shift within it, and the mask of its bits.
+    """Position of each column's code: its word, the shift within it, and the mask of its bits.
 
-    No code is cut over two words and none overflows: a word takes columns as long as their bits fit.
+    No code is split over two words and none overflows: a word takes columns as long as their bits fit.
     """
 
     word: npt.NDArray[np.int64]
@@ -46,23 +46,23 @@ class Packing:
         return bits
 
     def order(self, codes: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-        """The order that sorts combinations by their codes, last column first to decide; equal ones stay in order."""
+        """Return the stable order that sorts combinations by their codes, first column first."""
         return self.order_of(self.pack(codes))
 
     def order_of(self, keys: Words) -> npt.NDArray[np.int64]:
-        """The same from packed keys."""
+        """Return the same order from packed keys."""
         if self.words > 1:
             return np.lexsort(keys)
         width = keys.shape[1].bit_length()
         if len(self.word) and int(self.shift[-1]) + int(self.mask[-1]).bit_length() + width <= WORD_BITS:
-            # Keys that carry their own places are all different, so the quickest sort keeps equal ones in order.
+            # Keys that include their own index are all different, so the fastest sort is stable.
             placed = np.sort(keys[0] << np.uint64(width) | np.arange(keys.shape[1], dtype=np.uint64))
             return (placed & np.uint64((1 << width) - 1)).astype(np.int64)
         return np.argsort(keys[0], kind="stable")
 
 
 def packing_of(sizes: Sequence[int]) -> Packing:
-    """The packing for columns with so many codes each.
+    """Return the packing for columns with given numbers of codes.
 
     >>> packing_of([1000] * 30).words
     5
@@ -81,7 +81,7 @@ def packing_of(sizes: Sequence[int]) -> Packing:
 
 
 def fits_a_word(sizes: Iterable[int]) -> bool:
-    """Whether one word holds the codes of columns with so many codes each.
+    """Return whether one word holds the codes of columns with given numbers of codes.
 
     >>> fits_a_word([1000] * 6), fits_a_word([1000] * 7)
     (True, False)
@@ -107,7 +107,7 @@ def counted_words(words: Words) -> tuple[Words, npt.NDArray[np.int64]]:
 
 
 def places_of(words: Words, keys: Words) -> npt.NDArray[np.int32]:
-    """For each word the place of the same among some keys, each of which is there once; -1 where it is none of them.
+    """Return for each word the index of the equal key among distinct keys; -1 if there is none.
 
     >>> places_of(np.array([7, 3, 9], np.uint64), np.array([9, 7], np.uint64)).tolist()
     [1, -1, 0]

@@ -1,4 +1,4 @@
-"""Rows counted by some columns, from those counted by more: sums, with no second look at the rows."""
+"""Marginal counts: rows counted by some columns, summed from counts by more columns without reading rows again."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,7 +9,7 @@ from sfumato.microdata.counts.packing import packing_of
 
 
 def counted_by(text_counts: TextCounts, columns: Sequence[str]) -> TextCounts:
-    """The rows counted by some of the columns they are counted by, as an engine would count them.
+    """Return the value counts by a subset of the columns, as an engine would count them.
 
     >>> both = TextCounts(("a", "b"), (("x", "y"), ("1",)), np.array([[0, 0], [1, 0]], np.int32), np.array([2, 3]), 5)
     >>> counted_by(both, ["b"]).counts.tolist()
@@ -30,7 +30,7 @@ def counted_by(text_counts: TextCounts, columns: Sequence[str]) -> TextCounts:
 
 
 def in_order(texts: Mapping[str, Sequence[str | None]], number: str) -> TextCounts:
-    """Rows each by itself, with a further column that numbers them.
+    """Return one entry per row, with a further column that numbers the rows.
 
     >>> in_order({"a": ["x", "x"]}, "place").codes.tolist()
     [[0, 0], [0, 1]]
@@ -44,7 +44,7 @@ def in_order(texts: Mapping[str, Sequence[str | None]], number: str) -> TextCoun
 
 
 def one_row_each(text_counts: TextCounts) -> TextCounts:
-    """One row of each person, whom the last column names, without that column: no person tells of itself.
+    """Return one row per person, without the person column, which comes last: persons do not confirm themselves.
 
     >>> both = TextCounts(("a", "who"), (("x", "y"), ("p",)), np.array([[0, 0], [1, 0]], np.int32), np.array([2, 3]), 5)
     >>> one_row_each(both).counts.tolist()

@@ -1,4 +1,4 @@
-"""Compiled loops of persons: numbers for their keys, as these come."""
+"""Compiled loop that numbers persons in the order in which their keys first occur."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ _ONE = np.uint64(1)
 
 @compiled
 def number(keys: Words, row: int, many: int, table: Halves, distinct: Words, numbers: Halves):
-    """Number equal keys alike, from a row on, until all are numbered or a hash table is half full.
+    """Number keys, equal ones alike, from a row on, until all are numbered or the hash table is half full.
 
     Args:
         keys: (n,); many: how many distinct ones there are so far, the first so many of `distinct` (n,).

@@ -1,4 +1,4 @@
-"""Persons of rows that lie in memory: numbered by their keys, and where all rows of one have one combination."""
+"""Number the persons of rows in memory, and find those whose rows all have one combination."""
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,7 @@ FIRST_SLOTS = 1 << 12
 
 
 def number_keys(keys: Words) -> tuple[npt.NDArray[np.int32], Words]:
-    """The number of each row's key, in the order in which they come, and the distinct keys.
+    """Return the number of each row's key, in order of occurrence, and the distinct keys.
 
     >>> [part.tolist() for part in number_keys(np.array([7, 9, 7], np.uint64))]
     [[0, 1, 0], [7, 9]]
@@ -20,7 +20,7 @@ def number_keys(keys: Words) -> tuple[npt.NDArray[np.int32], Words]:
     row, many, slots = 0, 0, FIRST_SLOTS
     while row < len(keys):
         table = np.full(slots, -1, np.int32)
-        # Those that are known find their places in a longer table, by the same numbers as before.
+        # Known keys are moved to a larger table and keep their numbers.
         known = distinct[:many].copy()
         person_kernels.number(known, 0, 0, table, distinct, np.empty(many, np.int32))
         row, many = person_kernels.number(keys, row, many, table, distinct, numbers)
@@ -31,14 +31,14 @@ def number_keys(keys: Words) -> tuple[npt.NDArray[np.int32], Words]:
 def persons_of_rows(
     combinations: Words, persons: npt.NDArray[np.int32], value_bits: int = 0
 ) -> tuple[Words, Ints, Ints]:
-    """Combinations with how many persons add up in them, and with each one who does not, by number.
+    """Return combinations with the number of additive persons, and one entry per other person, by number.
 
     Args:
         combinations: The packed codes of each row; persons: the number of its person.
-        value_bits: Where the code of a sensitive value lies in these: then pairs of value and person add up.
+        value_bits: Bits of a sensitive value's code in these; pairs of value and person are then additive.
 
     Returns:
-        Of each entry the combination, the person or that it is several, and how many.
+        For each entry the combination, the person (or a mark for several additive ones), and how many.
     """
     if value_bits:
         persons = _with_values(combinations & np.uint64(value_bits), persons)
@@ -48,7 +48,7 @@ def persons_of_rows(
     np.maximum.at(high, persons, combinations)
     added, counts = np.unique(low[low == high], return_counts=True)
     spread = (low < high)[persons]
-    # One number for each combination, so that a pair of it and a person is a small number, too.
+    # One number per combination, so that a pair of it and a person is a small number, too.
     places, named = number_keys(combinations[spread])
     owners, singles = sorted_once(persons[spread].astype(np.int64), places.astype(np.int64))
     everyone = np.concatenate([np.full(len(added), ADDED_UP, np.int64), owners])
@@ -56,6 +56,6 @@ def persons_of_rows(
 
 
 def _with_values(values: Words, persons: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    """Numbers of pairs of a value and a person."""
+    """Number the pairs of a value and a person."""
     codes, distinct = number_keys(values)
     return number_keys(persons.astype(np.uint64) * np.uint64(len(distinct)) + codes.astype(np.uint64))[0]

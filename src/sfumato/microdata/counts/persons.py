@@ -1,4 +1,4 @@
-"""The persons behind the rows: which of them add up over classes, and in which classes the others stand."""
+"""Count the persons behind the rows: persons in one combination add up over classes, others are listed one by one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,20 +16,20 @@ from sfumato.microdata.models.persons import PERSONS, counting_persons, persons_
 from sfumato.microdata.plan.model import Plan
 
 Ints = npt.NDArray[np.int64]
-# The person of an entry that stands for so many persons, each with all its rows in one combination.
+# Mark for an entry of several persons, each with all its rows in one combination.
 ADDED_UP = -1
-# A list of all keys that there may be is at most so many times as long as those that there are.
+# Maximum size of a direct table of all possible keys, as a multiple of the existing keys.
 MOST_LISTED = 8
 
 
 @dataclass(frozen=True, slots=True)
 class PersonCount:
-    """The persons of combinations, with their values of a column where one is counted.
+    """The persons of combinations, optionally with their values of a sensitive column.
 
     Attributes:
-        text_counts: The combinations; its counts are persons where these are added up, else 1.
-        persons: The number of each entry's person, or that it is several who add up.
-        nameless: Whether some rows name no person.
+        text_counts: The combinations; its counts are numbers of additive persons, else 1.
+        persons: The number of each entry's person, or a mark for several additive ones.
+        nameless: Whether some rows have no person key.
     """
 
     text_counts: TextCounts
@@ -38,7 +38,7 @@ class PersonCount:
 
 
 def by_plain_keys(text_counts: TextCounts) -> TextCounts:
-    """What was counted with the keys of persons last, these as they are compared; rows of one person are not merged."""
+    """Return value counts with normalized person keys in the last column; rows of one person are not merged."""
     plain = [None if name is None else plain_key(name) for name in text_counts.values[-1]]
     names = tuple(dict.fromkeys(plain))
     places = {name: place for place, name in enumerate(names)}
@@ -48,13 +48,13 @@ def by_plain_keys(text_counts: TextCounts) -> TextCounts:
 
 
 def all_persons(text_counts: TextCounts, missing: Sequence[str] = ()) -> PersonCount:
-    """The persons of what was counted with the column that names them last, none added up yet."""
+    """Return the persons of value counts whose last column is the person key, none aggregated yet."""
     nameless = any(name is None or name in missing for name in text_counts.values[-1])
     return replace(of_plain_keys(by_plain_keys(text_counts)), nameless=nameless)
 
 
 def of_plain_keys(text_counts: TextCounts) -> PersonCount:
-    """Return the persons of what was counted with their keys last, as these are compared."""
+    """Return the persons of value counts whose last column is the normalized person key."""
     persons = text_counts.codes[:, -1].astype(np.int64)
     rest = TextCounts(
         text_counts.columns[:-1],
@@ -67,7 +67,7 @@ def of_plain_keys(text_counts: TextCounts) -> PersonCount:
 
 
 def added_persons(text_counts: TextCounts, nameless: bool) -> PersonCount:
-    """The persons of what was counted with their names last, where those who add up have none."""
+    """Return the persons of value counts whose last column is the person key, empty for additive persons."""
     together = np.array([name is None for name in text_counts.values[-1]] or [True], bool)[text_counts.codes[:, -1]]
     persons = np.where(together, ADDED_UP, text_counts.codes[:, -1]).astype(np.int64)
     rest = TextCounts(
@@ -81,7 +81,7 @@ def added_persons(text_counts: TextCounts, nameless: bool) -> PersonCount:
 
 
 def person_histogram(owners: Ints, values: Ints, entries: PersonCount, classes: int, size: int) -> Histogram:
-    """What classes hold of persons.
+    """Return the persons of each class.
 
     Args:
         owners: The class of each entry, or DROPPED; values: the code of its value, 0 where none is counted.
@@ -103,7 +103,7 @@ def person_histogram(owners: Ints, values: Ints, entries: PersonCount, classes: 
 
 
 def _pairs(keys: Ints, owners: Ints) -> tuple[tuple[Ints, Ints], npt.NDArray[np.bool_]]:
-    """Class and key of each pair that stands in a class, once; and whether it stands in that one alone."""
+    """Return each pair of class and key once, and whether its key occurs in that class only."""
     keys, owners = sorted_once(keys, owners)
     alone = np.ones(len(keys), bool)
     same = keys[1:] == keys[:-1]
@@ -113,7 +113,7 @@ def _pairs(keys: Ints, owners: Ints) -> tuple[tuple[Ints, Ints], npt.NDArray[np.
 
 
 def sorted_once(keys: Ints, owners: Ints) -> tuple[Ints, Ints]:
-    """Each pair of a key and an owner once, by keys; as one number each, where that is large enough, for speed."""
+    """Return each pair of a key and an owner once, by keys; packed into one number if possible, for speed."""
     size = int(owners.max(initial=0)) + 1
     if int(keys.max(initial=0)) < (1 << 62) // size:
         both = np.sort(keys * size + owners)
@@ -129,7 +129,7 @@ def sorted_once(keys: Ints, owners: Ints) -> tuple[Ints, Ints]:
 
 
 def combinations_of(table: FrequencyTable, text_counts: TextCounts) -> Ints:
-    """For each counted combination its place in a table, or DROPPED."""
+    """Return for each counted combination its index in a table, or DROPPED."""
     columns = []
     for name, coding in zip(table.columns, table.codings, strict=True):
         place = text_counts.columns.index(name)
@@ -141,7 +141,7 @@ def combinations_of(table: FrequencyTable, text_counts: TextCounts) -> Ints:
 
 
 def places_among(codes: npt.NDArray[np.int32], combinations: npt.NDArray[np.int32], sizes: Sequence[int]) -> Ints:
-    """For each row of codes the place of the equal row among others, which all differ, or DROPPED."""
+    """Return for each row of codes the index of the equal row among distinct others, or DROPPED."""
     packing = packing_of([max(size, 1) for size in sizes])
     valid = (codes >= 0).all(axis=1)
     sought, keys = (_sortable(packing.pack(np.maximum(part, 0))) for part in (codes, combinations))
@@ -155,7 +155,7 @@ def places_among(codes: npt.NDArray[np.int32], combinations: npt.NDArray[np.int3
 
 
 def _listed_places(sought: npt.NDArray[np.uint64], keys: npt.NDArray[np.uint64]) -> Ints:
-    """The place of each key among others, by a list of all that there may be: far quicker than to search for each."""
+    """Return the index of each key among others, by a direct table: much faster than a search for each."""
     listed = np.full(int(max(keys.max(), sought.max(initial=0))) + 1, DROPPED, np.int64)
     listed[keys] = np.arange(len(keys))
     return listed[sought]
@@ -176,7 +176,7 @@ def value_codes(text_counts: TextCounts, name: str, codes: dict[str | None, int]
 
 
 def with_persons(table: FrequencyTable, entries: Mapping[str | None, PersonCount]) -> FrequencyTable:
-    """The table with what its combinations hold of persons.
+    """Return the table with the persons of its combinations.
 
     Args:
         entries: The persons of combinations, and by the name of a sensitive column those with each of its values.
@@ -196,7 +196,7 @@ def with_persons(table: FrequencyTable, entries: Mapping[str | None, PersonCount
 
 
 def person_view(plan: Plan, table: FrequencyTable) -> tuple[Plan, FrequencyTable]:
-    """Plan and table for who judges classes: promises count persons, and what is rolled up holds them."""
+    """Return plan and table for evaluating classes: models count persons, and grouping aggregates persons."""
     if not table.persons:
         return plan, table
     contents = {name: content for name, content in table.persons.items() if name == PERSONS or name in _wanted(table)}

@@ -1,4 +1,4 @@
-"""Compiled loops over the codes of rows, n of them: one pass each, where NumPy would first widen every code."""
+"""Compiled loops over the codes of n rows in one pass each, without the widened copies NumPy would make."""
 
 import numpy as np
 
@@ -8,21 +8,21 @@ from sfumato.loops.compiled import compiled
 
 @compiled
 def look_up(table: Halves, places: Halves | Ints, out: Halves):
-    """What a table has at some places (n,): out (n,)."""
+    """Look up table entries at indices (n,): out (n,)."""
     for row in range(len(places)):
         out[row] = table[places[row]]
 
 
 @compiled
 def mark_codes(codes: Halves, seen: Flags):
-    """Set in `seen`, which has a place for every code, those that some row has."""
+    """Mark in `seen`, which has an entry per code, the codes that occur."""
     for row in range(len(codes)):
         seen[codes[row]] = True
 
 
 @compiled
 def pack_codes(codes: Halves, shift: Words, place: int, keys: Words):
-    """Lay codes (n,) into keys (n,), moved as far as a place of `shift` says."""
+    """Add codes (n,) to keys (n,), shifted by the given entry of `shift`."""
     by = shift[place]
     for row in range(len(codes)):
         keys[row] |= np.uint64(codes[row]) << by
@@ -30,6 +30,6 @@ def pack_codes(codes: Halves, shift: Words, place: int, keys: Words):
 
 @compiled
 def pack_looked_up(table: Words, codes: Halves, keys: Words):
-    """Lay what a table has for codes (n,) into keys (n,)."""
+    """Add the table entries of codes (n,) to keys (n,)."""
     for row in range(len(codes)):
         keys[row] |= table[codes[row]]

@@ -1,4 +1,4 @@
-"""The sample behind the rows: the weights of combinations, and the households whose members they describe."""
+"""Survey samples: the sampling weights of combinations, and the households of rows."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -17,19 +17,19 @@ from sfumato.microdata.models.classes import Counts, Floats
 from sfumato.microdata.models.weights import MILLIONTHS, WEIGHTS, weight_content
 
 Labels = tuple[str | None, ...]
-# More persons than there ever were.
+# An upper bound of the number of persons who ever lived.
 MOST_PERSONS = 10**12
 _COMMA = re.compile(r"\d+,\d+")
 
 
 def with_weights(table: FrequencyTable, text_counts: TextCounts, missing: Sequence[str]) -> FrequencyTable:
-    """The table with the sum of the weights of each combination.
+    """Return the table with the sum of the weights of each combination.
 
     Args:
         text_counts: The combinations with their weights last.
 
     Raises:
-        DataError: A weight is missing or no number above 0, or some rows stand for fewer persons than they are.
+        DataError: A weight is missing or no number above 0, or some rows represent fewer persons than rows.
     """
     owners = combinations_of(table, text_counts)
     kept = owners != DROPPED
@@ -84,7 +84,7 @@ FAULTS = {
 
 
 def _fault(text_counts: TextCounts, missing: Sequence[str]) -> DataError:
-    """What is wrong with weights, in how many rows each, and what to do about it; no weight is told."""
+    """Return the error about weights: the problems, their numbers of rows and hints, without any weight."""
     kinds = [_kind_of_fault(text, missing) for text in text_counts.values[-1]]
     rows = np.bincount(text_counts.codes[:, -1], text_counts.counts, len(kinds)).astype(np.int64)
     faults = {
@@ -101,7 +101,7 @@ def _fault(text_counts: TextCounts, missing: Sequence[str]) -> DataError:
 
 
 def _kind_of_fault(text: str | None, missing: Sequence[str]) -> str | None:
-    """What is wrong with a weight; None where it is a number above 0."""
+    """Return the problem of a weight; None if it is a number above 0."""
     if text is None or text in missing:
         return "missing"
     try:
@@ -133,7 +133,7 @@ def with_households(table: FrequencyTable, text_counts: TextCounts, missing: Seq
 
 @dataclass(frozen=True, slots=True)
 class Households:
-    """Which rows are of one household.
+    """The assignment of rows to households.
 
     Attributes:
         combinations: The combination of each entry; numbers: its household, -1 where it has none; rows: its rows.
@@ -144,7 +144,7 @@ class Households:
     rows: Counts
 
     def risks(self, risks: Floats) -> tuple[Floats, Counts]:
-        """The risk of each entry's household, 1 - Π(1 - r) over its rows, and the rows of the entry.
+        """Return the risk of each entry's household, 1 - Π(1 - r) over its rows, and the rows of the entry.
 
         Args:
             risks: The risk of a row of each combination.
@@ -161,14 +161,14 @@ class Households:
 
 
 def weighted_view(table: FrequencyTable) -> FrequencyTable:
-    """The table for who judges classes: what is rolled up holds weights, where they are known."""
+    """Return the table for evaluating classes: grouping aggregates weights, if they are known."""
     if table.sample is None or table.sample.weights is None:
         return table
     return replace(table, sensitive={**table.sensitive, WEIGHTS: weight_content(table.sample.weights)})
 
 
 def weights_of_labels(text_counts: TextCounts, missing: Sequence[str]) -> dict[Labels, int]:
-    """The weights behind each published combination, in millionths; they stand last in what was counted."""
+    """Return the weights of each published combination, in millionths; they are the last column of the counts."""
     each = _millionths(text_counts, missing)[text_counts.codes[:, -1]] * text_counts.counts
     weights: dict[Labels, int] = {}
     for codes, weight in zip(text_counts.codes[:, :-1].tolist(), each.tolist(), strict=True):
@@ -178,5 +178,5 @@ def weights_of_labels(text_counts: TextCounts, missing: Sequence[str]) -> dict[L
 
 
 def weights_in_order(weights: Mapping[Labels, int], combinations: Sequence[Labels]) -> Counts:
-    """The weights behind some published combinations."""
+    """Return the weights of some published combinations."""
     return np.array([weights.get(labels, 0) for labels in combinations], np.int64)

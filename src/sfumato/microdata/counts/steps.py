@@ -1,4 +1,4 @@
-"""Steps: what the labels of a level become at a higher one, packed, for the pairs of levels that were asked for."""
+"""Maps from the labels of one level to those of a higher one, packed, for the pairs of levels that a search uses."""
 
 from collections.abc import Sequence
 
@@ -12,11 +12,11 @@ Levels = npt.NDArray[np.int16]
 
 
 class Steps:
-    """All steps lie one behind the other in one array, so that a compiled loop finds them by itself.
+    """All level maps in one array, so that a compiled loop finds them by itself.
 
     Attributes:
-        labels: The labels, shifted to where they lie in a key.
-        begins: (columns, levels, levels) where the step from one level of a column to another begins.
+        labels: The labels, shifted to their position in a key.
+        begins: (columns, levels, levels) where the map from one level of a column to another begins.
     """
 
     def __init__(self, ladders: Sequence[Ladder], packing: Packing) -> None:
@@ -29,13 +29,13 @@ class Steps:
         self._used = 0
 
     def know(self, low: Sequence[int], high: Sequence[int]) -> None:
-        """Have the steps from one node to another at hand."""
+        """Prepare the maps from one node to another."""
         for column, pair in enumerate(zip(low, high, strict=True)):
             if pair[0] != pair[1] and (column, *pair) not in self._steps:
                 self._add(column, *pair)
 
     def step(self, column: int, low: int, high: int) -> Words:
-        """For each label of a level its label at a higher one, shifted to where it lies in a key."""
+        """Return for each label of a level its label at a higher one, shifted to its position in a key."""
         if (column, low, high) not in self._steps:
             self._add(column, low, high)
         begin = int(self.begins[column, low, high])

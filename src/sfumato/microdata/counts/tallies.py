@@ -1,4 +1,4 @@
-"""Tallies: the rows of each combination of texts, and in what two of them differ."""
+"""Rows per combination of texts, and the differences between two such counts."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,11 +16,11 @@ MOST = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many rows each combination of texts has; one that stands there twice has the rows of both.
+    """The number of rows of each combination of texts; duplicate combinations are added.
 
     Attributes:
         texts: The texts of each column; None is the missing value.
-        codes: The places of each combination's texts, (combinations, columns).
+        codes: The indices of each combination's texts, (combinations, columns).
     """
 
     texts: tuple[Texts, ...]
@@ -32,7 +32,7 @@ class Tally:
         return int(self.rows.sum())
 
     def differing(self, other: "Tally") -> int:
-        """How many combinations have other rows there than here.
+        """Return how many combinations have a different number of rows in the other count.
 
         >>> one, two = np.array([[0], [1]]), np.array([5, 7])
         >>> Tally((["a", "b"],), one, two).differing(Tally((["b", "a", "c"],), np.array([[1], [2]]), np.array([5, 7])))
@@ -41,11 +41,11 @@ class Tally:
         return int(np.count_nonzero(self._differences(other)))
 
     def exceeded(self, other: "Tally") -> int:
-        """How many combinations have more rows there than here."""
+        """Return how many combinations have more rows in the other count."""
         return int(np.count_nonzero(self._differences(other) < 0))
 
     def _differences(self, other: "Tally") -> Counts:
-        """How many rows more each combination of both has here than there."""
+        """Return the difference in rows of each combination of both counts."""
         columns = [_together(*texts) for texts in zip(self.texts, other.texts, strict=True)]
         parts = [
             np.column_stack([places[codes[:, at]] for at, places in enumerate(luts)])
@@ -59,14 +59,14 @@ class Tally:
 
 
 def _together(here: Texts, there: Texts) -> tuple[int, Codes, Codes]:
-    """How many different texts two lists have, and the number of each text of both."""
+    """Return the number of distinct texts in two lists, and the number of each text of both."""
     numbers: dict[str | None, int] = {}
     found = [np.array([numbers.setdefault(text, len(numbers)) for text in texts], np.int64) for texts in (here, there)]
     return len(numbers), found[0], found[1]
 
 
 def numbers_of(codes: Codes, sizes: Sequence[int]) -> tuple[Counts, Counts]:
-    """A number for each combination, equal ones the same, in the order of their codes; and where each stands first.
+    """Number combinations, equal ones alike, in the order of their codes; also return their first positions.
 
     Args:
         sizes: How many codes each column has.

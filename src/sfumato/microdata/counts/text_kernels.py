@@ -1,8 +1,8 @@
-"""Compiled loops: texts as Arrow lays them in memory, numbered as they come, with no text made of any row.
+"""Compiled loops that number the texts of an Arrow buffer in order of first occurrence, without making strings.
 
-Both loops number n rows, which share a number where their texts are the same, and stop at `most` different ones. They
-take firsts: (most,), which receives the first row of each number, and codes: (n,), which receives the numbers; they
-return how many numbers there are, -1 where those are more than `most`.
+Both loops number n rows, give rows with the same text the same number, and stop after `most` distinct texts. They fill
+firsts: (most,), the first row of each number, and codes: (n,), the numbers. They return how many numbers there are, or
+-1 if there are more than `most`.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ _HALF = np.uint64(32)
 
 @compiled
 def _room(most):
-    """The bits of a hash table of which `most` entries fill at most half."""
+    """Return the bits of a hash table that `most` entries fill at most half."""
     bits = 1
     while 1 << bits < 2 * most:
         bits += 1
@@ -30,9 +30,9 @@ def _room(most):
 
 @compiled
 def number_views(views: Words2, most: int, firsts: Ints, codes: Halves):
-    """Number views of texts: two words, of which a short text is a part; of long ones they say where these lie.
+    """Number string views: two words, which contain short texts and the position of long ones.
 
-    Long texts that lie in several places have several numbers. views: (n, 2).
+    A long text stored at several positions gets several numbers. views: (n, 2).
     """
     bits = _room(most)
     table = np.zeros(1 << bits, np.int32)
@@ -60,7 +60,7 @@ def number_views(views: Words2, most: int, firsts: Ints, codes: Halves):
 
 @compiled
 def _few_bytes(data, begin, end):
-    """Fewer than eight bytes as a number."""
+    """Read fewer than eight bytes as a number."""
     word = np.uint64(0)
     for place in range(end - 1, begin - 1, -1):
         word = word << np.uint64(_BYTES) | np.uint64(data[place])
@@ -69,7 +69,7 @@ def _few_bytes(data, begin, end):
 
 @compiled
 def _mixed_middle(data, begin, end):
-    """What a long text adds to its hash between its first two words and its last."""
+    """Return the hash contribution of a long text between its first two words and its last."""
     mixed = np.uint64(0)
     for place in range(begin + 2 * _BYTES, end - _BYTES, _BYTES):
         mixed = (mixed ^ word_at(data, place)) * _MIX
@@ -79,7 +79,7 @@ def _mixed_middle(data, begin, end):
 
 @compiled
 def _same_middle(data, one, other, length):
-    """Whether two long texts, given by where they begin, are the same between their first two words and their last."""
+    """Return whether two long texts, given by their positions, are equal except in the first two and last words."""
     for done in range(2 * _BYTES, length - _BYTES, _BYTES):
         if word_at(data, one + done) != word_at(data, other + done):
             return False
@@ -88,7 +88,7 @@ def _same_middle(data, one, other, length):
 
 @compiled
 def number_texts(offsets: Halves | Ints, data: Bytes, most: int, firsts: Ints, codes: Halves):
-    """Number texts that lie behind each other.
+    """Number texts that are stored contiguously.
 
     Most have no more bytes than three words, which are compared at once: the first, the second and the last one. They
     are the same where a text has fewer bytes; where it fills none, the word that ends with it loses what lies before.
@@ -106,7 +106,7 @@ def number_texts(offsets: Halves | Ints, data: Bytes, most: int, firsts: Ints, c
             one = _few_bytes(data, begin, end)
             two, three = one, one
         else:
-            # Shifted twice by half as much, since no shift moves a word out of itself.
+            # Shifted twice by half as much, because no shift may move a word by its full width.
             by = np.uint64(4 * max(_BYTES - length, 0))
             one = word_at(data, min(begin, back)) >> by >> by
             two = word_at(data, min(begin + _BYTES, back)) >> by >> by
@@ -137,7 +137,7 @@ def number_texts(offsets: Halves | Ints, data: Bytes, most: int, firsts: Ints, c
 
 @compiled
 def place_texts(lengths: Ints, codes: Halves, offsets: Halves | Ints):
-    """Where texts begin that lie behind each other, and the end, which is the answer, too: offsets (n + 1,).
+    """Compute where contiguous texts begin, offsets (n + 1,), and return the end.
 
     Args:
         lengths: The number of bytes of each text; codes: (n,) the text of each row.
@@ -152,9 +152,9 @@ def place_texts(lengths: Ints, codes: Halves, offsets: Halves | Ints):
 
 @compiled
 def lay_texts(data: Bytes, begins: Ints, codes: Halves, offsets: Halves | Ints, out: Bytes):
-    """Lay texts behind each other.
+    """Copy texts into one contiguous buffer.
 
-    Of each row three words are written, whatever its text has of them: the next row writes over what is too much.
+    Three words are written per row, whatever the length of its text; the next row overwrites the excess.
 
     Args:
         data: The bytes of all texts, and three words behind; begins: where each text begins there.

@@ -1,8 +1,8 @@
-"""Missing values that match anything: how many rows match a combination in which some values are not known.
+"""Missing values that match anything: count the rows that match a combination with missing values.
 
-Two combinations match when they agree in every column in which both are known (the reading of missing values in the
-statistical offices' tools). So classes overlap, and suppressing a row takes its support from others: the rows that can
-stay are the largest set in which every row still has k matches.
+Two combinations match when they agree in every column in which both are present (the convention of official statistics
+tools). Classes therefore overlap, and suppressing one row reduces the class size of others. The rows that can be
+published are the largest set in which every row still has k matches.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from sfumato.microdata.counts.tallies import numbers_of
 from sfumato.microdata.models.classes import Counts, Mask
 
 Codes = npt.NDArray[np.int32]
-# So many pairs of patterns take as long as going through all combinations once.
+# Number of pattern pairs that costs as much as one pass over all combinations.
 MANY_PATTERNS = 20
 
 
@@ -33,7 +33,7 @@ def matching_rows(codes: Codes, unknown: Mask, counts: Counts) -> Counts:
 
 
 def by_patterns(codes: Codes, patterns: Mask, owners: Counts, counts: Counts) -> Counts:
-    """The matches from pairs of patterns: in which columns values are missing. Few patterns take little time.
+    """Count matches by pairs of patterns of missing columns; fast if there are few patterns.
 
     Args:
         patterns: (patterns, columns); owners: the pattern of each combination.
@@ -59,7 +59,7 @@ def _sums(numbers: Counts, counts: Counts, many: int) -> Counts:
 
 
 def by_rows(codes: Codes, unknown: Mask, counts: Counts) -> Counts:
-    """The matches from going through all combinations for each in which a value is missing."""
+    """Count matches by comparing each combination with missing values to all combinations."""
     matches = _equal_rows(codes, unknown, counts)
     for place in np.flatnonzero(unknown.any(axis=1)).tolist():
         agrees = ((codes == codes[place]) | unknown | unknown[place]).all(axis=1)
@@ -80,14 +80,14 @@ def _equal_rows(codes: Codes, unknown: Mask, counts: Counts) -> Counts:
 
 
 def _same(codes: Codes, unknown: Mask, place: int) -> Mask:
-    """Combinations equal to one, missing values included: they are counted already."""
+    """Return the combinations equal to one, missing values included, which are counted already."""
     same: Mask = (unknown == unknown[place]).all(axis=1)
     same &= ((codes == codes[place]) | unknown).all(axis=1)
     return same
 
 
 def failing_classes(codes: Codes, unknown: Mask, counts: Counts, k: int) -> Mask:
-    """The classes that must be suppressed so that every row left has k matches among the rows left."""
+    """Return the classes to suppress so that every remaining row has k matches among the remaining rows."""
     failing = np.zeros(len(counts), bool)
     while True:
         left = np.flatnonzero(~failing)

@@ -1,1 +1,1 @@
-"""Losses: what a recoding costs, one a file."""
+"""Information losses, one per file."""

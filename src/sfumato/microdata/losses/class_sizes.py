@@ -1,15 +1,15 @@
-"""Losses of class sizes: discernibility and average class size.
+"""Losses based on class sizes: discernibility and average class size.
 
-- `discernibility`: each row pays the size of its class, a suppressed row the number of all rows. Bayardo, R.,
-  Agrawal, R. (2005), https://doi.org/10.1109/ICDE.2005.42.
-- `average-class-size`: rows / classes, all suppressed rows counting as one class. LeFevre, K. et al. (2006),
+- `discernibility`: each row costs the size of its class, a suppressed row the number of all rows. Bayardo, R., Agrawal,
+  R. (2005), https://doi.org/10.1109/ICDE.2005.42.
+- `average-class-size`: rows / classes, with all suppressed rows as one class. LeFevre, K. et al. (2006),
   https://doi.org/10.1109/ICDE.2006.101 (there also divided by k, which changes no comparison).
 
-Both see sizes only: a class of rows that are much alike costs as much as one of rows that differ in everything.
+Both depend on sizes only: a class of similar rows costs as much as a class of very different rows.
 
-Why pruning stays exact. Discernibility: a row pays at least max(size of its class, k) here and, its class only
-growing, at every coarser node; that is the generalization part. A suppressed row pays N - max(size, k) on top, and a
-row suppressed at a node is suppressed at all finer ones, in a smaller class. Average class size: merging never adds a
+Why pruning stays exact. Discernibility: a row costs at least max(size of its class, k) here and, because its class only
+grows, at every coarser node; that is the generalization part. A suppressed row costs N - max(size, k) in addition, and
+a row suppressed at a node is suppressed at all finer ones, in a smaller class. Average class size: merging never adds a
 class, so rows / all classes bounds all coarser nodes.
 """
 
@@ -26,7 +26,7 @@ from sfumato.microdata.models.classes import Floats, Mask
 
 @dataclass(frozen=True, slots=True)
 class ClassLoss:
-    """What losses of class sizes share: before a node is grouped, all that is known is how many classes it may have."""
+    """Base of losses on class sizes: before a node is grouped, only its maximum number of classes is known."""
 
     table: FrequencyTable
 
@@ -34,14 +34,14 @@ class ClassLoss:
         return np.zeros([levels.stop - levels.start for levels in window])
 
     def _most_classes(self, window: Window) -> Floats:
-        """For every node of a part of the lattice how many classes its labels can make at most."""
+        """Return for every node of a part of the lattice the maximum number of classes its labels can form."""
         most = np.ones(())
         for ladder, levels in zip(self.table.ladders, window, strict=True):
             most = most[..., None] * np.array([max(len(labels), 1) for labels in ladder.labels[levels]], np.float64)
         return most
 
     def ranks(self, window: Window) -> Floats:
-        """Steps as shares of the ladders."""
+        """Return levels as shares of the hierarchies' heights."""
         heights = [ladder.height for ladder in self.table.ladders]
         return summed_over_lattice([np.arange(height) / max(height - 1, 1) for height in heights], window)
 
@@ -67,7 +67,7 @@ class Discernibility(ClassLoss):
     suppression_falls: ClassVar[bool] = True
 
     def floors(self, window: Window) -> Floats:
-        """Squares are least where all classes are alike."""
+        """Return lower bounds: the sum of squares is smallest if all classes have equal size."""
         return self.table.rows**2 / self._most_classes(window)
 
     def terms(self, grouped: Grouped, failing: Mask, suppressed_rows: int) -> Terms:  # noqa: ARG002

@@ -1,16 +1,16 @@
-"""The classification metric: rows whose class mostly has another label than they, and suppressed rows.
+"""The classification metric: rows whose class mostly has a different target value, plus suppressed rows.
 
-With a column of labels (say, who earns more), a model trained on the release can tell at best the most frequent label
-of each class. So a row pays 1 when its label is not that one, or when it is suppressed. The loss is the number of such
-rows: Bayardo, R., Agrawal, R. (2005), https://doi.org/10.1109/ICDE.2005.42; divided by all rows it is the metric of
-Iyengar, V. (2002), https://doi.org/10.1145/775047.775089.
+Given a target column (for example income group), a classifier trained on the release can at best predict the most
+frequent target value of each class. A row therefore costs 1 when it has another value or is suppressed. The loss is the
+number of such rows: Bayardo, R., Agrawal, R. (2005), https://doi.org/10.1109/ICDE.2005.42; divided by all rows it is
+the metric of Iyengar, V. (2002), https://doi.org/10.1145/775047.775089.
 
-It looks at one use of the data only: columns that do not help to tell the label are blurred without a price.
+It measures one use of the data only: columns that do not help to predict the target are generalized at no cost.
 
-Why pruning stays exact. The most frequent label of a merged class covers at most what those of its parts cover
-together, so the rows that pay in classes, suppressed or not, only grow towards coarser nodes; that is the
-generalization part. A suppressed class pays the rest, the rows with its most frequent label, on top; those are at most
-the same of its parts together, and parts of a class that fails have failed before.
+Why pruning stays exact. The most frequent value of a merged class covers at most as many rows as those of its parts
+together, so the rows that cost 1 in classes, suppressed or not, only increase towards coarser nodes; that is the
+generalization part. A suppressed class adds the remaining rows, those with its most frequent value. These are at most
+as many as in its parts together, and the parts of a violating class violate, too.
 """
 
 from typing import ClassVar
@@ -25,7 +25,7 @@ from sfumato.microdata.models.classes import Counts, Histogram, Mask
 
 
 def most_frequent(content: Histogram) -> Counts:
-    """For each class, the rows with its most frequent value.
+    """Return for each class the number of rows with its most frequent value.
 
     >>> from sfumato.microdata.models.classes import histogram
     >>> entries = np.array([0, 0, 1]), np.array([0, 1, 1], np.int32), np.array([2, 3, 4])
@@ -39,10 +39,10 @@ def most_frequent(content: Histogram) -> Counts:
 
 @dataclass(frozen=True, slots=True)
 class Classification(ClassLoss):
-    """Rows that do not have the most frequent label of their class, and suppressed rows.
+    """Number of rows without the most frequent target value of their class, and of suppressed rows.
 
     Attributes:
-        column: The column of labels.
+        column: The target column.
     """
 
     column: str

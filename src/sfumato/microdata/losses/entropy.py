@@ -1,11 +1,11 @@
-"""Non-uniform entropy: how much the published label tells about the raw value, given how often each stands.
+"""Non-uniform entropy: how much information about the original value the published label loses, given frequencies.
 
-A row whose raw value stands n(v) times and whose label stands n(x) times loses log(n(x)/n(v)); a suppressed row loses
-log(N/n(v)). A column's loss is the sum over its rows, divided by what it would lose with every row suppressed.
-De Waal, T., Willenborg, L. (1999). Information loss through global recoding and local suppression; Gionis, A., Tassa,
-T. (2009), https://doi.org/10.1109/TKDE.2008.129.
+A row whose original value occurs n(v) times and whose label occurs n(x) times loses log(n(x)/n(v)); a suppressed row
+loses log(N/n(v)). A column's loss is the sum over its rows, divided by the loss with every row suppressed. De Waal, T.,
+Willenborg, L. (1999). Information loss through global recoding and local suppression; Gionis, A., Tassa, T. (2009),
+https://doi.org/10.1109/TKDE.2008.129.
 
-Rare values count for little: a release may lose them all and still have a small loss.
+Rare values count little: a release may lose all of them and still have a small loss.
 """
 
 from functools import cached_property
@@ -19,7 +19,7 @@ from sfumato.microdata.models.classes import Floats
 
 @dataclass(frozen=True)
 class NonUniformEntropy:
-    """Mean of log(n(x)/n(v)) over the rows of a label, as a share of the most a column can lose."""
+    """Mean of log(n(x)/n(v)) over the rows of a label, as a share of a column's maximum loss."""
 
     table: FrequencyTable
 
@@ -38,7 +38,7 @@ class NonUniformEntropy:
 
     @cached_property
     def _raw(self) -> tuple[Floats, ...]:
-        """The rows of each column's values; one where a value has none, whose logarithm nobody counts."""
+        """Rows of each column's values; 1 for values without rows, whose logarithm is not used."""
         rows = (self.table.marginal(column) for column in range(len(self.table.columns)))
         return tuple(np.maximum(marginal, 1).astype(np.float64) for marginal in rows)
 

@@ -1,8 +1,8 @@
-"""The loss: what a node costs, split into what generalization costs and what suppression adds.
+"""The interface of information losses: the cost of a node, split into a generalization and a suppression part.
 
-Every loss here can be written as a sum `generalization + suppression` (after a monotone transformation, see
-`Prepared.value`) in which the first part never falls and, for models that are monotone under suppression, the second
-never rises when a node gets coarser. That is all a search needs to know to prune exactly.
+Every loss can be written as a sum `generalization + suppression` (after a monotone transformation, see
+`Prepared.value`). When a node gets coarser, the first part never decreases; the second never increases if the models
+are monotone under suppression. That is all a search needs to prune exactly.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from sfumato.dataclass import dataclass
 from sfumato.microdata.counts.grouping import Grouped
 from sfumato.microdata.models.classes import Counts, Floats, Mask
 
-# The levels of each column that may be used.
+# The levels of each column that may be used
 Window = tuple[slice, ...]
 
 
@@ -32,7 +32,7 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Charges:
-    """What suppressing a row adds, for each column, level and label of the row.
+    """The additional loss of suppressing a row, for each column, level and label of the row.
 
     Attributes:
         values: All of them in one array; offsets: (columns, levels) where each column's level begins.
@@ -46,7 +46,7 @@ class Charges:
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What a sweep knows of the nodes of one height when classes below k are suppressed; an entry a node.
+    """Metrics of the nodes of one height when classes below k are suppressed; one entry per node.
 
     Attributes:
         levels: Of each node, (nodes, columns).
@@ -70,10 +70,10 @@ class Swept:
 
 
 class Prepared(Protocol):
-    """A loss made ready for one frequency table.
+    """A loss prepared for one frequency table.
 
     Attributes:
-        suppression_falls: The suppression part never rises when a node gets coarser (given models that are monotone
+        suppression_falls: The suppression part never increases when a node gets coarser (given models that are monotone
             under suppression).
     """
 
@@ -81,32 +81,32 @@ class Prepared(Protocol):
     def suppression_falls(self) -> bool: ...
 
     def floors(self, window: Window) -> Floats:
-        """For every node of a part of the lattice a lower bound of its generalization part, one axis a column."""
+        """Return lower bounds of the generalization part for nodes of a part of the lattice, one axis per column."""
         ...
 
     def ranks(self, window: Window) -> Floats:
-        """For each of them something that rises from fine to coarse and tells a search where the middle is."""
+        """Return a rank for each node that increases from fine to coarse and shows a search where the middle is."""
         ...
 
     def terms(self, grouped: Grouped, failing: Mask, suppressed_rows: int) -> Terms:
-        """The parts of the loss at a node whose failing classes, of so many rows together, are suppressed."""
+        """Return the parts of the loss at a node whose failing classes, with so many rows together, are suppressed."""
         ...
 
     def value(self, total: float) -> float:
-        """The loss for a sum of both parts; never falls when the sum rises."""
+        """Return the loss for a sum of both parts; it is monotone in the sum."""
         ...
 
     def per_column(self, grouped: Grouped, failing: Mask) -> dict[str, float]:
-        """The loss of each column, where the loss is made of columns; else nothing."""
+        """Return the loss of each column if the loss is defined by columns, else nothing."""
         ...
 
 
 @runtime_checkable
 class Sweepable(Prepared, Protocol):
-    """A loss that needs no more of a node than a sweep over the lattice knows: sizes and labels of its classes."""
+    """A loss that depends only on what a sweep over the lattice computes: sizes and labels of classes."""
 
     def charges(self) -> Charges | None:
-        """What suppressing a row adds, for losses that are made of columns."""
+        """Return the additional loss of suppressing a row, for losses defined by columns."""
         ...
 
     def swept_terms(self, swept: Swept) -> tuple[Floats, Floats]:
@@ -115,7 +115,7 @@ class Sweepable(Prepared, Protocol):
 
 
 def summed_over_lattice(columns: Sequence[Floats], window: Window) -> Floats:
-    """For every node of a part of the lattice the sum of what each column has at its level; one axis a column."""
+    """Return for every node of a part of the lattice the sum of the columns' entries at its levels."""
     total = np.zeros(())
     for column, levels in zip(columns, window, strict=True):
         total = total[..., None] + column[levels]

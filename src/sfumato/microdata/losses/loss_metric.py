@@ -1,11 +1,11 @@
-"""The loss metric: the share of the domain that a published value covers, beyond itself.
+"""The loss metric: the share of the domain that a published value covers in addition to the original value.
 
 A value generalized to x loses (M-1)/(|A|-1), with M the number of domain values that x covers and |A| the size of the
-column's domain (the ladder's). A column's loss is the mean over rows, a suppressed row losing 1.
-Iyengar, V. (2002). Transforming data to satisfy privacy constraints, https://doi.org/10.1145/775047.775089. Dividing
-by |A|-1 after taking 1 off is also how the Java tools of the field normalize the covered share M/|A| to 0..1.
+column's domain (that of its hierarchy). A column's loss is the mean over rows; a suppressed row loses 1. Iyengar, V.
+(2002). Transforming data to satisfy privacy constraints, https://doi.org/10.1145/775047.775089. ARX normalizes the
+covered share M/|A| to 0..1 in the same way.
 
-It says nothing about relations between columns: two columns blurred little may still have lost their association.
+It does not measure relations between columns: two slightly generalized columns may have lost their association.
 """
 
 import numpy as np

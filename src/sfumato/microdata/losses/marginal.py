@@ -1,14 +1,15 @@
-"""Losses that are sums over columns: known for every node from the marginal counts alone.
+"""Losses that are sums over columns and can be computed for every node from marginal counts alone.
 
-A loss of this family says, for a column, a level and a label, what a row with that label loses, and what it loses
-when it is suppressed. One file a loss defines those two; here they are added up, weighted and aggregated:
+A loss of this family defines, for a column, a level and a label, what a row with that label loses, and what it loses
+when suppressed. Each loss module defines these two; this module sums, weights and aggregates them:
 
 - `sum`: the weighted sum over columns; `mean`: divided by the sum of the weights;
-- `geometric`: the geometric mean of 1 + loss, less 1, so that a loss of zero in one column does not hide the others
+- `geometric`: the geometric mean of 1 + loss, minus 1, so that a loss of zero in one column does not hide the others
   (the convention of Prasser et al., https://doi.org/10.1002/spe.2812).
 
-Why pruning stays exact for `geometric`: in logarithms it is a sum over columns of log(1 + g + s), and
-log(1 + g + s) - log(1 + g) falls when g rises and rises with s; so the suppression part again never rises upwards.
+Why pruning stays exact for `geometric`: in logarithms it is a sum over columns of log(1 + g + s), and log(1 + g + s) -
+log(1 + g) decreases when g increases and increases with s; so the suppression part again never increases towards
+coarser nodes.
 """
 
 from functools import cached_property
@@ -28,20 +29,20 @@ from sfumato.microdata.plan.methods import Aggregate
 
 
 class ColumnLoss(Protocol):
-    """What the labels of one column lose, as shares of the most that can be lost."""
+    """The loss of the labels of one column, as shares of the maximum."""
 
     def kept(self, column: int, level: int) -> Floats:
-        """For each label of a level, what a row published with it loses."""
+        """Return for each label of a level the loss of a row published with it."""
         ...
 
     def suppressed(self, column: int, level: int) -> Floats:
-        """For each label of a level, what a row that would have had it loses when it is suppressed."""
+        """Return for each label of a level the loss of a row with it that is suppressed."""
         ...
 
 
 @dataclass(frozen=True)
 class Marginal:
-    """A sum over columns, made ready for one table."""
+    """A sum over columns, prepared for one table."""
 
     table: FrequencyTable
     losses: ColumnLoss
@@ -51,7 +52,7 @@ class Marginal:
 
     @property
     def suppression_is_free(self) -> bool:
-        """Whether a suppressed row loses no more than it would have lost."""
+        """Whether suppressing a row adds no loss."""
         return isinstance(self.losses, Steps) and not self.losses.charges_suppression
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The losses a plan may name, made ready for a table; those load that are asked for."""
+"""Registry of the losses that a plan may name; each module is loaded when a plan asks for it."""
 
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.losses import steps
@@ -16,7 +16,7 @@ def prepare(
     k: int = 1,
     class_column: str | None = None,
 ) -> Prepared:
-    """A loss made ready for a table; `k` is the least size of a class that is kept."""
+    """Return a loss prepared for a table; `k` is the minimum size of a class that is kept."""
     if name == "classification" and class_column is not None:
         from sfumato.microdata.losses.classification import Classification
 

@@ -1,12 +1,12 @@
-"""Losses that count steps on the ladders: score, precision and height.
+"""Losses based on levels of the hierarchies: score, precision and height.
 
-- `score`: steps / number of rungs, summed over columns; what is suppressed does not enter.
-- `height`: the sum of the steps; what is suppressed does not enter. Samarati, P. (2001),
+- `score`: level / number of levels, summed over columns; suppressed rows are not counted.
+- `height`: the sum of the levels; suppressed rows are not counted. Samarati, P. (2001),
   https://doi.org/10.1109/69.971193.
-- `precision` (as a loss: 1 - Prec): steps / (rungs - 1), a suppressed row losing 1. Sweeney, L. (2002),
+- `precision` (as a loss: 1 - Prec): level / highest level; a suppressed row loses 1. Sweeney, L. (2002),
   https://doi.org/10.1142/S021848850200165X.
 
-They are blind to how many values a step merges: a step on a ladder of two rungs costs as much as the whole column.
+They ignore how many values a level merges: in a hierarchy of two levels, one step costs as much as the whole column.
 """
 
 from collections.abc import Callable
@@ -37,7 +37,7 @@ class Steps:
 
 
 def score(ladders: tuple[Ladder, ...]) -> Steps:
-    """steps / number of rungs.
+    """Level / number of levels.
 
     >>> score(()).of(3, 10)
     0.3
@@ -46,10 +46,10 @@ def score(ladders: tuple[Ladder, ...]) -> Steps:
 
 
 def height(ladders: tuple[Ladder, ...]) -> Steps:
-    """The steps themselves."""
+    """The level itself."""
     return Steps(ladders, lambda level, _: float(level))
 
 
 def precision(ladders: tuple[Ladder, ...]) -> Steps:
-    """steps / (rungs - 1), a suppressed row losing 1."""
+    """Level / highest level; a suppressed row loses 1."""
     return Steps(ladders, lambda level, height: level / max(height - 1, 1), charges_suppression=True)

@@ -1,1 +1,1 @@
-"""Measures: risk and utility before and after, from frequency tables alone."""
+"""Measures of risk and utility before and after a release, computed from frequency tables alone."""

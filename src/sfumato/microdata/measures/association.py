@@ -1,12 +1,12 @@
-"""Association: how much of the relation between two columns a release keeps.
+"""Association: how much of the relation between two columns a release preserves.
 
-Cramér's V of every pair of columns (Cramér, H. (1946). Mathematical Methods of Statistics), before from the raw values
-and after from the published labels; and for pairs of numbers Pearson's correlation, a label standing for the mean of
-the values it covers. Sensitive columns that a model judges are published as they are and take part, too. A column with
-one value, or one label, is associated with nothing: V and correlation are 0.
+For every pair of columns Cramér's V (Cramér, H. (1946). Mathematical Methods of Statistics) is computed from the
+original values and from the published labels. For pairs of numbers Pearson's correlation is computed as well; a label
+then counts as the mean of the values it covers. Sensitive columns with a privacy model are published unchanged and are
+included. A column with one value, or one label, has no association: V and correlation are 0.
 
 Missing values and `*` are neither categories nor numbers: each pair is measured on the rows that have neither in both
-columns. V counts labels as categories: fewer labels than values may raise it a little as well as lower it.
+columns. V treats labels as categories, so fewer labels than values may raise it a little as well as lower it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ from sfumato.microdata.counts import kernels
 from sfumato.microdata.measures.view import View, are_informative
 from sfumato.microdata.models.classes import Floats, Mask
 
-# Pairs of columns times rows of the frequency table that may be gone through.
+# Limit of the work: pairs of columns times rows of the frequency table.
 MAX_WORK = 20_000_000
 _DENSE = 4_000_000
 Codes = npt.NDArray[np.int64]
@@ -40,7 +40,7 @@ class Association:
 
 @dataclass(frozen=True, slots=True)
 class Associations:
-    """All pairs that were measured, and how far they moved on average."""
+    """All pairs that were measured, and their mean change."""
 
     pairs: tuple[Association, ...]
     mean_drift: float
@@ -50,7 +50,7 @@ class Associations:
 
 
 def associations(view: View) -> Associations:
-    """Measure the pairs of columns, as many as the work allows."""
+    """Measure pairs of columns, as many as the work limit allows."""
     width = len(view.columns)
     chosen = list(combinations(range(width), 2))
     most = max(MAX_WORK // max(len(view.pieces.rows), 1), 1)
@@ -76,7 +76,7 @@ def _correlates(pair: Association) -> bool:
 
 
 def _between(view: View, tables: Sequence["_Codes"], first: int, second: int) -> Association:
-    """The association of two columns, in the raw table and in the classes."""
+    """Return the association of two columns, in the original table and in the classes."""
     one, two = view.columns[first], view.columns[second]
     v = [table.cramers_v(first, second) for table in tables]
     if one.means is None or two.means is None:
@@ -88,10 +88,10 @@ def _between(view: View, tables: Sequence["_Codes"], first: int, second: int) ->
 
 @dataclass(frozen=True, slots=True)
 class _Codes:
-    """A table of codes.
+    """A table of codes with weights.
 
     Attributes:
-        codes: (lines, columns); rows: how many rows each line stands for.
+        codes: (lines, columns); rows: how many rows each line represents.
         informative: For each column which codes are neither missing nor `*`; pairs are measured over these.
     """
 
@@ -128,7 +128,7 @@ def _numbers(view: View, place: int) -> Floats:
 
 
 def _with_sensitive(view: View) -> Iterator[Association]:
-    """Each quasi-identifier with each judged sensitive column, where no combination is divided between classes."""
+    """Yield the association of each quasi-identifier with each sensitive column with a model, if nothing is divided."""
     if len(view.pieces.rows) != len(view.table.counts):
         return
     shown = np.zeros(len(view.table.counts), bool)
@@ -150,7 +150,7 @@ def _with_sensitive(view: View) -> Iterator[Association]:
 
 
 def cramers_v(one: npt.NDArray[np.integer], two: npt.NDArray[np.integer], rows: npt.NDArray[np.integer]) -> float:
-    """Cramér's V of two columns of codes; 0 where one of them has one value.
+    """Return Cramér's V of two columns of codes; 0 if one of them has one value.
 
     >>> one = np.array([0, 1])
     >>> cramers_v(one, one, np.array([5, 5])), cramers_v(one, np.array([0, 0]), np.array([5, 5]))
@@ -163,7 +163,7 @@ def cramers_v(one: npt.NDArray[np.integer], two: npt.NDArray[np.integer], rows: 
 
 
 def _of_cells(first: Codes, second: Codes, counts: Floats) -> float:
-    """Cramér's V from the rows of cells, given by their codes."""
+    """Return Cramér's V from the rows of cells, given by their codes."""
     by_first, by_second = np.bincount(first, weights=counts), np.bincount(second, weights=counts)
     smaller = min(int((by_first > 0).sum()), int((by_second > 0).sum()))
     if smaller < 2:
@@ -183,7 +183,7 @@ def _cells(pairs: Codes, size: int) -> tuple[Codes, Codes]:
 
 
 def correlation(one: Floats, two: Floats, rows: npt.NDArray[np.integer]) -> float:
-    """Pearson's correlation of weighted pairs; 0 where one of them does not vary."""
+    """Return Pearson's correlation of weighted pairs; 0 if one of them is constant."""
     total = rows.sum()
     if not total:
         return 0.0

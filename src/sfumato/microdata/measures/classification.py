@@ -1,13 +1,13 @@
-"""Classification: how well a model that learned from the release predicts a column, against one that saw raw rows.
+"""Classification accuracy: a classifier trained on the release compared with one trained on the original rows.
 
-Both are logistic regressions on the quasi-identifiers, one indicator a value or label; both are tested on the same raw
-rows, which neither has seen. The rows to be predicted are recoded as the release was, since that is the form the
-second model knows; a row whose class is suppressed has no label, and the model falls back on what is most frequent.
-Missing values and `*` have no indicator.
-Iyengar, V. (2002), https://doi.org/10.1145/775047.775089, for classification as a measure of utility.
+Both are logistic regressions on the quasi-identifiers, with one indicator per value or label. Both are tested on the
+same original rows, which neither was trained on. For the second classifier the test rows are recoded as in the release.
+A row whose class is suppressed has no label, so the most frequent target value is predicted. Missing values and `*`
+have no indicator. Iyengar, V. (2002), https://doi.org/10.1145/775047.775089, for classification as a measure of
+utility.
 
-It works on distinct combinations with their weights: of each combination and value of the target a seeded binomial
-share of the rows is held out. No row is needed.
+It works on distinct combinations with their weights: of each combination and target value, a seeded binomial share of
+the rows is held out. No row is read.
 """
 
 import warnings
@@ -27,11 +27,11 @@ MAX_ENTRIES = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """Shares of held-out raw rows that are predicted rightly.
+    """Shares of held-out original rows that are predicted correctly.
 
     Attributes:
-        raw: By a model that learned from raw rows; release: by one that learned from the release.
-        majority: By always saying what is most frequent.
+        raw: By a classifier trained on original rows; release: by one trained on the release.
+        majority: By always predicting the most frequent value.
     """
 
     target: str
@@ -43,7 +43,7 @@ class Accuracy:
 
 
 def accuracy(view: View, target: str, seed: int) -> Accuracy:
-    """Train on the release and on raw rows, and test both."""
+    """Train on the release and on original rows, and test both."""
     content = view.table.sensitive[target]
     entries = _some(len(content.values), seed)
     owners, values, counts = content.owners[entries], content.values[entries], content.counts[entries]
@@ -70,7 +70,7 @@ def accuracy(view: View, target: str, seed: int) -> Accuracy:
 
 
 def _some(entries: int, seed: int) -> npt.NDArray[np.int64]:
-    """All entries, or a seeded part of them where there are too many."""
+    """Return all entries, or a seeded sample if there are too many."""
     if entries <= MAX_ENTRIES:
         return np.arange(entries)
     return np.sort(np.random.default_rng(seed).choice(entries, MAX_ENTRIES, replace=False))
@@ -86,7 +86,7 @@ def _labels(view: View, owners: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.i
 
 
 def _indicators(columns: list[npt.NDArray[Any]]) -> Any:
-    """One indicator a column and code; a negative code has none."""
+    """Return one indicator per column and code; a negative code has none."""
     from importlib.util import find_spec
 
     if find_spec("sklearn") is None:
@@ -112,7 +112,7 @@ def _predicted(features: Any, values: npt.NDArray[np.int32], weights: Counts) ->
         return np.full(len(values), classes[0] if len(classes) else -1, np.int32)
     model = LogisticRegression(max_iter=200)
     with warnings.catch_warnings():
-        # The last digits of the coefficients do not matter for the share predicted rightly.
+        # The last digits of the coefficients do not affect the share of correct predictions.
         warnings.simplefilter("ignore")
         model.fit(features[taught], values[taught], sample_weight=weights[taught])
     found: npt.NDArray[np.int32] = model.predict(features)

@@ -1,4 +1,4 @@
-"""Coded columns: what rounding, limits and intervals (`publish`) leave of the numbers of a column."""
+"""Effect of rounding, top/bottom coding and binning (`publish`) on the numbers of a column."""
 
 from collections.abc import Mapping
 from math import sqrt
@@ -12,13 +12,13 @@ from sfumato.microdata.publishing.plan import PublishPlan
 
 @dataclass(frozen=True, slots=True)
 class CodedColumn:
-    """What operations leave of a column.
+    """The effect of operations on a column.
 
     Attributes:
-        values: Different numbers before; left: different values that are published.
-        mean_change: By how much a number changes on average, where it is published as a number; None where none is.
-        deviation: The standard deviation of the raw numbers, by which a change is seen to be small or large.
-        labeled: The share of rows that have a label instead of a number: beyond a limit, or an interval.
+        values: Distinct original numbers; left: distinct published values.
+        mean_change: Mean absolute change of numbers published as numbers; None if there are none.
+        deviation: The standard deviation of the original numbers, for comparison with the change.
+        labeled: The share of rows with a label instead of a number: beyond a limit, or an interval.
     """
 
     column: str
@@ -29,12 +29,12 @@ class CodedColumn:
     labeled: float
 
     def to_dict(self) -> dict[str, str | int | float | None]:
-        """Plain values for a report."""
+        """Return plain values for a report."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
 def coded_column(name: str, publish: PublishPlan, rows: Mapping[str, int]) -> CodedColumn | None:
-    """What operations leave of a column; None where it has no numbers.
+    """Return the effect of operations on a column; None if it has no numbers.
 
     Args:
         rows: How many rows have each text.
@@ -64,7 +64,7 @@ def coded_column(name: str, publish: PublishPlan, rows: Mapping[str, int]) -> Co
 
 
 def _changes(raw: np.ndarray, published: list[str | None], counts: np.ndarray) -> tuple[float | None, float]:
-    """By how much numbers change on average, and the share of rows that have a number still."""
+    """Return the mean change of numbers, and the share of rows that still have a number."""
     read = read_numbers([text or "" for text in published])
     told = np.array([number is not None for number in read])
     if not told.any():

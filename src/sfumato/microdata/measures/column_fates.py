@@ -1,4 +1,4 @@
-"""What became of each column, by what was published of it: roles and methods say what might, labels what did."""
+"""Outcome of each column (removed, generalized, unchanged, ...), determined from the published labels."""
 
 from collections.abc import Collection
 from typing import Literal
@@ -10,18 +10,18 @@ from sfumato.microdata.measures.view import Pieces, label_pairs, pieces_of
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import Recoding, tells_something
 
-# Removed: the plan publishes nothing of it; withheld: the release tells no value of it; coarser: some or all rows tell
-# less than their value; changed: coded, or changed by chance; kept: every row that is published has its own value.
+# Removed: the plan publishes nothing of it; withheld: every row has `*`; coarser: some or all rows are generalized;
+# changed: coded or perturbed; kept: every published row has its original value.
 Fate = Literal["removed", "withheld", "coarser", "changed", "kept"]
 
 
 def column_fates(
     plan: Plan, table: FrequencyTable, recoding: Recoding, unchanged: Collection[str] = ()
 ) -> dict[str, Fate]:
-    """What became of each column of a plan.
+    """Return the outcome of each column of a plan.
 
     Args:
-        unchanged: Perturbed columns in which every row has what it had.
+        unchanged: Perturbed columns in which no row changed.
     """
     pieces = pieces_of(table, recoding)
     published = pieces.kept(~recoding.suppressed[pieces.classes] & (pieces.rows > 0))
@@ -39,7 +39,7 @@ def column_fates(
 
 
 def _of_labels(table: FrequencyTable, recoding: Recoding, place: int, published: Pieces) -> Fate:
-    """What became of a quasi-identifier, by the labels that stand in published rows."""
+    """Return the outcome of a quasi-identifier from the labels in published rows."""
     labels, values = recoding.labels[place], table.ladders[place].values
     places = {value: code for code, value in enumerate(values)}
     as_values = np.array([places.get(label, -1) for label in labels], np.int64)

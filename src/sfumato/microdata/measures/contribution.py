@@ -1,7 +1,7 @@
-"""Contribution: what each column, and each step of its generalization, adds to the risk.
+"""Contribution of each column, and of each level of its generalization, to the re-identification risk.
 
-Each is taken alone: how many rows are unique, and how high the average risk is, when one column is left out or
-generalized to a level and all others stay as they are.
+Each column is examined alone: the number of unique rows and the average risk when it is left out or generalized to a
+level while all other columns stay unchanged.
 """
 
 from dataclasses import replace
@@ -12,17 +12,17 @@ from sfumato.microdata.counts.grouping import Grouper
 from sfumato.microdata.measures.regrouping import Regrouper
 from sfumato.microdata.models.classes import Counts
 
-# Combinations times steps that may be gone through, about a second of work.
+# Limit of the work, about a second: combinations times levels.
 MAX_WORK = 60_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """What happens to the risk when one column is generalized or left out.
+    """The change of the risk when one column is generalized or left out.
 
     Attributes:
-        level: The level it is generalized to; None where it is left out.
-        uniques_before, uniques: Unique rows without and with that step; average_before, average: the average risk.
+        level: The level it is generalized to; None if it is left out.
+        uniques_before, uniques: Unique rows before and after; average_before, average: the average risk.
     """
 
     column: str
@@ -43,7 +43,7 @@ class Contribution:
 
 
 def of_columns(table: FrequencyTable, work: int = MAX_WORK) -> tuple[Contribution, ...]:
-    """What each column contributes: the risk without it; nothing where the table is too large to try all."""
+    """Return the contribution of each column: the risk without it; nothing if the table is too large."""
     if len(table.columns) * len(table.counts) > work:
         return ()
     grouper = Regrouper(table)
@@ -55,11 +55,11 @@ def of_columns(table: FrequencyTable, work: int = MAX_WORK) -> tuple[Contributio
 
 
 def of_steps(table: FrequencyTable, work: int = MAX_WORK) -> tuple[Contribution, ...]:
-    """What each step on each column's ladder takes off the risk; nothing where the table is too large to try all."""
+    """Return the risk reduction of each level of each hierarchy; nothing if the table is too large."""
     steps = sum(ladder.height - 1 for ladder in table.ladders)
     if steps * len(table.counts) > work:
         return ()
-    # Sizes are asked for alone: what classes hold is not rolled up with them.
+    # Only sizes are needed, so the contents of classes are not aggregated.
     grouper = Grouper(replace(table, sensitive={}, persons={}))
     contributions = []
     for column, ladder in enumerate(table.ladders):

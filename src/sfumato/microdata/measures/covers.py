@@ -1,10 +1,10 @@
-"""What the labels of a class recoding cover for a reader, who has nothing but their texts.
+"""Values that the labels of a class recoding cover, as a data user reads them from the texts alone.
 
-- A label of the hierarchy, of whatever level, covers the values below it; a value covers itself.
+- A label of the hierarchy, at any level, covers the values below it; a value covers itself.
 - `[min–max]` covers the numbers or dates from one to the other, `<36` and `>64` those below and above, `{a, b}` its
   members, `*` everything.
 
-Where a text can be read in several ways (a value may hold a comma itself), it covers what it covers in any of them.
+A text that can be read in several ways (a value may itself contain a comma) covers the values of all readings.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,11 +29,11 @@ COMMA = ", "
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The numbers of all value codes, NaN for the missing value, and what ends of ranges lie on that are no values.
+    """The numbers of all value codes, NaN for the missing value, and the grid of range ends that are no values.
 
     Attributes:
         ranks: The ranks of all value codes by their exact numbers.
-        longer: The exact numbers that floating-point numbers do not represent, by value code.
+        longer: The exact numbers that floating-point numbers cannot represent, by value code.
     """
 
     numbers: Floats
@@ -44,12 +44,12 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """The values of a column that the data hold.
+    """The values of a column that occur in the data.
 
     Attributes:
         values: Their codes, in order: numbers by size, the missing value last.
-        numbers: The same as numbers, where they are; the missing value, which has none, counts as the greatest.
-        scale: What ranges are read by, where there are numbers.
+        numbers: The same as numbers, if they are; the missing value counts as the largest.
+        scale: How ranges are parsed, if there are numbers.
     """
 
     ladder: Ladder
@@ -59,14 +59,14 @@ class Domain:
 
     @property
     def ranks(self) -> Places:
-        """The place in the order of each value code, -1 where the data do not hold it."""
+        """The rank of each value code, -1 if it does not occur in the data."""
         ranks = np.full(self.ladder.size, -1, np.int64)
         ranks[self.values] = np.arange(len(self.values))
         return ranks
 
 
 def domain_of(ladder: Ladder, column: ColumnPlan, rows: Counts) -> Domain:
-    """The values of a column with so many rows each.
+    """Return the domain of a column with given numbers of rows per value.
 
     >>> from sfumato.hierarchies.ladder import make_ladder
     >>> column = ColumnPlan("quasi-identifier", "decimal")
@@ -86,7 +86,7 @@ def domain_of(ladder: Ladder, column: ColumnPlan, rows: Counts) -> Domain:
 
 
 def covers(labels: Labels, domain: Domain) -> Pairs:
-    """Side by side, a label and the rank of a value it covers; a pair may stand there twice, and of numbers only ends.
+    """Return parallel arrays of labels and the ranks of values they cover; for numbers only the ends; may repeat pairs.
 
     >>> from sfumato.hierarchies.ladder import make_ladder
     >>> column = ColumnPlan("quasi-identifier")
@@ -106,7 +106,7 @@ def covers(labels: Labels, domain: Domain) -> Pairs:
 
 
 def _rungs(labels: Labels, domain: Domain) -> Iterator[Pairs]:
-    """Labels that stand on some level of the hierarchy."""
+    """Yield the pairs of labels that occur on some level of the hierarchy."""
     place = {text: code for code, text in enumerate(labels)}
     for texts, codes in zip(domain.ladder.labels, domain.ladder.codes, strict=True):
         known = np.fromiter((place.get(text, -1) for text in texts), np.int64, len(texts))
@@ -116,7 +116,7 @@ def _rungs(labels: Labels, domain: Domain) -> Iterator[Pairs]:
 
 
 def _ranges(labels: Labels, domain: Domain) -> Iterator[Pairs]:
-    """The first and the last value of ranges."""
+    """Yield the first and the last value of ranges."""
     pairs = [(code, ends) for code, text in enumerate(labels) if (ends := range_ends(text))]
     if domain.scale is None or not pairs:
         return
@@ -129,7 +129,7 @@ def _ranges(labels: Labels, domain: Domain) -> Iterator[Pairs]:
 
 
 def _open_ranges(labels: Labels, domain: Domain) -> Iterator[Pairs]:
-    """The first and the last value of ranges that are open at one end."""
+    """Yield the first and the last value of ranges that are open at one end."""
     if domain.scale is None or domain.numbers is None:
         return
     present = int((~np.isnan(domain.scale.numbers[domain.values])).sum())
@@ -144,7 +144,7 @@ def _open_ranges(labels: Labels, domain: Domain) -> Iterator[Pairs]:
 
 
 def _ranks(texts: Sequence[str], domain: Domain, scale: Scale, side: Literal["left", "right"]) -> Places:
-    """How many values stand before, or up to, each end: a value itself, or a step of the grid; -1 for other texts."""
+    """Return how many values lie before, or up to, each end: a value itself, or a grid point; -1 for other texts."""
     present = domain.values[~np.isnan(scale.numbers[domain.values])]
     numbers = scale.numbers[present]
     longer = {place: scale.longer[code] for place, code in enumerate(present.tolist()) if code in scale.longer}
@@ -157,7 +157,7 @@ def _ranks(texts: Sequence[str], domain: Domain, scale: Scale, side: Literal["le
 
 
 def _sets(labels: Labels, domain: Domain) -> Iterator[Pairs]:
-    """The members of sets."""
+    """Yield the members of sets."""
     sets = [(code, text[1:-1].split(COMMA)) for code, text in enumerate(labels) if text and text[0] == "{"]
     if not sets:
         return
@@ -169,7 +169,7 @@ def _sets(labels: Labels, domain: Domain) -> Iterator[Pairs]:
 
 
 def _members(parts: Sequence[str], places: dict[str | None, int], longest: int) -> list[int]:
-    """The values in a text that was split at every comma, where a value may itself have up to `longest` parts.
+    """Return the values in a text split at every comma, where a value may itself have up to `longest` parts.
 
     >>> _members(["a", "b", "c"], {"a, b": 0, "c": 1, "b": 2}, 2)
     [0, 1]
@@ -183,7 +183,7 @@ def _members(parts: Sequence[str], places: dict[str | None, int], longest: int) 
         for last in range(first + 1, min(first + longest, count) + 1)
     ]
     runs = [(first, last, places[text]) for first, last, text in texts if text in places]
-    # A run is a value of some reading if values lead from the beginning to it, and from it to the end.
+    # A run of parts is a value in some reading if the parts before it and after it can be split into values, too.
     begun, ended = {0}, {count}
     for first, last, _ in runs:
         begun |= {last} if first in begun else set()

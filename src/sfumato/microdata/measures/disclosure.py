@@ -1,17 +1,16 @@
-"""Attribute disclosure: what published rows tell of sensitive columns, and whom columns besides them single out.
+"""Attribute disclosure of sensitive columns, and uniqueness by published columns that are no quasi-identifiers.
 
-Both are measured whether promised or not. Of a sensitive column: the classes in which all rows have one value (who is
-known to be in such a class is known to have it), those in which all are blank (nothing is recorded of who is in one,
-which may tell as much), those in which some are blank and all others have one value, the least number of values in a
-class (the l of distinct l-diversity) and the greatest distance of a class to all published rows (the t of t-closeness,
-every two values equally far apart). Of published columns that are no quasi-identifiers: how many rows are unique by one
-of them, by two together, or by one and the quasi-identifiers as they are published. Where persons are counted, rows of
-one person that look alike are as unique as a single one. Nobody promised anything about these rows; who knows such a
-value of a person finds the row. A column that nearly tells a quasi-identifier is known to whoever knows that
-(`telling`).
+Both are measured whether or not the plan names a model. Of a sensitive column: the classes in which all rows have one
+value (anyone known to be in such a class has it), those in which all values are missing, those in which some are
+missing and all others are equal, the smallest number of values in a class (the l of distinct l-diversity) and the
+largest distance of a class to all published rows (the t of t-closeness with equal distances). Of published columns that
+are no quasi-identifiers: how many rows are unique by one of them, by two together, or by one and the published
+quasi-identifiers. If persons are counted, several identical rows of one person count as unique. No guarantee covers
+these rows: anyone who knows such a value of a person finds the row. A column that nearly determines a quasi-identifier
+is treated as known to anyone who knows that quasi-identifier (see `telling`).
 
-A missing value is none to l. Values that are likely spellings of one (`hierarchies/spellings.py`) are counted as
-written, and once more as one.
+A missing value does not count for l. Values that are likely spelling variants of one (`hierarchies/spellings.py`) are
+counted as written, and a second time as one value.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,16 +34,17 @@ from sfumato.microdata.published import STAR, classes_of, published_persons
 
 @dataclass(frozen=True, slots=True)
 class AttributeFigures:
-    """What published classes tell of a sensitive column.
+    """Attribute disclosure of a sensitive column by published classes.
 
     Attributes:
-        classes: Classes that show the column; one_value_classes: those in which all rows have the same value, none
-        blank, and one_value_rows: the rows in them.
-        l: The least number of values in a class; t: the greatest distance of a class to all published rows.
-        spellings: How many more values are written than are likely meant; meant_l: the least number of values in a
-        class with likely spellings of one taken for one.
-        blank_classes, blank_rows: The same of classes in which all rows are blank; part_blank_classes,
-        part_blank_rows: of those in which some are blank and all others have the same value.
+        classes: Classes that show the column.
+        one_value_classes: Classes in which all rows have the same value and none is missing; one_value_rows: their
+            rows.
+        l: The smallest number of values in a class; t: the largest distance of a class to all published rows.
+        spellings: Number of written values beyond the distinct meanings.
+        meant_l: The smallest number of values in a class with spelling variants counted as one.
+        blank_classes, blank_rows: Classes in which all values are missing, and their rows.
+        part_blank_classes, part_blank_rows: Classes in which some values are missing and all others are equal.
     """
 
     classes: int
@@ -61,13 +61,13 @@ class AttributeFigures:
 
     @property
     def diverse(self) -> bool:
-        """Whether every class tells several values."""
+        """Whether every class contains several values."""
         return not (self.one_value_classes or self.blank_classes or self.part_blank_classes)
 
 
 @dataclass(frozen=True, slots=True)
 class UniqueRows:
-    """How many published rows are unique by some columns that are no quasi-identifiers: nobody else has such a row."""
+    """How many published rows are unique by some columns that are no quasi-identifiers."""
 
     columns: tuple[str, ...]
     rows: int
@@ -75,13 +75,13 @@ class UniqueRows:
 
 @dataclass(frozen=True, slots=True)
 class SeveralKnown:
-    """How many published rows several columns single out that are no quasi-identifiers.
+    """How many published rows several columns that are no quasi-identifiers make unique together.
 
     Attributes:
         columns: How many such columns there are.
-        known: How many of them an attacker knows of somebody, besides the quasi-identifiers.
-        rows: The rows that these single out, on average over some choices of columns.
-        all_rows: The rows that all these columns single out, without the quasi-identifiers.
+        known: How many of them an attacker knows about a person, in addition to the quasi-identifiers.
+        rows: The rows that these make unique, on average over some choices of columns.
+        all_rows: The rows that all these columns make unique, without the quasi-identifiers.
     """
 
     columns: int
@@ -92,17 +92,17 @@ class SeveralKnown:
 
 @dataclass(frozen=True, slots=True)
 class Disclosure:
-    """What a release tells besides what its promises are about.
+    """Disclosure by a release outside its guarantees.
 
     Attributes:
-        sensitive: Figures of each sensitive column.
-        unique_rows: By each column alone, and by the pairs that single out most rows.
+        sensitive: Metrics of each sensitive column.
+        unique_rows: By each column alone, and by the pairs that make most rows unique.
         unique_in_classes: For each column the rows that are unique by it and the quasi-identifiers together.
-        tells: Columns that give a quasi-identifier away.
-        joint_tells: Columns that are nearly computed from two quasi-identifiers, or from one and another column.
-        largest_share: Where persons are counted, the largest share of a class's rows that are one person's.
+        tells: Columns that predict a quasi-identifier.
+        joint_tells: Columns nearly determined by two quasi-identifiers, or by one and another column.
+        largest_share: The largest share of a class's rows that belong to one person, if persons are counted.
         unmeasured: What was left out because there are too many rows, in sentences.
-        several: What several columns single out together, where there are many.
+        several: Rows that several columns make unique together, if there are many columns.
     """
 
     sensitive: Mapping[str, AttributeFigures] = field(default_factory=dict)
@@ -116,7 +116,7 @@ class Disclosure:
 
     @property
     def most_telling(self) -> UniqueRows | None:
-        """The one or two columns by which most rows are unique; None where no row is."""
+        """The one or two columns by which most rows are unique; None if no row is."""
         worst = max(self.unique_rows, key=lambda entry: (entry.rows, -len(entry.columns)), default=None)
         return worst if worst is not None and worst.rows else None
 
@@ -134,10 +134,10 @@ class Disclosure:
 
 
 def largest_share(text_counts: TextCounts, star_rows: bool) -> float:
-    """The largest share of a class's rows that are one person's, from rows counted with the persons last.
+    """Return the largest share of a class's rows that belong to one person, from counts with the person column last.
 
     Args:
-        star_rows: Whether rows with * throughout are suppressed ones, which make no class.
+        star_rows: Whether rows with `*` in every column are suppressed ones, which form no class.
     """
     if not len(text_counts.counts):
         return 0.0
@@ -158,7 +158,7 @@ def attribute_figures(
     star_rows: bool,
     of_persons: TextCounts | None = None,
 ) -> AttributeFigures:
-    """The figures of one sensitive column, from published rows counted by the quasi-identifiers and it.
+    """Return the metrics of one sensitive column, from published rows counted by it and the quasi-identifiers.
 
     Args:
         of_persons: The same rows counted with the plain keys of the persons last, where persons are counted: a class
@@ -197,7 +197,7 @@ def _least(values: Counts) -> int:
 
 
 def _meant(content: Histogram, texts: Sequence[str | None]) -> tuple[int, Histogram]:
-    """How many more values are written than are likely meant, and what classes hold of those."""
+    """Return the number of written values beyond the distinct meanings, and the histogram of the meanings."""
     meaning = meanings(text for text in texts if text not in (None, STAR))
     places = {meant: place for place, meant in enumerate(dict.fromkeys(meaning.values()))}
     codes = np.array([places.get(meaning.get(text or "", ""), len(places)) for text in texts] or [0], np.int32)
@@ -213,11 +213,11 @@ def unique_rows(
     besides: Sequence[str] = (),
     person: str | None = None,
 ) -> UniqueRows:
-    """How many rows no other equals in some columns; who knows nothing of a missing or hidden value finds nobody by it.
+    """Return how many rows are unique by some columns; missing and suppressed values identify no row.
 
     Args:
         text_counts: Published rows, counted by these columns at least.
-        besides: Further columns in which no other row equals, whatever they tell.
+        besides: Further columns that distinguish rows, whatever their values.
         person: The column that names persons, where they were counted by it, too: then no other person's row equals.
     """
     places = [text_counts.columns.index(name) for name in (*columns, *besides)]
@@ -235,7 +235,7 @@ def unique_rows(
 
 
 def _of_one_person(text_counts: TextCounts, person: str, owners: Counts, first: Counts) -> Mask:
-    """Which groups of counted rows, given where each begins, are of one person's rows alone."""
+    """Return which groups of counted rows, given by their first positions, belong to one person only."""
     persons = text_counts.codes[:, text_counts.columns.index(person)]
     others = np.bincount(owners, weights=persons != persons[first][owners], minlength=len(first)).astype(np.int64)
     return np.equal(others, 0)

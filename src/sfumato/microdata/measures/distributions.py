@@ -1,9 +1,9 @@
-"""Distribution distance: how far the distribution of a column that a reader would guess is from the true one.
+"""Distance between the original distribution of a column and the one a data user would estimate from the release.
 
-Total variation: half the sum of the differences of shares. For columns of numbers and dates also the earth mover's
-distance: the mean distance that a row's value would have to be moved, as a share of the column's range (Rubner, Y. et
-al. (2000), https://doi.org/10.1023/A:1026543900054). Suppressed rows, `*` and missing values are left out:
-shares are of all others. With none of these there is no distance (None).
+Total variation: half the sum of the differences of proportions. For numbers and dates also the earth mover's distance:
+the mean distance by which values would have to be moved, as a share of the column's range (Rubner, Y. et al. (2000),
+https://doi.org/10.1023/A:1026543900054). Suppressed rows, `*` and missing values are left out; proportions refer to the
+other rows. If no row is left there is no distance (None).
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from sfumato.microdata.measures.view import ColumnView
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """How far a column's distribution moved."""
+    """The change of a column's distribution."""
 
     column: str
     total_variation: float | None
@@ -22,7 +22,7 @@ class Drift:
 
 
 def drift_of(column: ColumnView) -> Drift:
-    """The distances of one column."""
+    """Return the distances of one column."""
     before, after = column.before[column.present], column.after[column.present]
     if not after.sum():
         return Drift(column.name, None)

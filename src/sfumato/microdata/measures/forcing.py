@@ -1,7 +1,7 @@
-"""What forces generalization: for each column, the rows that would break a promise if it stayed one level finer.
+"""What forces generalization: for each column, the rows that would violate a model if it stayed one level finer.
 
-Only for recodings by levels: a class recoding generalizes each class for itself. A column at its plan's `min_level` is
-there because the plan says so, and one that no row would suffer by is forced by none: nothing is said of either.
+Only for recodings by levels; a class recoding generalizes each class separately. Columns at the `min_level` of the
+plan, and columns in which no row would violate a model, are not reported.
 """
 
 from typing import Any
@@ -17,10 +17,10 @@ from sfumato.microdata.recoding.recoding import LevelRecoding, Recoding
 
 
 def forcing(plan: Plan, table: FrequencyTable, recoding: Recoding, work: int) -> dict[str, Any]:
-    """For each column that rows forced up, the level below and those rows, in classes that would fail there.
+    """Return for each generalized column the level below and the rows that would violate a model there.
 
     Args:
-        work: How much of the frequency table may be gone through; nothing is said where that is too little.
+        work: Limit of the work on the frequency table; beyond it, nothing is returned.
     """
     if not isinstance(recoding, LevelRecoding) or plan.data.on_missing == "any":
         return {}
@@ -40,7 +40,7 @@ def forcing(plan: Plan, table: FrequencyTable, recoding: Recoding, work: int) ->
 
 
 def _failing_rows(plan: Plan, table: FrequencyTable, grouper: Grouper, population: Grouper | None, node: Node) -> int:
-    """The rows in classes of a node that would break a promise."""
+    """Return the rows in classes of a node that would violate a model."""
     grouped = grouper.rolled(grouper.base, node)
     classes = grouped.classes if population is None else with_persons(grouped, population.at(node))
     failing = np.zeros(len(classes.sizes), bool)

@@ -1,4 +1,4 @@
-"""Households in the classes of a release: promises count rows or persons, so a class may be of fewer households."""
+"""Households in the classes of a release: models count rows or persons, so a class may hold fewer households."""
 
 from dataclasses import asdict
 from typing import Any
@@ -13,10 +13,10 @@ from sfumato.microdata.recoding.recoding import Recoding
 
 @dataclass(frozen=True, slots=True)
 class HouseholdFigures:
-    """How many households stand in the classes of a release.
+    """Numbers of households in the classes of a release.
 
     Attributes:
-        k: How many members were promised; fewest: the least number of households in a class.
+        k: The minimum class size; fewest: the smallest number of households in a class.
         classes: Classes of fewer than k households; rows: their rows; all_classes: of the release.
     """
 
@@ -31,7 +31,7 @@ class HouseholdFigures:
 
 
 def household_figures(table: FrequencyTable, recoding: Recoding, k: int) -> HouseholdFigures | None:
-    """The figures; None where rows name no households, or those of one combination stand in several classes."""
+    """Return the metrics; None without a household column, or if a combination is divided between classes."""
     households = None if table.sample is None else table.sample.households
     if not isinstance(households, Households) or getattr(recoding, "division", None) is not None:
         return None
@@ -44,7 +44,7 @@ def household_figures(table: FrequencyTable, recoding: Recoding, k: int) -> Hous
 
 
 def _counts(households: Households, recoding: Recoding) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
-    """The households of each class; a row that names none is a household of its own."""
+    """Return the number of households in each class; a row without a household counts as one."""
     owners = recoding.owners[households.combinations].astype(np.int64)
     named = households.numbers >= 0
     size = int(households.numbers.max(initial=0)) + 1

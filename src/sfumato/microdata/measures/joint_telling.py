@@ -1,15 +1,15 @@
-"""Joint tells: published columns that are nearly computed from two quasi-identifiers, or give one away beside another.
+"""Pair inference: published columns that two quasi-identifiers nearly determine, or that reveal one together.
 
-Whoever knows height and weight of a person knows the body mass index. Published as it is beside classes of heights and
-weights, it undoes these: the row is found by it. Two ways of looking, both on the rows as they were read:
+Anyone who knows height and weight of a person can compute the body mass index. Published unchanged next to generalized
+heights and weights, it undoes the generalization. Two methods look for such columns, both on the rows as read:
 
-- numbers: how much of the column's variance a plane, a surface of second degree, or a product of powers leaves open;
-- any values: how often the value is guessed right that most *other* rows with the same two values have (`telling`).
+- numbers: how much of the column's variance remains unexplained by a plane, a quadratic surface or a product of powers;
+- any values: how often the value is the most frequent one among *other* rows with the same two values (see `telling`).
 
-Sums, differences, products and ratios are seen, and whatever repeats; a function of three columns is not.
+Sums, differences, products, ratios and repeating values are detected; functions of three columns are not.
 
-Weight and body mass index that are both published tell the height, too: two private numbers may give a quasi-identifier
-away together (`private_tells`).
+Conversely, weight and body mass index together reveal the height: two sensitive numbers may jointly reveal a
+quasi-identifier (`private_tells`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,10 +24,11 @@ from sfumato.microdata.counts.frequencies import FrequencyTable, TextCounts, val
 from sfumato.microdata.measures.telling import Integers, right_guesses
 from sfumato.microdata.models.classes import Floats
 
-# A column is computed where so little is open, and two columns leave so much less open than the better of them alone.
+# A column is determined if at most this share of its variance is unexplained, and if two columns leave much less
+# unexplained than the better of them alone.
 OPEN, LESS_OPEN = 0.02, 0.2
-# Surfaces are fitted to so many rows at most and to so many at least; of more rows than the last, values are not
-# guessed: a report must not cost more than the release.
+# Minimum and maximum number of rows for fitting, and the maximum for guessing values: a report must not cost more than
+# the release.
 MOST_FITTED, LEAST_FITTED, MOST_GUESSED = 5_000, 60, 8_000
 MOST_PAIRS = 45
 _LEAST_NUMBERS = 5
@@ -37,11 +38,11 @@ Positions = Sequence[Floats | None]
 
 @dataclass(frozen=True, slots=True)
 class JointTell:
-    """A published column and two quasi-identifiers of which two nearly tell the third.
+    """A published column and two quasi-identifiers, two of which nearly determine the third.
 
     Attributes:
         quasi_identifiers: Two of them, or one and another published column.
-        share: How much of it: of the variance of numbers, or of the values that are guessed right.
+        share: The explained share of the variance of numbers, or of correctly guessed values.
     """
 
     column: str
@@ -51,10 +52,10 @@ class JointTell:
 
 @dataclass(frozen=True, slots=True)
 class PrivateTell:
-    """Two published columns of private numbers that nearly tell a quasi-identifier together: the later, and the other.
+    """Two published sensitive numeric columns that together nearly determine a quasi-identifier.
 
     Attributes:
-        share: How much of the variance of the quasi-identifier.
+        share: The explained share of the quasi-identifier's variance.
     """
 
     column: str
@@ -64,10 +65,10 @@ class PrivateTell:
 
 
 def joint_tells(table: FrequencyTable, column: str, positions: Positions | None = None) -> list[JointTell]:
-    """The pairs of quasi-identifiers from which a sensitive column of a table is nearly computed, the surest first.
+    """Return the pairs of quasi-identifiers that nearly determine a sensitive column, in decreasing order of accuracy.
 
     Args:
-        positions: The numbers of the quasi-identifiers, where they are at hand.
+        positions: The numbers of the quasi-identifiers, if already computed.
     """
     rows = _Rows(table, column, positions_of(table) if positions is None else positions)
     pairs = list(combinations(range(len(table.columns)), 2))[:MOST_PAIRS]
@@ -82,12 +83,12 @@ def joint_tells(table: FrequencyTable, column: str, positions: Positions | None 
 def private_tells(
     text_counts: TextCounts, known: Sequence[str], private: Sequence[str], missing: Sequence[str] = ()
 ) -> list[PrivateTell]:
-    """The pairs of private columns from which a quasi-identifier is nearly computed, the surest first.
+    """Return the pairs of sensitive columns that nearly determine a quasi-identifier, in decreasing order of accuracy.
 
     Args:
-        text_counts: What was counted of all these columns together.
+        text_counts: Value counts of all these columns together.
         known: The quasi-identifiers among them.
-        private: Columns among them that are published beside these.
+        private: Sensitive columns that are published as well.
         missing: Texts that stand for a missing value.
     """
     numbers = dict(_columns_of_numbers(text_counts, missing))
@@ -103,7 +104,7 @@ def private_tells(
 
 
 def _columns_of_numbers(text_counts: TextCounts, missing: Sequence[str]) -> Iterator[tuple[str, Floats]]:
-    """The columns of numbers, with those of some combinations; NaN where there is none."""
+    """Yield the numeric columns, with their numbers in some combinations; NaN for missing ones."""
     step = max(len(text_counts.counts) // MOST_FITTED, 1)
     for name, texts, codes in zip(text_counts.columns, text_counts.values, text_counts.codes.T, strict=True):
         if (numbers := numbers_of(tuple(values_of(texts, missing)))) is not None:
@@ -126,7 +127,7 @@ class _Rows:
         self.step = max(len(self.entries) // MOST_FITTED, 1)
 
     def share(self, first: int, second: int) -> float | None:
-        """How surely the column is computed from two quasi-identifiers; None where it is not."""
+        """Return how accurately two quasi-identifiers determine the column; None if they do not."""
         return self._fitted(first, second) or self._guessed(first, second)
 
     def _fitted(self, first: int, second: int) -> float | None:
@@ -144,7 +145,7 @@ class _Rows:
         return _computed(points)
 
     def _guessed(self, first: int, second: int) -> float | None:
-        """By values that repeat: the column by both quasi-identifiers, or the second by the first and the column."""
+        """Return the accuracy by repeating values: of the column by both others, or of the second by the others."""
         if len(self.entries) > MOST_GUESSED:
             return None
         left, right = (self.table.codes[self.owners, place].astype(np.int64) for place in (first, second))
@@ -153,7 +154,7 @@ class _Rows:
         return max((share for share in shares if share is not None), default=None)
 
     def _guess(self, first: Integers, second: Integers, third: Integers) -> float | None:
-        """The share of rows whose third value both others tell, where neither tells it alone."""
+        """Return the share of rows whose third value the other two determine jointly; None if one alone suffices."""
         both = first * (int(second.max(initial=0)) + 1) + second
         right = right_guesses(both, third, self.counts)
         if right < 1 - OPEN:
@@ -163,7 +164,7 @@ class _Rows:
 
 
 def _computed(points: Floats) -> float | None:
-    """How surely the first of three columns of numbers is computed from both others; None where it is not."""
+    """Return how accurately two numeric columns determine the first of three; None if they do not."""
     points = points[np.isfinite(points).all(axis=1)]
     if len(points) < LEAST_FITTED or len({*points[:, 0].tolist()}) < _LEAST_NUMBERS:
         return None
@@ -171,7 +172,7 @@ def _computed(points: Floats) -> float | None:
 
 
 def numbers_of(texts: tuple[str | None, ...]) -> Floats | None:
-    """The numbers of texts, NaN for the few that are none."""
+    """Return the numbers of texts, NaN for a few other texts; None if there are many."""
     present = [text for text in texts if text is not None]
     numbers = np.full(len(texts), np.nan)
     numbers[[text is not None for text in texts]] = numerals([form or "" for form in canonical(present, "amount")[0]])
@@ -179,7 +180,7 @@ def numbers_of(texts: tuple[str | None, ...]) -> Floats | None:
 
 
 def positions_of(table: FrequencyTable) -> Positions:
-    """The numbers of each quasi-identifier's values; None for those that have others."""
+    """Return the numbers of each quasi-identifier's values; None for other columns."""
     ladders = table.ladders
     return [numbers_of(ladder.values) if ladder.numbers is None else ladder.numbers for ladder in ladders]
 
@@ -188,7 +189,7 @@ Form = tuple[Floats, npt.NDArray[np.float64], tuple[list[int], list[int]]]
 
 
 def _forms(points: Floats) -> Iterator[Form]:
-    """The ways in which numbers may be computed: what is fitted, the terms, and the terms of each column alone."""
+    """Yield the forms of functions that are fitted: the target, the terms, and the terms of each column alone."""
     target, left, right = _scaled(points).T
     terms = np.column_stack([np.ones_like(left), left, left**2, right, right**2, left * right])
     yield target, terms, ([0, 1, 2], [0, 3, 4])
@@ -204,7 +205,7 @@ def _scaled(points: Floats) -> Floats:
 
 
 def _explained(target: Floats, terms: Floats, alone: tuple[list[int], list[int]]) -> float | None:
-    """The share of the variance that both columns explain, where neither does so alone."""
+    """Return the share of the variance that both columns explain, if neither does so alone."""
     together = _open(target, terms)
     if together > OPEN:
         return None
@@ -213,7 +214,7 @@ def _explained(target: Floats, terms: Floats, alone: tuple[list[int], list[int]]
 
 
 def _open(target: Floats, terms: Floats) -> float:
-    """The share of the variance that terms leave open."""
-    # Terms are few and scaled, so that the normal equations, which cost a tenth, are exact enough.
+    """Return the share of the variance that the terms do not explain."""
+    # There are few, scaled terms, so the normal equations, which cost a tenth, are accurate enough.
     weights = np.linalg.lstsq(terms.T @ terms, terms.T @ target, rcond=None)[0]
     return float(((target - terms @ weights) ** 2).sum() / max(float((target**2).sum()), 1e-12))

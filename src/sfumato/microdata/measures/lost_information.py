@@ -1,8 +1,8 @@
-"""Lost information: every loss of a release, per column and in total, whichever the method minimized.
+"""Information loss of a release by every loss, per column and in total, whichever one the method minimized.
 
-For full-domain recodings the losses are exactly those that a plan can ask for. For classes with labels of their own
+For full-domain recodings the losses are exactly those a plan can ask for. For classes with labels of their own
 (mondrian, local, k-optimize) `loss-metric` is the share of a numeric column's range, or of its other values, that a
-label covers; losses that count steps on a ladder have no meaning there and are left out.
+label covers. Losses based on levels have no meaning there and are left out.
 """
 
 from typing import Any
@@ -22,7 +22,7 @@ BY_COLUMN = ("loss-metric", "precision", "non-uniform-entropy", "score", "height
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """A loss: in total, and of each column where it is made of columns."""
+    """A loss: in total, and of each column if it is defined by columns."""
 
     name: str
     value: float
@@ -33,7 +33,7 @@ class Lost:
 
 
 def losses(table: FrequencyTable, recoding: Recoding, view: View) -> tuple[Lost, ...]:
-    """All losses of a release."""
+    """Return all losses of a release."""
     sizes = _sizes(recoding, view)
     if isinstance(recoding, LevelRecoding):
         return (*_by_levels(table, recoding), *sizes)
@@ -47,7 +47,7 @@ def losses(table: FrequencyTable, recoding: Recoding, view: View) -> tuple[Lost,
 
 
 def _by_levels(table: FrequencyTable, recoding: LevelRecoding) -> list[Lost]:
-    """The losses of a node, by the very functions that a search minimizes."""
+    """Return the losses of a node, by the same functions that a search minimizes."""
     grouper = Grouper(table)
     grouped, owners = grouper.rolled_with_owners(recoding.node)
     failing = np.zeros(len(recoding.suppressed), bool)
@@ -71,7 +71,7 @@ def _sizes(recoding: Recoding, view: View) -> list[Lost]:
 
 
 def _covered(view: View, column: ColumnView) -> float:
-    """The mean share of a column that a row's label covers beyond one value; a suppressed row loses 1."""
+    """Return the mean share of a column that a row's label covers beyond one value; a suppressed row loses 1."""
     if column.numbers is not None and len(column.numbers) > 1:
         span = float(column.numbers[-1] - column.numbers[0]) or 1.0
         low, high = np.full(len(column.widths), np.inf), np.full(len(column.widths), -np.inf)
@@ -85,7 +85,7 @@ def _covered(view: View, column: ColumnView) -> float:
 
 
 def _entropy(view: View, place: int) -> float:
-    """The mean of log(n(label) / n(value with it)) over rows, as a share of the most that can be lost."""
+    """Return the mean of log(n(label) / n(value with it)) over rows, as a share of the maximum."""
     column, pieces = view.columns[place], view.published
     codes = view.table.codes[:, place]
     labels = view.class_labels[pieces.classes, place].astype(np.int64)

@@ -1,9 +1,9 @@
-"""Outliers: the rows that few columns already single out, and that therefore force generalization.
+"""Rows that few columns already make unique, and that therefore force generalization.
 
-A row is the more of an outlier the fewer columns make it unique (special uniques: Elliot, M., Manning, A., Ford, R.
-(2002). A computational algorithm for handling the special uniques problem, https://doi.org/10.1142/S0218488502001600).
-A row unique by one column forces that very column up; one that only all columns together make unique yields to a small
-step on any of them.
+The fewer columns make a row unique, the more it forces (special uniques: Elliot, M., Manning, A., Ford, R. (2002). A
+computational algorithm for handling the special uniques problem, https://doi.org/10.1142/S0218488502001600). A row
+unique by one column forces this column to a higher level; a row unique only by all columns together is protected by a
+small generalization of any of them.
 """
 
 from itertools import combinations
@@ -20,20 +20,20 @@ from sfumato.microdata.models.classes import histogram
 from sfumato.microdata.models.persons import PERSONS, persons_in
 
 MOST_COLUMNS = 3
-# Combinations times sets of columns that may be gone through, about a second of work.
+# Limit of the work, about a second: combinations times sets of columns.
 MAX_WORK = 60_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Outliers:
-    """Unique rows by the fewest columns that single them out.
+    """Unique rows by the smallest number of columns that make them unique.
 
     Attributes:
-        by_columns: For 1, 2, … columns, how many rows so many columns are enough for and no fewer.
+        by_columns: For 1, 2, … columns, how many rows need exactly so many columns to be unique.
         more: Unique rows for which more columns are needed.
-        columns: For each column, how many rows it singles out alone: where a column names persons, the rows of those
-        who have a value that nobody else has. Empty where the table is too large to try.
-        combinations: Places, in the frequency table, of the rows that one or two columns single out.
+        columns: For each column, how many rows it makes unique alone; with a person column, the rows of persons
+        with a value that no other person has. Empty if the table is too large.
+        combinations: Indices, in the frequency table, of the rows that one or two columns make unique.
     """
 
     by_columns: tuple[int, ...]
@@ -43,10 +43,10 @@ class Outliers:
 
 
 def outliers(table: FrequencyTable, most_work: int = MAX_WORK, special: SpecialUniques | None = None) -> Outliers:
-    """Find the outliers of a table, by up to three columns (fewer where the table is very large or wide).
+    """Find rows that up to three columns make unique (fewer if the table is very large or wide).
 
     Args:
-        special: The special uniques of the table, where they are known: they tell the same.
+        special: The special uniques of the table, if already computed: they contain the result.
     """
     reach = _reach(table, most_work)
     known = special is not None and (special.complete or special.largest >= reach)
@@ -60,13 +60,13 @@ def outliers(table: FrequencyTable, most_work: int = MAX_WORK, special: SpecialU
         by_columns,
         unique - sum(by_columns),
         tuple(zip(table.columns, alone, strict=False)),
-        # A table of one column has none that two single out: there 2 stands for rows that nothing does.
+        # A table of one column has no row that two make unique: 2 means rows that nothing makes unique there.
         tuple(np.flatnonzero(fewest <= min(2, len(table.columns))).tolist()),
     )
 
 
 def _reach(table: FrequencyTable, most_work: int) -> int:
-    """How many columns at once are tried."""
+    """Return how many columns at once are tried."""
     width, work = len(table.columns), 0
     for columns in range(1, min(MOST_COLUMNS, width) + 1):
         work += comb(width, columns) * len(table.counts)
@@ -76,14 +76,14 @@ def _reach(table: FrequencyTable, most_work: int) -> int:
 
 
 def _fewest_of(special: SpecialUniques, table: FrequencyTable, reach: int) -> tuple[npt.NDArray[np.int64], list[int]]:
-    """The same as `_fewest`, from special uniques."""
+    """Return the result of `_fewest`, from special uniques."""
     enough = (special.fewest > 0) & (special.fewest <= reach)
     fewest = np.where(enough, special.fewest, len(table.columns) + 1).astype(np.int64)
     return fewest, list(special.singled_out) if reach else []
 
 
 def _fewest(table: FrequencyTable, reach: int) -> tuple[npt.NDArray[np.int64], list[int]]:
-    """For each combination the fewest columns that make it unique, and for each column how many it makes so."""
+    """Return for each combination the fewest columns that make it unique, and for each column how many it makes so."""
     grouper = Regrouper(table)
     width = len(table.columns)
     fewest = np.full(len(table.counts), width + 1)
@@ -99,7 +99,7 @@ def _fewest(table: FrequencyTable, reach: int) -> tuple[npt.NDArray[np.int64], l
 
 
 def _alone_by_persons(table: FrequencyTable) -> list[int]:
-    """For each column the rows whose value only rows of one person have."""
+    """Return for each column the rows whose value only rows of one person have."""
     grouper, members = Regrouper(table), table.persons[PERSONS]
     alone = []
     for place in range(len(table.columns)):

@@ -1,21 +1,21 @@
-"""Population uniqueness: how many persons of the population are probably unique, estimated from the sample's classes.
+"""Population uniqueness: estimate how many persons are unique in the population from the class sizes of a sample.
 
-From the sizes of the classes of a sample and the size of the population:
+The estimators use the sizes of the classes of a sample and the size of the population:
 
-- pitman: the classes follow Pitman's sampling formula with parameters (θ, α), taken by maximum likelihood; then
-  N (θ+α)_(N-1) / (θ+1)_(N-1) persons are unique. Hoshino, N. (2001). Applying Pitman's sampling formula to microdata
+- pitman: the classes follow Pitman's sampling formula with parameters (θ, α), estimated by maximum likelihood; then N
+  (θ+α)_(N-1) / (θ+1)_(N-1) persons are unique. Hoshino, N. (2001). Applying Pitman's sampling formula to microdata
   disclosure risk assessment. Journal of Official Statistics 17(4). Good for small sampling fractions.
-- zayatz: the share of the sample's unique rows that are unique in the population, taking the sample's distribution of
-  class sizes for the population's. Zayatz, L. (1991). Estimation of the percent of unique population elements on a
-  microdata file using the sample. US Census Bureau, Statistical Research Division Report.
-- snb: sizes of the population's classes are 1 + a negative binomial ("slide negative binomial"); its parameters are
-  taken so that the population's size, the sample's classes and its unique rows are met. Chen, G., Keller-McNulty, S.
-  (1998). Estimation of identification disclosure risk in microdata. Journal of Official Statistics 14(1).
-- dankar: which of them to trust: pitman up to a sampling fraction of 0.1; above it the smaller of zayatz and snb, or
-  zayatz where snb has no solution. Dankar, F., El Emam, K., Neisa, A., Roffey, T. (2012). Estimating the
-  re-identification risk of clinical data sets, https://doi.org/10.1186/1472-6947-12-66.
+- zayatz: the share of the sample's unique rows that are unique in the population, if class sizes are distributed in the
+  population as in the sample. Zayatz, L. (1991). Estimation of the percent of unique population elements on a microdata
+  file using the sample. US Census Bureau, Statistical Research Division Report.
+- snb: sizes of the population's classes are 1 + a negative binomial ("slide negative binomial"), with parameters that
+  reproduce the population's size, the sample's classes and its unique rows. Chen, G., Keller-McNulty, S. (1998).
+  Estimation of identification disclosure risk in microdata. Journal of Official Statistics 14(1).
+- dankar: chooses among them: pitman up to a sampling fraction of 0.1; above it the smaller of zayatz and snb, or zayatz
+  if snb has no solution. Dankar, F., El Emam, K., Neisa, A., Roffey, T. (2012). Estimating the re-identification risk
+  of clinical data sets, https://doi.org/10.1186/1472-6947-12-66.
 
-Where an estimator is undefined or does not converge, its value is None and the reason is said.
+If an estimator is undefined or does not converge, its value is None and the reason is given.
 """
 
 import math
@@ -29,7 +29,7 @@ from sfumato.errors import Fault, PlanError
 from sfumato.microdata.models.classes import Counts
 
 SMALL_FRACTION = 0.1
-# More persons than there ever were; beyond it logarithms of factorials have no digits left to tell estimates apart.
+# An upper bound of the number of persons who ever lived; beyond it, logarithms of factorials lose all digits.
 LARGEST_POPULATION = 10**12
 _GOLDEN = (math.sqrt(5) - 1) / 2
 _STEPS = 60
@@ -62,7 +62,7 @@ class Uniqueness:
 
 
 def uniqueness(sizes: Counts, population_size: int) -> Uniqueness:
-    """All estimates for classes of these sizes, sampled from a population of this size (at least as large).
+    """Return all estimates for classes of these sizes, sampled from a population of this size (at least as large).
 
     Raises:
         PlanError: The population is larger than any.
@@ -99,9 +99,9 @@ def _dankar(fraction: float, pitman_: Estimate, zayatz_: Estimate, snb_: Estimat
 
 
 def zayatz(sizes: Counts, population_size: int) -> Estimate:
-    """The sample's unique rows, each unique in the population with one common probability.
+    """Estimate unique persons from the sample's unique rows, with one common probability of population uniqueness.
 
-    That of a class of F persons having one row in the sample is hypergeometric: F C(N-F, n-1) / C(N, n).
+    The probability that a class of F persons has one row in the sample is hypergeometric: F C(N-F, n-1) / C(N, n).
     """
     rows = int(sizes.sum())
     distinct, classes = np.unique(sizes, return_counts=True)
@@ -123,7 +123,7 @@ def _log_choose(all_of_them: int, chosen: int) -> float:
 
 
 def pitman(sizes: Counts, population_size: int) -> Estimate:
-    """Unique persons under Pitman's sampling formula with the parameters of greatest likelihood."""
+    """Estimate unique persons by Pitman's sampling formula with maximum-likelihood parameters."""
     rows, classes = int(sizes.sum()), len(sizes)
     if classes == rows:
         return Estimate(None, None, "every row is unique: the likelihood grows without end")
@@ -147,7 +147,7 @@ def pitman(sizes: Counts, population_size: int) -> Estimate:
 
 
 class _PitmanLikelihood:
-    """The logarithm of the likelihood of class sizes under Pitman's sampling formula, but for a constant."""
+    """The log-likelihood of class sizes under Pitman's sampling formula, up to a constant."""
 
     REACH = 40.0
 
@@ -157,7 +157,7 @@ class _PitmanLikelihood:
         self.sizes = list(zip(distinct.tolist(), counts.tolist(), strict=True))
 
     def best_theta(self, alpha: float) -> tuple[float, float]:
-        """log(θ + α) of greatest likelihood for an α, and that likelihood."""
+        """Return the maximum-likelihood log(θ + α) for an α, and its likelihood."""
         within = self._within(alpha)
         best = _highest(lambda log_shift: self._between(alpha, log_shift), -self.REACH, self.REACH)
         return best, within + self._between(alpha, best)
@@ -174,7 +174,7 @@ class _PitmanLikelihood:
 
 
 def _log_rising(start: float, factors: int) -> float:
-    """log of start (start + 1) … with so many factors; by Stirling's series where lgamma would lose all digits."""
+    """Return log of start (start + 1) … with `factors` factors; by Stirling's series if lgamma would lose digits."""
     if start < 1e9:
         return math.lgamma(start + factors) - math.lgamma(start)
     end = start + factors
@@ -182,7 +182,7 @@ def _log_rising(start: float, factors: int) -> float:
 
 
 def _highest(function: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function with one peak is highest, by golden section."""
+    """Return the maximum of a function with one peak, by golden-section search."""
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     at_left, at_right = function(left), function(right)
     for _ in range(_STEPS):
@@ -198,7 +198,7 @@ def _highest(function: Callable[[float], float], low: float, high: float) -> flo
 
 
 def snb(sizes: Counts, population_size: int) -> Estimate:
-    """Unique persons where the population's classes have 1 + NB(a, p) members each and rows are drawn independently."""
+    """Estimate unique persons if population classes have 1 + NB(a, p) members each and rows are independent draws."""
     rows, classes = int(sizes.sum()), len(sizes)
     unique = int((sizes == 1).sum())
     model = _Slide(population_size, rows / population_size, classes)
@@ -224,7 +224,7 @@ class _Slide:
     classes: int
 
     def p_of(self, count: float) -> float | None:
-        """The p with which so many population classes show as many classes in the sample, or None."""
+        """Return the p with which a number of population classes shows as many classes in the sample, or None."""
         mean = self.population_size / count - 1
         wanted = (1 - self.classes / count) / (1 - self.fraction)
         low, high = 1e-12, 1 - 1e-9
@@ -239,13 +239,13 @@ class _Slide:
         return math.sqrt(low * high)
 
     def _unseen(self, mean: float, p: float) -> float:
-        """(p / (1 - (1-p)(1-f)))^a with a = mean p / (1-p): that no member but the first's place is sampled."""
+        """Return (p / (1 - (1-p)(1-f)))^a with a = mean p / (1-p): the probability that no other member is sampled."""
         a = mean * p / (1 - p)
-        # The same as 1 / (1 + f (1-p) / p)^a, which stays a share however small f is.
+        # Equivalent to 1 / (1 + f (1-p) / p)^a, in a form that stays accurate for small f.
         return math.exp(-a * math.log1p(self.fraction * (1 - p) / p))
 
     def unique_rows(self, count: float) -> float | None:
-        """The rows expected to be unique in the sample."""
+        """Return the expected number of unique rows in the sample."""
         p = self.p_of(count)
         if p is None:
             return None
@@ -254,7 +254,7 @@ class _Slide:
         return count * self.fraction * self._unseen(mean, p) * (1 + more)
 
     def solved(self, low: float, high: float, at_low: float, unique: int) -> float:
-        """The number of classes between two that meets the unique rows."""
+        """Return the number of classes between two that reproduces the unique rows."""
         for _ in range(_STEPS):
             middle = (low + high) / 2
             expected = self.unique_rows(middle)
@@ -267,7 +267,7 @@ class _Slide:
         return (low + high) / 2
 
     def unique_persons(self, count: float) -> float:
-        """Population classes of one member: count p^a."""
+        """Return the number of population classes of one member: count p^a."""
         p = self.p_of(count)
         if p is None:
             return math.nan

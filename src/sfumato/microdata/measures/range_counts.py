@@ -1,10 +1,10 @@
-"""Random range counts: how far off a reader is who counts rows in a range of values.
+"""Range-query error: how wrong row counts of random value ranges are when estimated from the release.
 
 Each query asks how many rows lie in random ranges of up to three columns at once (for columns without an order: in a
-random set of values). The answer from the release spreads each label evenly over the values it covers. The error of a
-query is |guess - truth| / max(truth, 1 % of the rows), and the measure is the mean over the queries. LeFevre, K. et al.
-(2008). Workload-aware anonymization techniques for large-scale datasets, https://doi.org/10.1145/1386118.1386123.
-Seeded: the same data, plan and seed give the same queries.
+random set of values). The answer from the release distributes each label evenly over the values it covers. The error of
+a query is |estimate - truth| / max(truth, 1 % of the rows), and the measure is the mean over the queries. LeFevre, K.
+et al. (2008). Workload-aware anonymization techniques for large-scale datasets,
+https://doi.org/10.1145/1386118.1386123. Seeded: the same data, plan and seed give the same queries.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ from sfumato.microdata.models.classes import Floats, Mask
 QUERIES = 100
 MOST_COLUMNS = 3
 FLOOR = 0.01
-# Queries times rows of the frequency table that may be gone through.
+# Limit of the work: queries times rows of the frequency table.
 MAX_WORK = 10_000_000
 
 
@@ -31,7 +31,7 @@ class RangeCounts:
 
 
 def range_counts(view: View, seed: int, queries: int = QUERIES) -> RangeCounts:
-    """Ask random range counts of a release."""
+    """Ask random range queries of a release."""
     random = np.random.default_rng(seed)
     work = len(view.table.counts) + len(view.class_rows)
     asked = max(min(queries, MAX_WORK // max(work, 1)), 10)
@@ -56,7 +56,7 @@ def _error(view: View, random: np.random.Generator) -> float:
 
 
 def _chosen(column: ColumnView, random: np.random.Generator) -> Mask:
-    """A random stretch of an ordered column, or a random set of another's values, each a tenth to all of them."""
+    """Return a random range of an ordered column, or a random set of values, covering a tenth to all of them."""
     count = len(column.values)
     length = max(1, round(count * float(random.uniform(0.1, 1.0))))
     if column.numbers is None:

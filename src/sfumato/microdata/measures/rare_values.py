@@ -1,7 +1,7 @@
-"""Labels that name values which few rows have: sets and intervals made from the rows, not from a hierarchy.
+"""Published labels that reveal rare values: sets and intervals made from the rows instead of a hierarchy.
 
-A class of k rows published as `[1010–1223]` says that somebody has exactly 1010. So of every published label that no
-hierarchy has, its elements or ends are compared with the values of the rows.
+A class of k rows published as `[1010–1223]` reveals that one row has exactly 1010. The elements or ends of every
+published label that is not in a hierarchy are therefore compared with the values of the rows.
 """
 
 from collections.abc import Iterator
@@ -17,12 +17,12 @@ from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.grids import range_ends, set_members
 from sfumato.microdata.recoding.recoding import Recoding
 
-# A value is rare that fewer have, whatever is asked for.
+# A value with fewer rows is rare, whatever k is requested.
 FEWEST = 2
 
 
 def rare_values_named(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Iterator[dict[str, Any]]:
-    """The columns with published labels that name values of fewer than k rows, or persons, and how many labels do."""
+    """Yield the columns with published labels that reveal values of fewer than k rows, or persons, and their number."""
     k = max(FEWEST, plan.minimum_class_size)
     for place, name in enumerate(table.columns):
         values, ladder = _values_of(table, place), table.ladders[place]
@@ -37,7 +37,7 @@ def rare_values_named(plan: Plan, table: FrequencyTable, recoding: Recoding) -> 
 
 
 def values_named(label: str) -> tuple[str, ...]:
-    """The values that a label shows: elements of a set, ends of an interval, or itself.
+    """Return the values that a label shows: elements of a set, ends of an interval, or itself.
 
     >>> values_named("{72021, 72023}"), values_named("[1010–1223]"), values_named("30-39"), values_named("red")
     (('72021', '72023'), ('1010', '1223'), ('30', '39'), ('red',))
@@ -47,7 +47,7 @@ def values_named(label: str) -> tuple[str, ...]:
 
 
 def _key(text: str) -> str | float:
-    """What is the same for all ways of writing a number."""
+    """Return a key that is the same for all spellings of a number."""
     low, high = bounds_of(text)
     return text if low is None or low != high else low
 

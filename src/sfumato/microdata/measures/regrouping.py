@@ -1,4 +1,4 @@
-"""Regrouping: the classes of a frequency table by some of its columns, without regard to the others."""
+"""Group a frequency table into classes by a subset of its columns."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ Owners = npt.NDArray[np.int32]
 
 
 class Regrouper:
-    """Groups packed combinations by chosen columns; its arrays are used again and again."""
+    """Groups packed combinations by chosen columns in reusable arrays."""
 
     def __init__(self, table: FrequencyTable) -> None:
         self.columns = table.columns
@@ -27,18 +27,18 @@ class Regrouper:
     def by(
         self, columns: Iterable[int], keys: Words | None = None, counts: Counts | None = None
     ) -> tuple[Words, Counts]:
-        """The classes by some columns: their packed values and rows; from all combinations, or from classes by more."""
+        """Return packed values and rows of the classes by some columns, from combinations or from finer classes."""
         keys = self.keys if keys is None else keys
         count = self._group(columns, keys, self.counts if counts is None else counts)
         return self._groups.keys[:, :count].copy(), self._groups.counts[:count].copy()
 
     def sizes_by(self, columns: Iterable[int]) -> tuple[Owners, Counts]:
-        """For each combination its class by some columns, and the classes' rows; both are overwritten by the next."""
+        """Return for each combination its class by some columns, and the class sizes; the next call overwrites both."""
         count = self._group(columns, self.keys, self.counts)
         return self._groups.owner, self._groups.counts[:count]
 
     def owners(self, many: int) -> Owners:
-        """For each of the `many` entries that were grouped last its class; overwritten by the next."""
+        """Return the class of each of the `many` entries grouped last; the next call overwrites it."""
         return self._groups.owner[:many]
 
     def _group(self, columns: Iterable[int], keys: Words, counts: Counts) -> int:

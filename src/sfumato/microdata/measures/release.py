@@ -1,4 +1,4 @@
-"""The measures of every release: risk before and after, what contributes to it, and utility."""
+"""The measures computed for every release: risk before and after, contributions to it, and utility."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -26,20 +26,20 @@ from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.population import persons_by_label
 from sfumato.microdata.recoding.recoding import Recoding, published_labels
 
-# How much of the frequency table may be gone through for contributions and outliers, in every release.
+# Limit of the work on contributions and unique rows, in every release.
 MAX_WORK = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """What was measured of a release, in plain values."""
+    """All measures of a release, as plain values."""
 
     risk: Mapping[str, Mapping[str, Any]]
     utility: Mapping[str, Any]
 
 
 def measure_raw(table: FrequencyTable) -> dict[str, Mapping[str, Any]]:
-    """Measure what is known before anything is published: what contributes to the risks of the raw rows."""
+    """Compute the measures that are known before publication: contributions to the risk of the original rows."""
     special = special_uniques(table, work=MAX_WORK)
     rare = outliers(table, MAX_WORK, special)
     return {
@@ -56,12 +56,12 @@ def measure_raw(table: FrequencyTable) -> dict[str, Mapping[str, Any]]:
 def measure(plan: Plan, table: FrequencyTable, recoding: Recoding, raw: Mapping[str, Mapping[str, Any]]) -> Measures:
     """Measure a release.
 
-    The risks come first with a missing value as a value of its own, which is the higher one: a few blank rows would
-    make any table look safe. Where the plan lets it match anything, the risks with that reading are added. Where a
-    column names persons, the risk of a row is 1 / persons of its class.
+    The risks are computed with a missing value as a value of its own, which is the higher one: a few blank rows would
+    make any table look safe. If the plan lets it match anything, the risks of that reading are added. If a
+    column identifies persons, the risk of a row is 1 / persons of its class.
 
     Args:
-        raw: What was measured of the raw rows.
+        raw: The measures of the original rows.
     """
     sizes, matches = published_sizes(plan, recoding)
     members, published = members_of(table, recoding) if table.persons else (table.counts, sizes)
@@ -83,7 +83,7 @@ def measure(plan: Plan, table: FrequencyTable, recoding: Recoding, raw: Mapping[
 
 
 def members_of(table: FrequencyTable, recoding: Recoding) -> tuple[Counts, Counts]:
-    """The persons of each combination, and of each published class: among them a person hides, not among rows."""
+    """Return the persons of each combination and of each published class, which define the class size."""
     persons = table.persons[PERSONS]
     owners = recoding.owners[persons.owners]
     classes = histogram(owners, persons.values, persons.counts, len(recoding.sizes), persons.size)
@@ -91,7 +91,7 @@ def members_of(table: FrequencyTable, recoding: Recoding) -> tuple[Counts, Count
 
 
 def published_sizes(plan: Plan, recoding: Recoding) -> tuple[Counts, Counts]:
-    """The rows of each published class, and the rows among which they hide."""
+    """Return the rows of each published class, and the effective class size."""
     kept = ~recoding.suppressed
     sizes, classes = recoding.sizes[kept], recoding.classes[kept]
     if plan.data.on_missing != "any" and not isinstance(plan.method, CellSuppression):
@@ -103,7 +103,7 @@ def published_sizes(plan: Plan, recoding: Recoding) -> tuple[Counts, Counts]:
 
 
 def _figures(sizes: Counts, matches: Counts) -> dict[str, Any]:
-    """Prosecutor risk, and how many classes have each size, or so many matching rows or persons, with their rows."""
+    """Return the prosecutor risk, and the distribution of class sizes, matching rows or persons."""
     found = distribution(sizes, matches)
     spread = {str(entry.size): entry.classes for entry in found}
     rows = {} if matches is sizes else {"rows_of_sizes": {str(entry.size): entry.rows for entry in found}}
@@ -111,7 +111,7 @@ def _figures(sizes: Counts, matches: Counts) -> dict[str, Any]:
 
 
 def _journalist(table: FrequencyTable, recoding: Recoding) -> dict[str, Any]:
-    """The journalist's risk, where the population is known; else it is the prosecutor's."""
+    """Return the journalist's risk if the population is known; otherwise it equals the prosecutor's."""
     persons = persons_by_label(table, recoding)
     if persons is None:
         return {}
@@ -123,14 +123,14 @@ def _journalist(table: FrequencyTable, recoding: Recoding) -> dict[str, Any]:
 
 
 def _sample(plan: Plan, table: FrequencyTable, recoding: Recoding) -> dict[str, Any]:
-    """What weights and households say of the risk, before and after; not of rows that are divided between classes."""
+    """Return the risk by weights and households, before and after; nothing if rows are divided between classes."""
     before = sample_risk(table, raw_classes(table), THRESHOLD).to_dict()
     classes = published_classes(table, recoding, plan.data.missing)
     return {"before": before} | ({} if classes is None else {"after": sample_risk(table, classes, THRESHOLD).to_dict()})
 
 
 def _contributions(table: FrequencyTable) -> dict[str, Any]:
-    """Unique rows without each column, and at each level of it, all others as they are."""
+    """Return the unique rows without each column, and at each of its levels, with all other columns unchanged."""
     return {
         "uniques": int((table.counts == 1).sum()),
         "without": {entry.column: entry.uniques for entry in contribution.of_columns(table, MAX_WORK)},

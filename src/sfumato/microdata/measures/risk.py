@@ -1,17 +1,18 @@
-"""Risk: how likely an attacker who knows the quasi-identifiers finds the right row.
+"""Re-identification risk: how likely an attacker who knows the quasi-identifiers finds the right row.
 
 Three attackers, after Dankar, F., El Emam, K. (2010). A method for evaluating marketer re-identification risk,
 https://doi.org/10.1145/1754239.1754271:
 
-- the prosecutor knows that the person is in the data: the risk of a row is 1 / size of its class, or, where a missing
+- the prosecutor knows that the person is in the data: the risk of a row is 1 / size of its class, or, if a missing
   value matches anything, 1 / rows that match it;
-- the journalist does not: the risk is 1 / persons of the population with the same values. Where only the size of the
-  population is known, its expectation given the class's size is used (Benedetti, R., Franconi, L. (1998); Franconi, L.,
-  Polettini, S. (2004). Individual risk estimation in μ-Argus, https://doi.org/10.1007/978-3-540-25955-8_20); where not
-  even that is, the data are taken for the population, which is the cautious answer;
-- the marketer wants to find as many as he can: the expected share of rows found is the journalist's mean over rows.
+- the journalist does not: the risk is 1 / persons of the population with the same values. If only the size of the
+  population is known, the expectation given the class size is used (Benedetti, R., Franconi, L. (1998); Franconi, L.,
+  Polettini, S. (2004). Individual risk estimation in μ-Argus, https://doi.org/10.1007/978-3-540-25955-8_20); if not
+  even that is known, the data are taken as the population, which is the conservative choice;
+- the marketer wants to find as many persons as possible: the expected share of rows found is the mean of the
+  journalist's risk over the rows.
 
-Rows that were suppressed are not published and carry no risk; averages are over the published rows.
+Suppressed rows are not published and carry no risk; averages are over the published rows.
 """
 
 from dataclasses import asdict
@@ -27,11 +28,12 @@ class Risk:
     """Prosecutor risk of a table.
 
     Attributes:
-        rows: Rows at hand; classes: their number; smallest, largest: of the classes' sizes, or, where a missing value
-            matches anything, the fewest and the most rows that match a row; persons where these are counted.
+        rows: Published rows; classes: their number.
+        smallest, largest: Class sizes, or numbers of matching rows if a missing value matches anything; persons if
+            counted.
         highest: Risk of the row most at risk; average: mean over rows (classes / rows, unless rows match others).
-        uniques: Rows that are alone in their class and match no other; where persons are counted, rows of a person who
-            is alone in a class.
+        uniques: Rows that are alone in their class and match no other; if persons are counted, rows of a person who is
+            alone in a class.
         rows_above: Rows whose risk is above the threshold; share_above: the same as a share of the rows.
     """
 
@@ -52,12 +54,12 @@ class Risk:
 
 @dataclass(frozen=True, slots=True)
 class Attacker:
-    """What an attacker can expect.
+    """The success an attacker can expect.
 
     Attributes:
         highest: Risk of the row most at risk; average: mean over rows.
         rows_above, share_above: Rows whose risk is above the threshold.
-        estimated: Whether the population's classes had to be estimated from those at hand.
+        estimated: Whether the population's classes had to be estimated from those of the data.
     """
 
     highest: float
@@ -68,10 +70,10 @@ class Attacker:
 
 
 def prosecutor(sizes: Counts, threshold: float = THRESHOLD, matches: Counts | None = None) -> Risk:
-    """The prosecutor risk of classes of these sizes.
+    """Return the prosecutor risk of classes of these sizes.
 
     Args:
-        matches: The rows among which those of each class hide, where these are not the class alone.
+        matches: The effective class sizes, if they differ from `sizes`.
 
     >>> import numpy as np
     >>> prosecutor(np.array([1, 3])).average
@@ -98,7 +100,7 @@ def prosecutor(sizes: Counts, threshold: float = THRESHOLD, matches: Counts | No
 
 
 def attacker(counts: Counts, risks: Floats, threshold: float, estimated: bool = False) -> Attacker:
-    """What an attacker can expect of combinations with so many rows, each row at the given risk."""
+    """Return what an attacker can expect of combinations with given numbers of rows, each row at the given risk."""
     rows = int(counts.sum())
     if not rows:
         return Attacker(0.0, 0.0, 0, 0.0, estimated)

@@ -1,4 +1,4 @@
-"""The risk of single rows, for who holds them alone: what the figures of a table are for each of its rows."""
+"""Re-identification risk of each single row; for internal use only."""
 
 from collections.abc import Iterator, Sequence
 from math import isnan
@@ -19,10 +19,10 @@ Places = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class RowRisks:
-    """Figures of each row, in the order of the rows; NaN for rows that were dropped.
+    """Metrics of each row, in the order of the rows; NaN for rows that were dropped.
 
     Attributes:
-        alike: Rows with its values; persons: of the population that these stand for.
+        alike: Rows with its values; persons: of the population that these represent.
         risk: The expectation of 1 / persons with its values; household_risk: that one of its household is found.
         matching, matching_persons, matching_risk: The same where a missing value matches anything.
         score, dis: Of its special uniques.
@@ -39,7 +39,7 @@ class RowRisks:
     dis: Floats
 
     def lines(self) -> Iterator[Sequence[str]]:
-        """The names of the figures, then those of each row, its number first; empty where there is none."""
+        """Yield the names of the metrics, then those of each row with its number first; empty for NaN."""
         yield ("row", *self.__slots__)
         columns = [getattr(self, name).tolist() for name in self.__slots__]
         for row, figures in enumerate(zip(*columns, strict=True), start=1):
@@ -49,12 +49,12 @@ class RowRisks:
 def row_risks(
     classes: WeightedClasses, special: SpecialUniques, places: Places, households: Sequence[str | None]
 ) -> RowRisks:
-    """The figures of rows.
+    """Return the metrics of rows.
 
     Args:
         classes: The combinations of the table; special: their special uniques.
         places: The combination of each row, -1 where it was dropped.
-        households: Of each row; empty where they are not known. None is a household of its own.
+        households: Of each row; empty if unknown. None is a household of its own.
     """
     matching = matching_rows(classes.codes, classes.unknown, classes.rows)
     millionths = np.round(classes.persons * MILLIONTHS).astype(np.int64)
@@ -78,7 +78,7 @@ def row_risks(
 
 
 def household_risks(risks: Floats, households: Sequence[str | None]) -> Floats:
-    """For each row the probability that one of its household is found, 1 - Π(1 - r); dropped rows count for none.
+    """Return for each row the probability that one of its household is found, 1 - Π(1 - r); dropped rows do not count.
 
     >>> household_risks(np.array([0.5, 0.5, 0.1]), ["a", "a", None]).tolist()
     [0.75, 0.75, 0.1]

@@ -1,9 +1,9 @@
-"""The risk of a sample: what weights and households say of rows, households and the file as a whole.
+"""Risk of a survey sample: risk of rows, households and the whole file, from weights and households.
 
-The risk of a row is the expectation of 1 / persons of the population with its values (models/individual_risk.py). That
-of a household is the probability that one of its members is found, 1 - Π(1 - r); each of its rows has it as
-hierarchical risk. The global risk is the expected number of rows that are found, Σ r. Where values are missing, rows
-are also counted among all that agree where both are known: that raises rows and persons, and so lowers the risk.
+The risk of a row is the expectation of 1 / persons of the population with its values (models/individual_risk.py). The
+risk of a household is the probability that one of its members is found, 1 - Π(1 - r); each of its rows has it as
+hierarchical risk. The global risk is the expected number of rows that are found, Σ r. Rows with missing values are also
+counted among all rows that agree in the columns present in both: that increases rows and persons and lowers the risk.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ Codes = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True)
 class GlobalFigures:
-    """Risks of rows together: the highest, the average, the expected number of rows found, and rows above a threshold.
+    """Joint risk of rows: the highest, the average, the expected number of rows found, and rows above a threshold.
 
     The average is the expected number as a share of the rows.
     """
@@ -39,12 +39,12 @@ class GlobalFigures:
 
 @dataclass(frozen=True, slots=True)
 class SampleRisk:
-    """What a sample's weights and households say of its risk.
+    """The risk of a sample by its weights and households.
 
     Attributes:
         persons: The sum of the weights.
-        rows: Risks of rows; households: the hierarchical risks of rows, where households are known.
-        matching: Risks of rows where a missing value matches anything; None where none is missing.
+        rows: Risks of rows; households: the hierarchical risks of rows, if households are known.
+        matching: Risks of rows if a missing value matches anything; None if none is missing.
     """
 
     persons: float
@@ -62,7 +62,7 @@ class WeightedClasses:
     """Classes of a sample.
 
     Attributes:
-        rows: Of each class; persons: that it stands for, by its weights.
+        rows: Of each class; persons: the sum of its weights.
         codes: Its values or labels, (classes, columns); unknown: which of these are missing.
         owners: The class of each combination of the table, -1 where it is not published.
     """
@@ -74,11 +74,11 @@ class WeightedClasses:
     owners: npt.NDArray[np.int64]
 
     def risks(self) -> Floats:
-        """The risk of a row of each class, a missing value being a value of its own."""
+        """The risk of a row of each class, with a missing value as a value of its own."""
         return expected_risks(self.rows, self.persons)
 
     def matching_risks(self) -> Floats:
-        """The same where a missing value matches anything."""
+        """The same if a missing value matches anything."""
         rows = matching_rows(self.codes, self.unknown, self.rows)
         millionths = np.round(self.persons * MILLIONTHS).astype(np.int64)
         persons = matching_rows(self.codes, self.unknown, millionths) / MILLIONTHS
@@ -94,7 +94,7 @@ def raw_classes(table: FrequencyTable, sampling_fraction: float = 1.0) -> Weight
 
 
 def published_classes(table: FrequencyTable, recoding: Recoding, missing: Sequence[str]) -> WeightedClasses | None:
-    """The published classes; None where rows of one combination are divided, whose weights nobody knows apart."""
+    """Return the published classes; None if combinations are divided, because their weights cannot be divided."""
     if getattr(recoding, "division", None) is not None:
         return None
     kept = np.flatnonzero(~recoding.suppressed & (recoding.sizes > 0))
@@ -117,7 +117,7 @@ def _persons(table: FrequencyTable, sampling_fraction: float = 1.0) -> Floats:
 
 
 def sample_risk(table: FrequencyTable, classes: WeightedClasses, threshold: float) -> SampleRisk:
-    """All figures of a sample's risk."""
+    """Return all metrics of a sample's risk."""
     risks = classes.risks()
     households = None if table.sample is None else table.sample.households
     hierarchical = None

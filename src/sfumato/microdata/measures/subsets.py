@@ -1,4 +1,4 @@
-"""Distinction and separation: how well each set of columns tells rows apart.
+"""Distinction and separation: how well each set of columns distinguishes rows.
 
 Motwani, R., Xu, Y. (2007). Efficient algorithms for masking and finding quasi-identifiers,
 https://theory.stanford.edu/~xuying/papers/minkey_vldb07.pdf. For a set of columns
@@ -7,9 +7,9 @@ https://theory.stanford.edu/~xuying/papers/minkey_vldb07.pdf. For a set of colum
   to be a key;
 - separation is the share of all pairs of rows that differ in at least one of the columns.
 
-All sets are measured for up to `MAX_COLUMNS` columns, each from the smallest set at hand that holds it. Beyond that,
-and where the table is too large for it, sets are tried best first, the most telling ones being widened by one column
-each, until `limit` sets were measured; the answer says so.
+With up to `MAX_COLUMNS` columns all sets are measured, each from the smallest set already computed that contains it.
+With more columns, or if the table is too large, sets are tried best first: the most distinguishing ones are extended by
+one column each until `limit` sets were measured. The result says so.
 """
 
 import heapq
@@ -24,13 +24,13 @@ from sfumato.microdata.models.classes import Counts
 
 MAX_COLUMNS = 10
 LIMIT = 1_000
-# Combinations times sets that may be gone through, about a second of work.
+# Limit of the work, about a second: combinations times sets.
 MAX_WORK = 60_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Telling:
-    """How well a set of columns tells rows apart."""
+    """How well a set of columns distinguishes rows."""
 
     columns: tuple[str, ...]
     classes: int
@@ -41,10 +41,10 @@ class Telling:
 
 @dataclass(frozen=True, slots=True)
 class Subsets:
-    """All sets of columns that were measured, the most telling of each number of columns first.
+    """All sets of columns that were measured, the most distinguishing of each size first.
 
     Attributes:
-        complete: Whether these are all sets there are; total: how many there are.
+        complete: Whether all sets were measured; total: how many there are.
     """
 
     sets: tuple[Telling, ...]
@@ -53,7 +53,7 @@ class Subsets:
 
 
 def all_sets(table: FrequencyTable) -> list[list[ColumnSet]] | None:
-    """All sets of quasi-identifiers of a table, those of one size together, large ones first; None where too many."""
+    """Return all sets of quasi-identifiers, grouped by size, large ones first; None if there are too many."""
     width = len(table.columns)
     few = width <= MAX_COLUMNS and (2**width - 1) * len(table.counts) <= MAX_WORK * 4
     return list(column_sets(table, width)) if few else None
@@ -63,7 +63,7 @@ def subsets(table: FrequencyTable, limit: int = LIMIT, known: Sequence[Sequence[
     """Measure the sets of quasi-identifiers of a table.
 
     Args:
-        known: All sets, where somebody asked for them before.
+        known: All sets, if already computed.
     """
     width = len(table.columns)
     every = all_sets(table) if known is None else known
@@ -87,7 +87,7 @@ def _telling(table: FrequencyTable, one: ColumnSet) -> Telling:
 
 
 def _best_first(table: FrequencyTable, limit: int) -> Iterator[Telling]:
-    """Single columns first, then the most telling sets widened by one column, until the limit."""
+    """Yield single columns first, then the most distinguishing sets extended by one column, up to the limit."""
     grouper = Regrouper(table)
     width = len(table.columns)
     waiting: list[tuple[float, tuple[int, ...]]] = [(-inf, (column,)) for column in range(width)]

@@ -1,4 +1,4 @@
-"""The survey of a table's risk: all measures together, for the library and the command line."""
+"""Overview of a table's risk: all risk measures together, for the library and the command line."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, field, replace
@@ -19,13 +19,13 @@ from sfumato.microdata.measures.subsets import LIMIT, Subsets, all_sets, subsets
 from sfumato.microdata.measures.uniques.special_uniques import SpecialUniques, special_uniques
 from sfumato.microdata.models.classes import Counts, Mask
 
-# Of more values nobody would make one of spellings by hand.
+# Columns with more values are too long for a manual correction of spellings.
 _FEW_VALUES = 200
 
 
 @dataclass(frozen=True, slots=True)
 class SizeCount:
-    """How many classes have a size, and the rows in them; the size counts matching rows where missing ones match."""
+    """The number of classes of a size, and their rows; with matching missing values, the size counts matching rows."""
 
     size: int
     classes: int
@@ -34,21 +34,21 @@ class SizeCount:
 
 @dataclass(frozen=True, slots=True)
 class RiskSurvey:
-    """Everything that is told about the risk of some rows.
+    """All risk measures of some rows.
 
     Attributes:
-        quasi_identifiers: The columns that an attacker is taken to know.
+        quasi_identifiers: The columns that an attacker is assumed to know.
         on_missing: What a missing value is: a category of its own, a match for anything, or a reason to drop the row.
-        dropped_rows: Rows left out for a missing value; rows_with_missing: rows that have one and count.
-        figures: Sizes of the classes and prosecutor risk, with a missing value as a value of its own: the higher one.
-        matching: The same where a missing value matches anything, and that is asked for.
+        dropped_rows: Rows dropped for a missing value; rows_with_missing: rows that have one and count.
+        figures: Class sizes and prosecutor risk, with a missing value as a value of its own: the higher risk.
+        matching: The same if the plan lets a missing value match anything.
         sizes: How many classes have each size.
-        uniqueness: Estimates for the population, where its size is known.
-        columns, steps: What each column, and each step of a hierarchy, contributes.
-        sample: What weights and households say, where columns are these.
-        special_uniques: Rows that few columns single out, with their scores.
-        spellings: Columns of which some values are likely other spellings of one, and how many.
-        outlier_rows: Numbers of the rows that one or two columns single out, from 1 on: for the caller alone, never in
+        uniqueness: Estimates for the population, if its size is known.
+        columns, steps: The contribution of each column, and of each level of a hierarchy.
+        sample: The risk by weights and households, if columns hold these.
+        special_uniques: Rows that few columns make unique, with their scores.
+        spellings: Columns with spelling variants, and how many.
+        outlier_rows: Numbers, from 1, of the rows that one or two columns make unique: for the caller only, never in
             `to_dict` or a report.
     """
 
@@ -73,7 +73,7 @@ class RiskSurvey:
     spellings: Mapping[str, int] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """The report in plain values; no row numbers."""
+        """Return the report as plain values, without row numbers."""
         figures = asdict(self)
         del figures["outlier_rows"]
         figures["special_uniques"] = None if self.special_uniques is None else self.special_uniques.to_dict()
@@ -92,10 +92,10 @@ def survey(
     with_steps: bool = True,
     sampling_fraction: float | None = None,
 ) -> RiskSurvey:
-    """All measures of a frequency table; those of single steps only where hierarchies were given.
+    """Compute all measures of a frequency table; those of single levels only if hierarchies were given.
 
     Args:
-        sampling_fraction: The share of the population that the rows are, where it is known better than by whole
+        sampling_fraction: The sampling fraction, if it is known more precisely than by whole
             persons.
     """
     matches = table.counts
@@ -106,7 +106,7 @@ def survey(
     if weighted:
         population_size = max(round(float(classes.persons.sum())), table.rows)
     sets = all_sets(table)
-    # Of weights the fraction is taken as exact as they are, not by whole persons.
+    # With weights, the fraction is used exactly, not rounded to whole persons.
     special = special_uniques(table, None if weighted else sampling_fraction, sets=sets)
     journalist = attacker(table.counts, classes.risks(), threshold, population_size is not None)
     return RiskSurvey(
@@ -132,7 +132,7 @@ def survey(
 
 
 def _uniqueness(table: FrequencyTable, size: int | None, fraction: float | None) -> population.Uniqueness | None:
-    """Estimates for a population of so many persons, where that is known."""
+    """Return the estimates for a population of known size."""
     if size is None:
         return None
     estimates = population.uniqueness(table.counts, size)
@@ -140,7 +140,7 @@ def _uniqueness(table: FrequencyTable, size: int | None, fraction: float | None)
 
 
 def _spellings(table: FrequencyTable) -> Iterator[tuple[str, int]]:
-    """The columns of few values of which some are likely other spellings of one, and how many."""
+    """Yield the columns of few values that contain spelling variants, and how many."""
     for name, ladder in zip(table.columns, table.ladders, strict=True):
         texts = [text for text in ladder.values if text is not None]
         more = surplus(texts) if len(texts) <= _FEW_VALUES else 0
@@ -149,7 +149,7 @@ def _spellings(table: FrequencyTable) -> Iterator[tuple[str, int]]:
 
 
 def distribution(sizes: Counts, matches: Counts | None = None) -> tuple[SizeCount, ...]:
-    """How many classes have each size, or have so many matching rows where these are given.
+    """Return how many classes have each size, or each number of matching rows if these are given.
 
     >>> distribution(np.array([1, 3, 3]))
     (SizeCount(size=1, classes=1, rows=1), SizeCount(size=3, classes=2, rows=6))
@@ -163,7 +163,7 @@ def distribution(sizes: Counts, matches: Counts | None = None) -> tuple[SizeCoun
 
 
 def _unknown(table: FrequencyTable) -> Mask:
-    """Which values of each combination are missing."""
+    """Return which values of each combination are missing."""
     absent = [ladder.places.get(None, -1) for ladder in table.ladders]
     unknown: Mask = table.codes == np.array(absent, np.int32)[None, :]
     return unknown
@@ -174,6 +174,6 @@ def _with_missing(table: FrequencyTable) -> int:
 
 
 def hiding(table: FrequencyTable, on_missing: OnMissing) -> Counts:
-    """The rows among which those of each combination hide."""
+    """Return the effective class size of each combination."""
     unknown = _unknown(table) if on_missing == "any" else np.zeros(0, bool)
     return matching_rows(table.codes, unknown, table.counts) if unknown.any() else table.counts

@@ -1,13 +1,13 @@
-"""Telling columns: published columns that give a quasi-identifier away more finely than its published label does.
+"""Inference between columns: published columns that predict a quasi-identifier better than its published label does.
 
-The grade of a pupil nearly tells the year of birth. Published as it is beside a birth year of eight years, it undoes
-these: whoever knows the birth year knows the grade, and by it tells the rows of a class apart. Measured by guesses: the
-value of each row is guessed to be the one that most *other* rows with the same label have, once by the label alone,
-once by the label and the further column. Since a row does not help to guess itself, a column of which every row has its
-own value tells nothing. The share of wrong guesses that the column takes away is the lambda of Goodman and Kruskal
-(1954, https://doi.org/10.1080/01621459.1954.10501231), leaving one out.
+The grade of a pupil nearly determines the year of birth. Published unchanged next to a birth year generalized to eight
+years, it undoes the generalization: an attacker infers the grade from the birth year and distinguishes the rows of a
+class by it. The measure uses guesses: the value of each row is guessed as the most frequent one among *other* rows with
+the same label, once by the label alone and once by the label and the further column. A row does not help to guess
+itself, so a column with a different value in every row predicts nothing. The share of wrong guesses that the column
+removes is the lambda of Goodman and Kruskal (1954, https://doi.org/10.1080/01621459.1954.10501231), with leave-one-out.
 
-Two columns that tell a quasi-identifier together and neither alone are looked for in `joint_telling`.
+Pairs of columns that determine a quasi-identifier only together are found in `joint_telling`.
 """
 
 from collections.abc import Iterator
@@ -20,20 +20,20 @@ from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.models.classes import Counts, Histogram
 
 Integers = npt.NDArray[np.int64]
-# A column tells a quasi-identifier where so many guesses by it are right, it takes away so many of the wrong ones, and
-# that for so many of the rows.
+# A column predicts a quasi-identifier if this share of guesses by it is correct, if it removes this share of the wrong
+# guesses, and if that concerns this share of the rows.
 RIGHT, LESS_WRONG, ROWS_MORE = 0.75, 0.6, 0.1
-# Keys are counted in their places where these are at most so many times the keys.
+# Maximum range of keys that are counted in a direct table, as a multiple of their number.
 _DENSE = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Tell:
-    """A published column that gives a quasi-identifier away.
+    """A published column that predicts a quasi-identifier.
 
     Attributes:
-        level: The finest level of the quasi-identifier that it gives away.
-        by_label: The share of rows whose value at that level is guessed right by the published label alone.
+        level: The finest level of the quasi-identifier that it predicts.
+        by_label: The share of rows whose value at that level is guessed correctly by the published label alone.
         with_column: The same share with the column known, too.
     """
 
@@ -45,7 +45,7 @@ class Tell:
 
 
 def may_tell(rows: int, distinct: int, kept: int) -> bool:
-    """Whether a column may give anything away: of rows that have its value alone, nothing is guessed by it.
+    """Return whether a column may predict anything: nothing can be predicted for rows with a value of their own.
 
     Args:
         rows: All rows; distinct: values of the column among them; kept: rows that are published.
@@ -57,10 +57,10 @@ def may_tell(rows: int, distinct: int, kept: int) -> bool:
 
 
 def tells(table: FrequencyTable, column: str, labels: Integers | None = None, kept: Counts | None = None) -> list[Tell]:
-    """The quasi-identifiers that a sensitive column of a table gives away.
+    """Return the quasi-identifiers that a sensitive column of a table predicts.
 
     Args:
-        labels: For each combination and quasi-identifier the code of its published label; none where nothing is
+        labels: For each combination and quasi-identifier the code of its published label; None if nothing is
             published yet.
         kept: For each combination 1 where it is published, else 0.
     """
@@ -76,11 +76,11 @@ def tells(table: FrequencyTable, column: str, labels: Integers | None = None, ke
 def _tell(
     table: FrequencyTable, place: int, column: str, content: Histogram, weights: Counts, labels: Integers | None
 ) -> Tell | None:
-    """The finest level of a quasi-identifier that a column gives away, if there is one."""
+    """Return the finest level of a quasi-identifier that a column predicts, if any."""
     ladder, owners = table.ladders[place], content.owners
     raw = table.codes[owners, place].astype(np.int64)
     label = np.zeros(len(raw), np.int64) if labels is None else labels[owners].astype(np.int64) + 1
-    # Rows that are alike are taken together once for all levels.
+    # Equal rows are merged once for all levels.
     label, value, raw, rows = _together(label, content.values.astype(np.int64), raw, weights)
     both = label * max(content.size, 1) + value
     for level, by_label, with_column in _shares(ladder.codes[:-1], label, both, raw, rows):
@@ -100,14 +100,14 @@ def _together(label: Integers, value: Integers, raw: Integers, rows: Counts) -> 
 def _shares(
     levels: tuple[npt.NDArray[np.int32], ...], label: Integers, both: Integers, raw: Integers, rows: Counts
 ) -> Iterator[tuple[int, float, float]]:
-    """For each level the share of right guesses by the label, and by label and column together."""
+    """Yield for each level the share of correct guesses by the label, and by label and column together."""
     for level, codes in enumerate(levels):
         values = codes[raw].astype(np.int64)
         yield level, right_guesses(label, values, rows), right_guesses(both, values, rows)
 
 
 def right_guesses(groups: Integers, values: Integers, rows: Counts) -> float:
-    """The share of rows whose value most of the other rows of their group have; a tie is half a guess.
+    """Return the share of rows with the most frequent value of the other rows of their group; a tie is half a guess.
 
     >>> ones = np.ones(4, np.int64)
     >>> right_guesses(np.array([0, 0, 0, 1]), np.array([7, 7, 7, 8]), ones)
@@ -130,9 +130,9 @@ def right_guesses(groups: Integers, values: Integers, rows: Counts) -> float:
 
 
 def _added(keys: Integers, rows: Counts) -> tuple[Integers, Counts]:
-    """The distinct keys, ascending, and the rows of each."""
+    """Return the distinct keys, ascending, and the rows of each."""
     if int(keys.max(initial=0)) < _DENSE * len(keys):
-        # Numbers that lie close together are counted in their places, which sorts them on the way.
+        # Dense numbers are counted in a direct table, which sorts them as well.
         present = np.flatnonzero(np.bincount(keys))
         return present, np.bincount(keys, weights=rows)[present].astype(np.int64)
     order = np.argsort(keys)

@@ -1,8 +1,8 @@
-"""Utility: what a release is still good for, before against after, from the frequency table and the recoding alone.
+"""Utility of a release, before and after, from the frequency table and the recoding alone.
 
-No row is read for it, so it costs about the same for a million rows as for a thousand; every part stops at a stated
-amount of work. Classification needs a column to predict and scikit-learn, so a plan has to ask for it
-(`utility: {target: income}`).
+No row is read, so the cost is about the same for a million rows as for a thousand; every part stops at a stated amount
+of work. Classification needs a target column and scikit-learn, so a plan has to ask for it (`utility: {target:
+income}`).
 """
 
 from collections.abc import Mapping
@@ -24,15 +24,15 @@ from sfumato.microdata.recoding.recoding import Recoding
 
 @dataclass(frozen=True, slots=True)
 class Utility:
-    """All measures of one release.
+    """All utility measures of one release.
 
     Attributes:
         losses: Every loss, per column and in total.
-        distributions: How far each column's distribution moved.
-        associations: How far the association of each pair of columns moved.
-        range_counts: How far off counts in random ranges are.
-        values_left: Of each column, how many distinct values are still told apart.
-        classification: How well the release teaches to predict a column, where the plan asks for it.
+        distributions: The change of each column's distribution.
+        associations: The change of the association of each pair of columns.
+        range_counts: The error of counts in random ranges.
+        values_left: For each column, how many distinct values are still distinguished.
+        classification: The accuracy of a classifier trained on the release, if the plan asks for it.
     """
 
     losses: tuple[Lost, ...]
@@ -43,7 +43,7 @@ class Utility:
     classification: Accuracy | None = None
 
     def to_dict(self) -> Mapping[str, Any]:
-        """The measures in plain values, as in report.json."""
+        """Return the measures as plain values, as in report.json."""
         return {
             "losses": {lost.name: lost.to_dict() for lost in self.losses},
             "distributions": {drift.column: _without_name(drift) for drift in self.distributions},
@@ -55,7 +55,7 @@ class Utility:
 
 
 def utility(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Utility:
-    """Measure a release.
+    """Measure the utility of a release.
 
     The plan gives the types of the columns, the seed of the random range counts and of the rows held out for
     classification, and the column to predict, which must have been counted.

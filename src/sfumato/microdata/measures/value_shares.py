@@ -1,7 +1,7 @@
-"""Value shares: how the values of a column that is no quasi-identifier spread, raw and as they are published.
+"""Distribution of the values of a column that is no quasi-identifier, original and as published.
 
-What is published rounded, limited or in intervals is guessed as a reader would guess it: evenly between the least and
-the greatest number that are published alike. So a shape that is lost is seen to be lost.
+Rounded, top- or bottom-coded and binned numbers are estimated as a data user would: evenly between the smallest and the
+largest number with the same published label. A lost shape of the distribution therefore becomes visible.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from sfumato.microdata.models.classes import Floats
 from sfumato.microdata.publishing.numbers import read_numbers
 from sfumato.microdata.publishing.plan import PublishPlan
 
-# Bins of numbers, values of categories that are shown, and the longest text with which a bin is named twice.
+# Number of bins, number of category values shown, and the maximum length of a two-ended bin name.
 BINS, MOST_VALUES, LONGEST_END = 12, 8, 6
 Counts = Mapping[str | None, int]
 # A value, or None for a missing one, with its share before and after.
@@ -22,7 +22,7 @@ Share = list[Any]
 
 
 def coded_shares(publish: PublishPlan, rows: Counts) -> list[Share]:
-    """The shares of bins of a column's raw numbers, before, and after as a reader of the coded ones would guess.
+    """Return the shares of bins of a column's original numbers, before, and after as estimated from the coded ones.
 
     >>> shares = coded_shares(PublishPlan(top=40.0), {"0": 6, "50": 1, "60": 4, "110": 1})
     >>> [(name, round(before, 2), round(after, 2)) for name, before, after in shares][:4]
@@ -41,10 +41,10 @@ def coded_shares(publish: PublishPlan, rows: Counts) -> list[Share]:
 
 
 def counted_shares(before: Counts, after: Counts, numeric: bool = False) -> tuple[list[Share], int]:
-    """The shares of the values of a column, the most frequent first, and how many others there are.
+    """Return the shares of the values of a column, the most frequent first, and how many others there are.
 
     Args:
-        numeric: Whether its values are numbers, no codes: many different ones are told in bins.
+        numeric: Whether its values are numbers and not codes: many distinct ones are binned.
 
     >>> counted_shares({"flu": 3, "gout": 1}, {"flu": 3})
     ([['flu', 0.75, 1.0], ['gout', 0.25, 0.0]], 0)
@@ -63,7 +63,7 @@ def counted_shares(before: Counts, after: Counts, numeric: bool = False) -> tupl
 
 
 def bin_places(numbers: Floats) -> npt.NDArray[np.int64]:
-    """In which of the bins of equal width each number falls; they are in order."""
+    """Return the index of the equal-width bin of each number; the numbers are sorted."""
     low, high = float(numbers[0]), float(numbers[-1])
     return np.minimum(((numbers - low) / max(high - low, 1e-9) * BINS).astype(np.int64), BINS - 1)
 
@@ -74,7 +74,7 @@ def _in_bins(places: npt.NDArray[np.int64], rows: Floats) -> Floats:
 
 
 def bin_name(first: str, last: str) -> str:
-    """A bin by its ends.
+    """Name a bin by its ends.
 
     >>> bin_name("20", "24"), bin_name("1950-01-02", "1955-12-30"), bin_name("7", "7")
     ('20–24', '1950-01-02', '7')
@@ -83,14 +83,14 @@ def bin_name(first: str, last: str) -> str:
 
 
 def _numbers(rows: Counts) -> tuple[list[str | None], list[float]]:
-    """The texts that are numbers, and these."""
+    """Return the texts that are numbers, and these numbers."""
     texts = [text for text in rows if text is not None]
     read = [(text, number) for text, number in zip(texts, read_numbers(texts), strict=True) if number is not None]
     return [text for text, _ in read], [float(number) for _, number in read]
 
 
 def _guessed(raw: Floats, counts: Floats, published: Sequence[str | None]) -> Floats:
-    """Rows in each bin where what is published alike is spread evenly from its least to its greatest number."""
+    """Return rows in each bin, with each published label distributed evenly from its smallest to its largest number."""
     _, groups = np.unique([text or "" for text in published], return_inverse=True)
     rows = np.bincount(groups, weights=counts)
     low, high = np.full(len(rows), np.inf), np.full(len(rows), -np.inf)
@@ -106,7 +106,7 @@ def _guessed(raw: Floats, counts: Floats, published: Sequence[str | None]) -> Fl
 
 
 def _named(texts: Sequence[str | None], places: npt.NDArray[np.int64], before: Floats, after: Floats) -> list[Share]:
-    """Bins with their shares, named by their first and last value; one that is guessed alone has no name."""
+    """Return bins with their shares, named by their first and last value; bins without original values have no name."""
     totals = [max(float(side.sum()), 1.0) for side in (before, after)]
     shares: list[Share] = []
     for place in np.flatnonzero((before > 0) | (after > 0)).tolist():

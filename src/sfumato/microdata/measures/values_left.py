@@ -1,7 +1,8 @@
-"""Values left: of a column's distinct values, the share that its published labels still tell apart.
+"""Proportion of a column's distinct values that the published labels still distinguish.
 
-A loss is a mean over rows and over the whole domain, and hides a collapse: a column whose every row is published as
-`2000-2199` may lose 10 % of a domain that a typing error stretched, yet tells nothing. Here it has 1 value left of all.
+A loss is a mean over rows and over the domain, and may hide a collapse: a column published as `2000-2199` in every row
+may lose only 10 % of a domain that a typing error stretched, yet distinguishes no rows. This measure reports 1 value
+left.
 """
 
 from collections.abc import Iterator
@@ -13,12 +14,12 @@ from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.publishing.numbers import read_numbers
 from sfumato.microdata.recoding.recoding import Recoding, tells_something
 
-# Of a column whose operations leave so few values, a verdict tells.
+# A verdict mentions columns whose operations leave at most this number of values.
 _FEW = 2
 
 
 def values_left(view: View, recoding: Recoding) -> dict[str, dict[str, float]]:
-    """For each quasi-identifier its distinct values, the published labels that tell something, and their share.
+    """Return for each quasi-identifier its distinct values, the informative published labels, and their ratio.
 
     A missing value is neither a value nor a label. Labels that overlap may be more than the values.
     """
@@ -32,7 +33,7 @@ def values_left(view: View, recoding: Recoding) -> dict[str, dict[str, float]]:
 
 
 def few_values_left(plan: Plan, table: FrequencyTable) -> Iterator[dict[str, Any]]:
-    """The columns whose operations (`publish`) leave one or two of more values: how many there were, and are left."""
+    """Yield the columns whose operations (`publish`) leave only one or two values, and the numbers before and after."""
     for name, column in plan.columns.items():
         if column.operations is None or name not in table.spellings:
             continue

@@ -1,9 +1,9 @@
-"""What a reader of a release sees: for each published label the values it may stand for, and the rows that carry it.
+"""A data user's view of a release: for each published label the values it may stand for, and the rows that carry it.
 
-Made from the frequency table and the recoding alone. A reader is taken to know which values a column has at all and
-what the labels of its hierarchy mean, and to think each value that a label covers equally likely, whether or not this
-release has it behind the label; a label of numbers or dates covers all values from its least to its greatest. Among
-numbers a missing value counts as the greatest.
+It is computed from the frequency table and the recoding alone. A data user is assumed to know the values of each column
+and the meaning of its hierarchy labels, and to consider all values that a label covers equally likely, whether or not
+they occur behind this label. A label of numbers or dates covers all values from its minimum to its maximum. Among
+numbers, a missing value counts as the largest.
 """
 
 from functools import cached_property
@@ -21,13 +21,13 @@ from sfumato.microdata.plan.methods import CellSuppression, KOptimize, Microaggr
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import ClassRecoding, Labels, LevelRecoding, Recoding, tells_something
 
-# Up to so many possible pairs are counted in a table of all of them.
+# Up to this number of possible pairs, a table of all of them is used for counting.
 DENSE_PAIRS = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """The rows of each combination in each class: combination, class and number of rows, side by side."""
+    """The rows of each combination in each class, as parallel arrays: combination, class and number of rows."""
 
     combinations: Places
     classes: Places
@@ -38,7 +38,7 @@ class Pieces:
 
 
 def pieces_of(table: FrequencyTable, recoding: Recoding) -> Pieces:
-    """Which rows lie in which class."""
+    """Return which rows belong to which class."""
     every = np.arange(len(table.counts))
     division = recoding.division if isinstance(recoding, ClassRecoding) else None
     if division is None:
@@ -53,7 +53,7 @@ def pieces_of(table: FrequencyTable, recoding: Recoding) -> Pieces:
 
 
 def label_pairs(table: FrequencyTable, recoding: Recoding, pieces: Pieces, place: int) -> tuple[Places, Places, Counts]:
-    """The pairs of a value and a label of a column that rows have: value codes, label codes and rows, side by side."""
+    """Return the pairs of value and label of a column that rows have, as parallel arrays of codes and rows."""
     height, width = table.ladders[place].size, len(recoding.labels[place])
     if height * width <= DENSE_PAIRS:
         rows = kernels.label_rows(
@@ -71,13 +71,13 @@ class ColumnView:
     """One column, before and after.
 
     Attributes:
-        values: Values that the data hold, in their order; numbers: the same as numbers, where they are; present: which
+        values: Values that occur, in their order; numbers: the same as numbers, if they are; present: which
             of them are not missing.
         before: Rows of each of them.
-        pairs: Published rows of each value code with each label, as `label_pairs` has them.
+        pairs: Published rows of each value code with each label, as returned by `label_pairs`.
         label_rows: Published rows of each label.
-        labels, covered: Side by side, a label and the place of a value it covers.
-        informative: Which labels are neither missing nor `*`; measures take both as missing.
+        labels, covered: Parallel arrays: a label and the index of a value it covers.
+        informative: Which labels are neither missing nor `*`; measures treat both as missing.
     """
 
     name: str
@@ -93,7 +93,7 @@ class ColumnView:
 
     @cached_property
     def widths(self) -> Floats:
-        """How many values each label covers; 1 for labels that stand nowhere."""
+        """How many values each label covers; 1 for labels that do not occur."""
         return np.maximum(np.bincount(self.labels, minlength=len(self.label_rows)), 1).astype(np.float64)
 
     @cached_property
@@ -124,10 +124,10 @@ class ColumnView:
 
 @dataclass(frozen=True)
 class View:
-    """A release as its reader sees it.
+    """A release as a data user sees it.
 
     Attributes:
-        pieces: Which rows lie in which class; published: those that are not suppressed.
+        pieces: Which rows belong to which class; published: those that are not suppressed.
         class_rows: Published rows of each class; class_labels: label codes, (classes, columns).
     """
 
@@ -144,7 +144,7 @@ class View:
 
 
 def view_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> View:
-    """The release that a recoding makes of a table."""
+    """Return the view of the release that a recoding makes of a table."""
     pieces = pieces_of(table, recoding)
     published = pieces.kept(~recoding.suppressed[pieces.classes])
     columns = tuple(_column(plan, table, recoding, published, place) for place in range(len(table.columns)))
@@ -178,24 +178,24 @@ def are_informative(texts: Labels) -> Mask:
 
 
 def _covers(plan: Plan, table: FrequencyTable, recoding: Recoding, domain: Domain, place: int) -> Pairs:
-    """Side by side, a label and the rank of a value it covers; of numbers all ranks in between are covered, too."""
+    """Return parallel arrays of a label and the rank of a value it covers; numbers cover all ranks in between."""
     if isinstance(recoding, LevelRecoding):
         return recoding.label_codes(place)[domain.values].astype(np.int64), np.arange(len(domain.values))
     if isinstance(plan.method, Microaggregation):
-        # A mean is none of the values: it stands for those of its group, and all between them.
+        # A group mean is no value: it represents the values of its group and all between them.
         pieces = pieces_of(table, recoding)
         ranks = domain.ranks[table.codes[pieces.combinations, place]]
         labels = recoding.classes[pieces.classes, place].astype(np.int64)
         found, ranks, _ = distinct_pairs(labels, ranks, len(domain.values), pieces.rows)
         return found, ranks
     if isinstance(plan.method, KOptimize):
-        # It publishes a value alike in all rows, and the report says so: `*` is what no other label covers.
+        # A constant recoding is reported as such: `*` is what no other label covers.
         label = np.zeros(domain.ladder.size, np.int64)
         label[table.codes[:, place]] = recoding.classes[recoding.owners, place]
         return label[domain.values], np.arange(len(domain.values))
     owners, covered = covers(recoding.labels[place], domain)
     if isinstance(plan.method, CellSuppression):
-        # What is published as missing may be any value.
+        # A value published as missing may be any value.
         every = np.arange(len(domain.values))
         owners = np.append(owners, np.full(len(every), len(recoding.labels[place]) - 1))
         covered = np.append(covered, every)
@@ -206,7 +206,7 @@ def _covers(plan: Plan, table: FrequencyTable, recoding: Recoding, domain: Domai
 def distinct_pairs(
     first: Places, second: npt.NDArray[np.integer], width: int, rows: Counts
 ) -> tuple[Places, Places, Floats]:
-    """The distinct pairs of codes, side by side and in order, and the rows of each; width: how many `second` may be.
+    """Return the sorted distinct pairs of codes, and the rows of each; width: upper limit of `second`.
 
     >>> [part.tolist() for part in distinct_pairs(np.array([1, 0, 1]), np.array([2, 0, 2]), 3, np.array([5, 1, 1]))]
     [[0, 1], [0, 2], [1.0, 6.0]]
@@ -225,7 +225,7 @@ def distinct_pairs(
 
 
 def _stretched(labels: Places, ranks: Places, count: int) -> tuple[Places, Places]:
-    """Covers widened to all values between the least and the greatest of each label."""
+    """Extend covers to all values between the minimum and the maximum of each label."""
     low, high = np.full(count, np.iinfo(np.int64).max), np.full(count, -1)
     np.minimum.at(low, labels, ranks)
     np.maximum.at(high, labels, ranks)

@@ -1,1 +1,1 @@
-"""Methods: how a recoding is found, one a file."""
+"""Methods that search for a recoding, one per file."""

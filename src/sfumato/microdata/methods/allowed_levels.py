@@ -1,4 +1,4 @@
-"""The levels that a plan allows (`min_level`, `max_level`), where these are fewer than its ladders have."""
+"""The levels that a plan allows (`min_level`, `max_level`), if it restricts those of the hierarchies."""
 
 from dataclasses import replace
 from math import prod
@@ -10,10 +10,7 @@ from sfumato.microdata.plan.model import Plan
 
 
 def levels_allowed(plan: Plan, table: FrequencyTable) -> dict[str, Any]:
-    """The finest and the coarsest level of each column that a plan limits, and how many combinations are left.
-
-    Nothing where it limits none.
-    """
+    """Return the finest and the coarsest level of each restricted column, and the number of remaining combinations."""
     ends = {name: _ends(plan, table, place) for place, name in enumerate(table.columns)}
     tops = {name: ladder.height - 1 for name, ladder in zip(table.columns, table.ladders, strict=True)}
     limited = {name: [low, high] for name, (low, high) in ends.items() if (low, high) != (0, tops[name])}
@@ -40,7 +37,7 @@ def _ends(plan: Plan, table: FrequencyTable, place: int) -> tuple[int, int]:
 
 
 def with_all_levels(plan: Plan) -> Plan:
-    """The plan with every level of its columns allowed."""
+    """Return the plan with every level of its columns allowed."""
     columns = {
         name: replace(column, min_level=0, max_level=None)
         if column.min_level or column.max_level is not None

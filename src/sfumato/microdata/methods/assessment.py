@@ -1,4 +1,4 @@
-"""The assessment of classes by all promises: which must be suppressed, and what that says about finer tables."""
+"""Assess classes by all privacy models: which must be suppressed, and what that implies for finer nodes."""
 
 from collections.abc import Sequence
 
@@ -15,12 +15,12 @@ ALL = 2**62
 
 @dataclass(frozen=True, slots=True)
 class Assessment:
-    """What the promises say of a table's classes.
+    """The result of evaluating a table's classes by all models.
 
     Attributes:
         failing: The classes that must be suppressed.
-        lost: For each class, rows that every finer table is certain to suppress, at least.
-        lost_together: The same for all classes, by promises about the release as a whole.
+        lost: For each class, a lower bound of the rows that every finer table must suppress.
+        lost_together: The same for all classes together, by global models.
     """
 
     failing: Mask
@@ -29,25 +29,25 @@ class Assessment:
 
     @property
     def certain_rows(self) -> int:
-        """Rows that every finer table is certain to suppress, at least."""
+        """A lower bound of the rows that every finer table must suppress."""
         return max(int(self.lost.sum()), self.lost_together)
 
 
 def assess(
     classes: Classes, whole: Classes, models: Sequence[Model], enough: int = ALL, bounded: bool = True
 ) -> Assessment:
-    """Judge classes by all models: first class by class, then those that are left together.
+    """Evaluate classes by all models: first class by class, then the remaining ones jointly.
 
     Args:
-        enough: Once more rows than this are certain to be lost, nothing more is worked out; `failing` may lack some.
-        bounded: Whether it matters what finer tables lose; if not, it is worked out only where that is quick.
+        enough: Once more rows than this must be suppressed, the evaluation stops; `failing` may then be incomplete.
+        bounded: Whether lower bounds for finer tables are needed; if not, they are computed only if that is fast.
     """
     failing: Mask = np.zeros(len(classes.sizes), bool)
     lost: Counts = np.zeros(len(failing), np.int64)
-    # The models that are quickly judged come first: where they rule a table out, the others need not be asked.
+    # The fastest models come first: if they exclude a table, the others are not evaluated.
     for model in sorted(models, key=lambda model: not model.monotone_suppression):
         if not of_release(model):
-            # A class that loses all its rows by one promise need not be judged by the next.
+            # A class that one model suppresses completely is not evaluated by the next.
             settled = lost == classes.sizes
             mask = model.failing_among(classes, whole, ~settled)
             failing = failing | mask
@@ -64,26 +64,26 @@ def assess(
 
 
 def beyond_limits(models: Sequence[Model], whole: Classes) -> UnattainableError | None:
-    """The error for a promise that these data cannot keep, whatever is published; None where each can be kept."""
+    """Return the error for a model that no recoding of these data can satisfy; None if there is none."""
     reasons = ((model.name, model.limits(whole)) for model in models)
     return next((UnattainableError(why, "Ask for less, or add rows.", name) for name, why in reasons if why), None)
 
 
 def _together(models: Sequence[Model], classes: Classes, failing: Mask, lost: Counts) -> Assessment:
-    """Judge the classes that are left by the promises about the release as a whole."""
+    """Evaluate the remaining classes by the global models."""
     judging = [model for model in models if of_release(model)]
     together = max((model.lost_together(classes) for model in judging), default=0)
     while True:
         before = failing
         for model in judging:
             failing = _without_short(model, classes, failing)
-        # What is suppressed may break what was kept before.
+        # Suppressing classes may violate a model that was satisfied before.
         if failing is before:
             return Assessment(failing, lost, together)
 
 
 def _without_short(model: ReleaseModel, classes: Classes, failing: Mask) -> Mask:
-    """Suppress further classes until those left keep a promise about the release as a whole."""
+    """Suppress further classes until the remaining ones satisfy a global model."""
     left = np.flatnonzero(~failing)
     short = model.short(classes.kept(~failing))
     if not short.any():

@@ -1,9 +1,9 @@
-"""Auto: local recoding, Mondrian by loss and the optimal node are tried on the same count; what loses least wins.
+"""Method `auto`: try local recoding, Mondrian by loss and the optimal node, and keep the one that loses least.
 
-They are compared by the mean loss metric on the rows as published, a withheld row counting 1; but what leaves nothing
-of a column that another keeps does not win, for a mean hides that. What is lost is counted as the verdict does. No
-method is best for every table: one level for each column gives way to single outliers, classes of their own need no
-hierarchy that fits.
+The results are compared by the mean loss metric of the published rows, a suppressed row counting 1. A result that fully
+generalizes a column which another one preserves cannot win, because a mean would hide that. The loss is computed as in
+the verification. No method is best for every table: with one level per column a few rare combinations dominate, and
+classes with labels of their own do not need a suitable hierarchy.
 """
 
 from collections.abc import Callable, Sequence, Sized
@@ -25,9 +25,9 @@ from sfumato.microdata.methods.result import Progress, Result
 from sfumato.microdata.plan.methods import Auto, FullDomain, Local, Method, Mondrian, Optimal
 from sfumato.microdata.plan.model import Plan
 
-# Losses that differ by less are equal: the method named first is taken.
+# Losses that differ by less are equal; the method named first is taken.
 TIE = 1e-9
-# A column of which less than this share is left is as good as lost: of 20 rows 19 tell nothing of it.
+# A column with less than this share left counts as lost: in 19 of 20 rows nothing of it remains.
 LEAST_LEFT = 0.05
 WHY = "Local, mondrian and optimal were tried: {name} loses least ({loss:.4f} on average, a withheld row counting 1)."
 WHY_SOMETHING = (
@@ -38,13 +38,13 @@ WHY_SOMETHING = (
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What a method came to.
+    """The result of one method.
 
     Attributes:
-        loss: The mean loss metric of a published row, a withheld one counting 1; None where there is no release.
-        lost: The columns that it loses by more than half, as the verdict counts them; gone: those of which it leaves
-            hardly anything; void: nothing.
-        error: Why there is none.
+        loss: The mean loss metric of a published row, with 1 for a suppressed one; None without a release.
+        lost: The columns that lose more than half of their information, as counted by the verification.
+        gone: Columns with almost nothing left; void: with nothing left.
+        error: Why there is no release.
     """
 
     method: Method
@@ -70,11 +70,11 @@ class Trial:
 
 
 def search(plan: Plan, method: Auto, table: FrequencyTable, progress: Progress | None = None) -> Result:
-    """The release of least mean loss among those of three methods.
+    """Return the release of least mean loss among those of three methods.
 
     Raises:
-        UnattainableError: None of them finds a release; the error is that of the first.
-        EngineError: The same, and the time of some was over before.
+        UnattainableError: No method finds a release; the error is that of the first.
+        EngineError: The same, and some ran out of time.
     """
     methods = _methods(plan, method)
     with ThreadPoolExecutor(len(methods)) as pool:
@@ -90,14 +90,14 @@ def search(plan: Plan, method: Auto, table: FrequencyTable, progress: Progress |
 
 
 def _error(trials: Sequence[Trial]) -> SfumatoError:
-    """Why there is no release: that a time was over, where one was; else why the first has none."""
+    """Return the error: a timeout if there was one, else the error of the first method."""
     errors = [trial.error for trial in trials if trial.error is not None]
     late = next((error for error in errors if not isinstance(error, UnattainableError)), None)
     return late or UnattainableError(errors[0].what, "Ask for less, or allow more rows to be suppressed.", "auto")
 
 
 def _methods(plan: Plan, method: Auto) -> list[Method]:
-    """The methods to be tried, the one that usually takes longest first; Mondrian knows no bounds of levels."""
+    """Return the methods to be tried, the usually slowest first; Mondrian does not support level limits."""
     shared: dict[str, Any] = {
         "aggregate": "mean",
         "time_limit": method.time_limit,
@@ -137,18 +137,18 @@ def _search(plan: Plan, method: Method, table: FrequencyTable, progress: Progres
 
 
 def _least(trials: Sequence[Trial]) -> Trial | None:
-    """The winner: the first of least loss, among those with the fewest columns of which nothing is left."""
+    """Return the winner: the first of least loss among those with the fewest fully generalized columns."""
     done = [trial for trial in trials if trial.loss is not None]
     return _of_least_loss(_fewest(done, lambda trial: trial.void - _gone_in_all(done)))
 
 
 def _gone_in_all(trials: Sequence[Trial]) -> frozenset[str]:
-    """The columns of which no trial leaves more than hardly anything: by these none is better than another."""
+    """Return the columns of which no trial preserves anything relevant, so that they do not distinguish the trials."""
     return frozenset.intersection(*(trial.gone for trial in trials)) if trials else frozenset()
 
 
 def _fewest(trials: Sequence[Trial], columns: Callable[[Trial], Sized]) -> list[Trial]:
-    """The trials with the fewest columns of a kind."""
+    """Return the trials with the fewest columns of a kind."""
     fewest = min((len(columns(trial)) for trial in trials), default=0)
     return [trial for trial in trials if len(columns(trial)) == fewest]
 
@@ -162,7 +162,7 @@ def _of_least_loss(trials: Sequence[Trial]) -> Trial | None:
 
 
 def _why(won: Trial, trials: Sequence[Trial]) -> str:
-    """Why a trial won: by its loss, or by a column of which the one of less loss leaves nothing."""
+    """Return why a trial won: by its loss, or because the one of less loss fully generalizes a column."""
     least = _of_least_loss(trials) or won
     figures = {"name": won.method.name, "loss": won.loss, "other": least.method.name, "less": least.loss}
     if least is won:

@@ -1,4 +1,4 @@
-"""The labels of classes that have labels of their own; classes that are published alike become one."""
+"""Labels of classes that have labels of their own; classes with identical labels become one."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,14 +15,14 @@ Codes = npt.NDArray[np.int32]
 
 
 def distinct_labels(texts: Sequence[str | None], codes: npt.NDArray[np.signedinteger[Any]]) -> tuple[Labels, Codes]:
-    """Equal labels as one, and the label of each class."""
+    """Return the distinct labels, and the label code of each class."""
     distinct = tuple(dict.fromkeys(texts))
     place = {text: code for code, text in enumerate(distinct)}
     return distinct, np.array([place[text] for text in texts], np.int32)[codes.reshape(-1)]
 
 
 def distinct_classes(labels: Sequence[Labels], codes: Codes) -> tuple[Codes, Ints]:
-    """The label codes of classes without those that are alike, sorted, and where each class stands among them.
+    """Return the sorted distinct label codes of classes, and the index of each class among them.
 
     Args:
         labels: For each column its labels; codes: (classes, columns) the label of each class.
@@ -38,7 +38,7 @@ def distinct_classes(labels: Sequence[Labels], codes: Codes) -> tuple[Codes, Int
 def recode_classes(
     table: FrequencyTable, owners: Ints, labels: Sequence[Labels], classes: Codes, division: Division | None = None
 ) -> ClassRecoding:
-    """The recoding of combinations that belong to classes; those beyond the last are suppressed, as one more class."""
+    """Return the recoding of combinations that belong to classes; those beyond the last one are suppressed."""
     kept, hidden = len(classes), owners >= len(classes)
     if hidden.any():
         stars = [texts.index(STAR) if STAR in texts else 0 for texts in labels]

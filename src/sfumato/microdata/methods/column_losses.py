@@ -1,10 +1,10 @@
-"""What published rows lose of each column, by the largest of three measures, so that none hides a collapse.
+"""Information loss of published rows per column: the largest of three measures, so that none hides a collapse.
 
-The loss metric counts the values of the domain that a label covers: of a domain that typing errors stretch a range may
-cover little, and yet nearly all rows. So rows are counted, too: a row of value v under the label L loses
-(n(L) - n(v)) / (n - n(v)), where n(L) rows have a value that L covers, n(v) the value v, and n is all rows. Both are 0
-where nothing is lost and 1 where nothing is left. Rows are counted twice: all, and those that have a value. A column
-of many blanks keeps most of its rows by publishing these as they are, with not one of its values left.
+The loss metric counts the domain values that a label covers; in a domain stretched by typing errors, a range may cover
+a small part and yet nearly all rows. Rows are therefore counted as well: a row of value v under the label L loses (n(L)
+- n(v)) / (n - n(v)), where n(L) rows have a value that L covers, n(v) the value v, and n is all rows. Both are 0 if
+nothing is lost and 1 if everything is. Rows are counted twice: all of them, and those that have a value. Otherwise a
+column with many missing values would seem preserved by publishing these, with none of its values left.
 """
 
 from collections.abc import Iterator
@@ -21,15 +21,15 @@ from sfumato.microdata.recoding.recoding import LevelRecoding
 
 # A column that keeps less than this share is lost.
 HALF = 0.5
-# Of larger tables the rows that labels cover are not counted beside.
+# For larger tables, the rows that labels cover are not counted.
 MOST_COMBINATIONS = 2_000_000
 
 
 def column_losses(plan: Plan, table: FrequencyTable, result: Result) -> dict[str, float]:
-    """The mean over published rows of what they lose of each column; columns are left out of which nothing is known.
+    """Return the mean loss of published rows for each column; columns without a known loss are left out.
 
     Args:
-        plan: The plan, which names the method that found the result.
+        plan: The plan with the method that found the result.
     """
     view = view_of(plan, table, result.recoding) if len(table.counts) <= MOST_COMBINATIONS else None
     losses = {}
@@ -42,7 +42,7 @@ def column_losses(plan: Plan, table: FrequencyTable, result: Result) -> dict[str
 
 
 def shares_lost(plan: Plan, table: FrequencyTable, result: Result) -> dict[str, float]:
-    """The losses of the columns that have something to lose: more than one value."""
+    """Return the losses of the columns with more than one value."""
     losses = column_losses(plan, table, result)
     return {
         name: losses[name]
@@ -52,7 +52,7 @@ def shares_lost(plan: Plan, table: FrequencyTable, result: Result) -> dict[str, 
 
 
 def _by_domain(table: FrequencyTable, result: Result, place: int) -> float | None:
-    """The loss metric of published rows; None where the method does not know."""
+    """Return the loss metric of published rows; None if the method does not compute it."""
     recoding = result.recoding
     kept_rows = int(recoding.sizes[~recoding.suppressed].sum())
     if result.loss_name == "loss-metric" and result.per_column:
@@ -66,7 +66,7 @@ def _by_domain(table: FrequencyTable, result: Result, place: int) -> float | Non
 
 
 def _by_rows(view: View, place: int) -> Iterator[float]:
-    """The mean share of other rows that a row cannot be told from by its label: of all, and of those with a value."""
+    """Yield the mean share of other rows that a label does not distinguish: among all, and among those with a value."""
     column, table = view.columns[place], view.table
     told = told_values(table, place)
     codes, labels, pair_rows = column.pairs
@@ -81,5 +81,5 @@ def _by_rows(view: View, place: int) -> Iterator[float]:
 
 
 def told_values(table: FrequencyTable, place: int) -> Mask:
-    """The values of a column that are not missing."""
+    """Return which values of a column are not missing."""
     return np.array([value is not None for value in table.ladders[place].values], bool)

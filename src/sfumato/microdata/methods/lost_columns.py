@@ -1,4 +1,4 @@
-"""Columns that a release has lost: altogether, or by more than half; and what would keep them."""
+"""Columns that lost all or more than half of their information in a release, and changes that would preserve them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
@@ -17,12 +17,12 @@ from sfumato.microdata.recoding.recoding import Recoding, tells_something
 
 @dataclass(frozen=True, slots=True)
 class LostColumn:
-    """A quasi-identifier of which little is left.
+    """A heavily generalized quasi-identifier.
 
     Attributes:
-        share_lost: The mean over published rows of what they lose of it: 1 where nothing is left (column_losses.py).
-        labels: Labels that are published and tell something; values: distinct values that the data have, none missing.
-        remedy: What would keep it, tried; nothing where nothing that was tried does.
+        share_lost: The mean loss of published rows: 1 if nothing is left (column_losses.py).
+        labels: Informative published labels; values: distinct values of the data, without missing ones.
+        remedy: A tested change that would preserve it, if there is one.
     """
 
     column: str
@@ -33,7 +33,7 @@ class LostColumn:
 
     @property
     def share_of_values_left(self) -> float:
-        """Labels of several levels overlap and may be more than the values: then all count as left."""
+        """Share of distinct values left, at most 1 (labels of several levels overlap and may outnumber the values)."""
         return min(self.labels / max(self.values, 1), 1.0)
 
     def to_dict(self) -> dict[str, Any]:
@@ -54,7 +54,7 @@ class LostColumn:
 
 
 def lost_columns(plan: Plan, table: FrequencyTable, result: Result) -> tuple[LostColumn, ...]:
-    """The columns that a result has lost by more than half, in the order of the table, with no remedies yet."""
+    """Return the columns that lost more than half, in the order of the table, without remedies."""
     return tuple(_lost_columns(plan, table, result))
 
 
@@ -68,10 +68,10 @@ def _lost_columns(plan: Plan, table: FrequencyTable, result: Result) -> Iterator
 def with_remedies(
     plan: Plan, table: FrequencyTable, result: Result, lost: Sequence[LostColumn], seconds: float = 0.0
 ) -> tuple[LostColumn, ...]:
-    """Lost columns with what would keep them: searches of their own, which take a time of their own.
+    """Add the changes that would preserve lost columns, from separate searches with a time of their own.
 
     Args:
-        seconds: How long the search took. The most important columns come first, then those of which most is left.
+        seconds: Duration of the search. The most important columns come first, then those with the least loss.
     """
     plan, steering = steering_view(plan, table)
     trials = Trials(plan, steering, result, find_recoding, seconds)
@@ -81,6 +81,6 @@ def with_remedies(
 
 
 def _labels(recoding: Recoding, place: int) -> int:
-    """Labels of a column that tell something."""
+    """Return the number of informative labels of a column."""
     codes = present_codes(recoding.classes[~recoding.suppressed, place])
     return sum(tells_something(recoding.labels[place][code]) for code in codes)

@@ -1,8 +1,7 @@
-"""Microaggregation of all quasi-identifiers together: every group of at least k rows is a class, published by its
-means.
+"""Method `microaggregation`: groups of at least k similar rows, published with the means of their quasi-identifiers.
 
 See perturbation/microaggregation.py for the groups. Every row of a class gets the same values, also after rounding:
-that is k-anonymity, and it is recounted and verified as such.
+this is k-anonymity, and it is recounted and verified as such.
 """
 
 from dataclasses import replace
@@ -25,7 +24,7 @@ from sfumato.microdata.recoding.recoding import ClassRecoding
 
 
 def search(plan: Plan, method: Microaggregation, table: FrequencyTable, progress: Progress | None = None) -> Result:
-    """The classes of a table by microaggregation.
+    """Return the classes of a table by microaggregation.
 
     Raises:
         UnattainableError: There are fewer rows than a group must have.
@@ -58,7 +57,7 @@ def search(plan: Plan, method: Microaggregation, table: FrequencyTable, progress
 
 
 def _recoding(plan: Plan, table: FrequencyTable, combinations: Counts, means: Floats, groups: Counts) -> ClassRecoding:
-    """Groups as classes; those of the same published means are one."""
+    """Return groups as classes; those with the same published means are merged."""
     first = np.unique(groups, return_index=True)[1]
     coded = []
     for place, name in enumerate(table.columns):

@@ -1,7 +1,7 @@
-"""Protected quasi-identifiers after a search by classes: what other columns would disclose is published as `*`.
+"""Protected quasi-identifiers in recodings by classes: publish `*` where other columns would disclose their value.
 
-Full-domain searches judge protections at each node and leave nothing to do here. Other methods make classes one by one,
-and only all of them together show which groups disclose a label. There the column is published as `*`; such a class
+Full-domain searches evaluate protections at each node and need no further step. Other methods make classes one by one,
+and only all of them together show which groups disclose a label. The column is published as `*` there; such a class
 looks like one that had to cover several values.
 """
 
@@ -33,7 +33,7 @@ def with_protections(plan: Plan, table: FrequencyTable, result: Result) -> Resul
         for protection in plan.protections:
             if isinstance(result.recoding, ClassRecoding):
                 result = _with_protection(plan, table, result, result.recoding, protection)
-        # What is starred changes what the others are compared with.
+        # A new `*` changes the groups that the other classes are compared with.
         if result is before:
             return result
 
@@ -70,7 +70,7 @@ def _with_protection(
 
 
 def _starred(recoding: ClassRecoding, place: int, disclosed: np.ndarray) -> ClassRecoding:
-    """The recoding with `*` in one column of some classes; classes that look alike then are one."""
+    """Return the recoding with `*` in one column of some classes; classes that are then identical are merged."""
     labels = list(recoding.labels)
     if STAR not in labels[place]:
         labels[place] = (*labels[place], STAR)

@@ -1,8 +1,8 @@
-"""Remedies: what would keep a column that a release has lost, each one tried on the same count with the same method.
+"""Changes of the plan that would preserve a heavily generalized column, each tried on the same counts and method.
 
-More rows withheld, another quasi-identifier withheld, another method, or levels that the plan forbids: what is said
-here was searched for again, and the column is kept by more than half in what came out. What the time does not allow is
-not said.
+More suppressed rows, removal of another quasi-identifier, another method, or levels that the plan forbids. Each
+reported change was searched, and its result preserves more than half of the column. What the time does not allow is not
+reported.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -28,9 +28,9 @@ from sfumato.microdata.plan.model import ColumnPlan, Plan
 from sfumato.microdata.recoding.recoding import LevelRecoding
 
 Find = Callable[[Plan, FrequencyTable, None], Result]
-# Seconds for all trials of a release together, which are none of its search: so many times as long as that took, within
-# limits, and no longer than it where its own time ended it, since most trials then end as it did. More rows than this
-# share are no remedy; so many columns are tried.
+# Time limit of all trials of a release, in addition to its search: this multiple of the search time, within limits, and
+# no longer than it if the search timed out, because most trials then time out as well. More rows than this share are no
+# remedy; maximum number of columns tried.
 LEAST_SECONDS = 1.0
 MOST_SECONDS = 10.0
 TIMES_SEARCH = 4.0
@@ -40,12 +40,12 @@ MOST_COLUMNS = 3
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """What would keep a column: so many more rows withheld, another column withheld, or another method.
+    """A change that would preserve a column: more suppressed rows, removal of another column, or another method.
 
     Attributes:
-        levels: Other levels than the plan allows would keep it, by themselves or with what else is named.
-        levels_tried: Other levels were tried, because the plan limits them.
-        cut_short: Nothing was found, and the time did not allow to try all; untried: not even to try one thing.
+        levels: Levels that the plan forbids would preserve it, alone or with the other named change.
+        levels_tried: Other levels were tried, because the plan restricts them.
+        cut_short: Nothing was found before the time was over; untried: there was no time for any attempt.
     """
 
     rows: int | None = None
@@ -59,7 +59,7 @@ class Remedy:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a trial came to: what each column loses, and the rows that it withholds."""
+    """The result of a trial: the loss of each column, and the suppressed rows."""
 
     losses: Mapping[str, float]
     hidden: int
@@ -68,21 +68,21 @@ class Outcome:
         return self.losses.get(name, 1.0) <= HALF
 
 
-# What might keep a column: the key of its trial, the trial, and the remedy where that keeps it.
+# A possible change: the key of its trial, the trial, and the remedy if it succeeds.
 Way = tuple[Any, Callable[[], Outcome | None], Callable[[Outcome], Remedy]]
 
 
 class Trials:
-    """Searches with one thing changed, each done once however many columns are lost.
+    """Searches with one change each, run once for all lost columns.
 
     Args:
-        find: The search; seconds: how long the one took whose result is looked at.
+        find: The search; seconds: duration of the search whose result is examined.
     """
 
     def __init__(self, plan: Plan, table: FrequencyTable, result: Result, find: Find, seconds: float = 0.0) -> None:
         self.table, self.result, self.find = table, result, find
         self.allowed = levels_allowed(plan, table)
-        # Where one combination is allowed, nothing else changes anything: then all is tried with all levels allowed.
+        # If a single node is allowed, no other change has any effect: then everything is tried with all levels allowed.
         self.freed = bool(self.allowed) and self.allowed["combinations"] == 1
         self.plan = with_all_levels(plan) if self.freed else plan
         self.method: Any = result.method or plan.method
@@ -92,7 +92,7 @@ class Trials:
         self.late: set[Any] = set()
 
     def remedy(self, name: str) -> Remedy:
-        """The first remedy for a lost column that was tried and keeps it; none where nothing does."""
+        """Return the first tested change that preserves a lost column; an empty one if there is none."""
         place = self.table.columns.index(name)
         asked = list[Any]()
         for key, trial, remedy in self._ways(place):
@@ -106,7 +106,7 @@ class Trials:
         return Remedy(levels_tried=bool(self.allowed), cut_short=bool(late), untried=untried)
 
     def _ways(self, place: int) -> Iterator[Way]:
-        """What might keep a column: with no level allowed but the chosen ones others first, else these at the end."""
+        """Yield the possible changes; forbidden levels come first if the plan allows a single node, else last."""
         levels: Way = "levels", self._with_levels, lambda _outcome: Remedy(levels=True)
         if self.freed:
             yield levels
@@ -115,11 +115,11 @@ class Trials:
             yield levels
 
     def _with_levels(self) -> Outcome | None:
-        """All levels allowed, whatever the plan says of them."""
+        """Try all levels, ignoring the restrictions of the plan."""
         return self._found(replace(with_all_levels(self.plan), method=self.method), self.table)
 
     def _within_levels(self, place: int) -> Iterator[Way]:
-        """What might keep a column, the cheapest first: its key, its trial, and the remedy where it does."""
+        """Yield the possible changes, the cheapest first: key, trial, and the remedy if it succeeds."""
         rows = self._more_rows(place)
         if rows is not None:
             hidden = self._hidden
@@ -136,7 +136,7 @@ class Trials:
         return int(recoding.sizes[recoding.suppressed].sum())
 
     def _by_local(self) -> Outcome | None:
-        """Local recoding within the budget of the plan: as it came out where it was tried beside the method."""
+        """Try local recoding within the suppression limit, or reuse its result if it was already tried."""
         found = self.result.others.get("local")
         if found is not None and not found.cut_short and not self.freed:
             return self._of_trial(found)
@@ -146,11 +146,11 @@ class Trials:
 
     @property
     def _chooses_node(self) -> bool:
-        """Whether the method chooses one node within a budget."""
+        """Whether the method chooses one node within a suppression limit."""
         return isinstance(self.method, FullDomain) and not isinstance(self.method, Local)
 
     def _more_rows(self, place: int) -> int | None:
-        """The rows to be withheld so that a column keeps half, where the method chooses a node within a budget."""
+        """Return the suppressed rows with which a column keeps half, if the method chooses a node within a limit."""
         recoding = self.result.recoding
         if not isinstance(recoding, LevelRecoding) or not self._chooses_node or self.deadline.over:
             return None
@@ -158,13 +158,13 @@ class Trials:
         return rows if rows is not None and 0 < rows - self._hidden <= MOST_ROWS * self.table.rows else None
 
     def _with_rows(self, rows: int) -> Outcome | None:
-        """More rows withheld: the method may choose a finer node then."""
+        """Try more suppressed rows: the method may then choose a finer node."""
         method = replace(self.method, suppression=Suppression(rows=rows))
         outcome = self._found(replace(self.plan, method=method), self.table)
         return outcome if outcome is not None and outcome.hidden > self._hidden else None
 
     def _rows_of_finer_level(self, recoding: LevelRecoding, place: int) -> int | None:
-        """The rows that are withheld where a column keeps half and the others stay as they are."""
+        """Return the suppressed rows when a column keeps half and the others stay unchanged."""
         ladder, rows = self.table.ladders[place], self.table.marginal(place)
         problem = problem_of(self.plan, Greedy(), self.table)
         for level in range(recoding.node[place] - 1, problem.lowest[place] - 1, -1):
@@ -174,7 +174,7 @@ class Trials:
         return None
 
     def _others(self, place: int) -> list[int]:
-        """The other columns of which most is told now: without one of these, most is won for the others."""
+        """Return the other columns with most published information: removing one of these helps the others most."""
         if self.table.population is not None or self.table.sample is not None or len(self.table.columns) < 2:
             return []
         others = [other for other in range(len(self.table.columns)) if other != place]
@@ -182,9 +182,9 @@ class Trials:
 
     @cached_property
     def _told(self) -> list[float]:
-        """What the release tells of each column: how far it tells rows apart, as far as that is not lost.
+        """Return the published information of each column: its distinguishing power, reduced by its loss.
 
-        A column that is lost itself stands in nobody's way any more.
+        A lost column no longer restricts the others.
         """
         losses = column_losses(self.plan, self.table, self.result)
         names = enumerate(self.table.columns)
@@ -196,7 +196,7 @@ class Trials:
         return self._found(plan, without_column(self.table, place))
 
     def _tried(self, key: object, trial: Callable[[], Outcome | None]) -> Outcome | None:
-        """The outcome of a trial, or of the same one before; it is late where the time did not allow to finish it."""
+        """Return the outcome of a trial, cached by key; `late` if there was no time to finish it."""
         if key not in self.outcomes:
             self.outcomes[key] = None if self.deadline.over else trial()
             if self.outcomes[key] is None and self.deadline.over:
@@ -204,7 +204,7 @@ class Trials:
         return self.outcomes[key]
 
     def _found(self, plan: Plan, table: FrequencyTable) -> Outcome | None:
-        """What comes out of another search; None where it is not certain."""
+        """Return the outcome of another search; None if it is not certain."""
         method: Any = plan.method
         limit = min(self.deadline.left, getattr(method, "time_limit", self.deadline.left))
         timed = replace(method, time_limit=limit) if hasattr(method, "time_limit") else method
@@ -215,7 +215,7 @@ class Trials:
         return None if result.cut_short else _outcome(plan, table, result)
 
     def _of_trial(self, found: Result) -> Outcome | None:
-        """What another method came to beside the chosen one, whose classes that tell nothing were left as they are."""
+        """Return the outcome of another method tried by `auto`, with its fully generalized classes left as they are."""
         try:
             recoding = with_top_classes(self.plan, self.table, found.recoding)
         except SfumatoError:
@@ -229,7 +229,7 @@ def _outcome(plan: Plan, table: FrequencyTable, result: Result) -> Outcome:
 
 
 def without_column(table: FrequencyTable, place: int) -> FrequencyTable:
-    """The table as it would be counted without a column."""
+    """Return the table as counted without a column."""
     keep = [other for other in range(len(table.columns)) if other != place]
     codes = np.ascontiguousarray(table.codes[:, keep])
     order = packing_of([table.ladders[other].size for other in keep]).order(codes)
@@ -252,7 +252,7 @@ def without_column(table: FrequencyTable, place: int) -> FrequencyTable:
 
 
 def _added(content: Histogram, owners: Counts, count: int) -> Histogram:
-    """What combinations hold that became one."""
+    """Return the histogram of merged combinations."""
     added = histogram(owners[content.owners], content.values, content.counts, count, content.size)
     return replace(added, texts=content.texts, pair_values=content.pair_values)
 

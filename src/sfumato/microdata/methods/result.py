@@ -1,4 +1,4 @@
-"""What a method hands over."""
+"""The result of a method."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
@@ -14,14 +14,14 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Result:
-    """What a method hands over.
+    """The recoding that a method found, and what is known about it.
 
     Attributes:
         levels: The level of each column, for methods that choose one.
-        nodes: Judgment nodes, where the answer includes them; checked and total count them.
-        details: More for the report, by name.
-        cut_short: Whether the time was over before the search was done.
-        method: The method of the recoding, where several were tried; others: what the others came to, by their names.
+        nodes: Evaluated nodes, if the result includes them; checked, total: their numbers.
+        details: Further entries for the report, by name.
+        cut_short: Whether the search timed out.
+        method: The method of the recoding, if several were tried; others: the results of the others, by name.
     """
 
     recoding: Recoding

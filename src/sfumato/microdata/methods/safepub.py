@@ -1,8 +1,8 @@
-"""SafePub: rows are sampled by chance, generalized to levels that are named or drawn, and small classes withheld.
+"""Method `safepub`: sample rows, generalize them to named or randomly drawn levels, and suppress small classes.
 
 Bild, R., Kuhn, K. A., Prasser, F. (2018), https://doi.org/10.1515/popets-2018-0004. One draw of the exponential
-mechanism takes the whole epsilon of the search: among all nodes where the lattice is small, else among some that are
-chosen without looking at the data. That the search and the rows share one sample is proved in docs/methods/safepub.md.
+mechanism takes the full epsilon of the search: among all nodes if the lattice is small, else among some that are chosen
+without looking at the data. The proof that the search and the rows may share one sample is in docs/methods/safepub.md.
 """
 
 from dataclasses import replace
@@ -24,12 +24,12 @@ from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.division import division_of
 from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Labels
 
-# Lattices up to so many nodes are looked at as a whole.
+# Maximum size of lattices whose nodes are all candidates.
 MOST_NODES = 20_000
 
 
 def search(plan: Plan, method: SafePub, table: FrequencyTable, progress: Progress | None = None) -> Result:
-    """The recoding of a sample at the levels that are named or drawn."""
+    """Return the recoding of a sample at the named or drawn levels."""
     check_levels(plan, table)
     promise = next(model for model in plan.privacy if isinstance(model, DifferentialPrivacy))
     draw = np.random.default_rng(plan.drawing_seed)
@@ -70,10 +70,10 @@ def search(plan: Plan, method: SafePub, table: FrequencyTable, progress: Progres
 
 
 class _Choice:
-    """What nodes are worth to an analyst, and the draw among them.
+    """The scores of nodes, and the random draw among them.
 
-    The score of a node is minus what its rows lose: a published row the share of all levels that each column was
-    lifted by, a suppressed one everything. A draw among nodes depends on their differences alone: the rows that a node
+    The score of a node is minus the loss of its rows: for a published row the share of all levels by which each column
+    is generalized, for a suppressed one 1. A draw among nodes depends on differences only: the rows that a node
     publishes, each times what its columns keep. One row more adds to that, and at most k times the number of
     columns, where it makes a class large enough: levels and their number do not depend on the data.
     """
@@ -93,10 +93,10 @@ class _Choice:
         self.sensitivity = promise.k * self.columns
         self.nodes = prod(high - low + 1 for low, high in zip(self.low, self.high, strict=True))
         self.checked = 0
-        self.bare: set[Node] = set()  # nodes at which no class is large enough; below them, none is either
+        self.bare: set[Node] = set()  # nodes at which no class is large enough; nor is one at any finer node
 
     def node(self, draw: np.random.Generator, steps: int, progress: Progress | None) -> Node:
-        """A node, drawn by the exponential mechanism with the epsilon of the search."""
+        """Draw a node by the exponential mechanism with the epsilon of the search."""
         nodes = self.candidates(draw, steps)
         scores = np.empty(len(nodes))
         for place, node in enumerate(nodes):
@@ -106,7 +106,9 @@ class _Choice:
         return nodes[int(np.argmax(self.exponents(scores) + draw.gumbel(size=len(nodes))))]
 
     def candidates(self, draw: np.random.Generator, steps: int) -> list[Node]:
-        """All nodes of a small lattice; of a large one some on random ways from the top down, whatever the data are."""
+        """Return all nodes of a small lattice; of a large one nodes on random paths from the top, independent of the
+        data.
+        """
         if self.nodes <= MOST_NODES:
             ends = zip(self.low, self.high, strict=True)
             return list(product(*(range(high, low - 1, -1) for low, high in ends)))
@@ -119,11 +121,11 @@ class _Choice:
         return [*nodes]
 
     def exponents(self, scores: Floats) -> Floats:
-        """The logarithms of how likely nodes are drawn, up to a summand."""
+        """Return the log-probabilities of nodes, up to a constant."""
         return scores * (self.promise.search_epsilon / (2 * self.sensitivity))
 
     def score(self, node: Node) -> float:
-        """Minus what the sampled rows lose at a node."""
+        """Return minus the loss of the sampled rows at a node."""
         self.checked += 1
         sizes = np.zeros(0) if self.bare.intersection(_neighbors(node, 1, self.high)) else self.grouper.at(node).sizes
         kept = float(sizes[sizes >= self.promise.k].sum())
@@ -134,7 +136,7 @@ class _Choice:
 
 
 def _neighbors(node: Node, step: int, ends: Node) -> list[Node]:
-    """The nodes with one level changed by a step, unless it is at its end."""
+    """Return the nodes with one level changed by a step, within its range."""
     return [
         (*node[:place], level + step, *node[place + 1 :])
         for place, (level, end) in enumerate(zip(node, ends, strict=True))
@@ -143,7 +145,7 @@ def _neighbors(node: Node, step: int, ends: Node) -> list[Node]:
 
 
 def _sampled(table: FrequencyTable, sample: Counts) -> FrequencyTable:
-    """The table of the sampled rows alone."""
+    """Return the table of the sampled rows."""
     present = np.flatnonzero(sample)
     return replace(table, codes=table.codes[present], counts=sample[present], sensitive={}, sensitive_values={})
 
@@ -158,7 +160,7 @@ def _named_node(method: SafePub, table: FrequencyTable) -> Node:
 
 
 def _recoding(plan: Plan, table: FrequencyTable, node: Node, sample: Counts, k: int) -> ClassRecoding:
-    """Sampled rows in classes of at least k; all others withheld together."""
+    """Return sampled rows in classes of at least k, and all others suppressed together."""
     grouper = Grouper(table)
     grouped, owners = grouper.rolled_with_owners(node)
     classes = grouper.labels(grouped)
@@ -183,7 +185,7 @@ def _recoding(plan: Plan, table: FrequencyTable, node: Node, sample: Counts, k: 
 
 
 def _shares(places: Counts, drawn: Counts, counts: Counts, withheld: int) -> tuple[Counts, Counts, Counts]:
-    """Side by side the combination, the class and the rows of what is published and of what is withheld, sorted."""
+    """Return parallel sorted arrays of combination, class and rows, published and suppressed."""
     every = np.arange(len(counts))
     combinations = np.repeat(every, 2)
     owners = np.column_stack([places, np.full(len(every), withheld)]).reshape(-1)
@@ -193,7 +195,7 @@ def _shares(places: Counts, drawn: Counts, counts: Counts, withheld: int) -> tup
 
 
 def _with_withheld_class(recoding: ClassRecoding) -> ClassRecoding:
-    """The recoding with a class of withheld rows, where no combination has it as its first."""
+    """Return the recoding with a class of suppressed rows, if no combination has it as its first class."""
     stars = np.array([labels.index(STAR) for labels in recoding.labels], np.int32)
     return replace(
         recoding,

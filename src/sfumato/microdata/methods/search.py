@@ -1,4 +1,4 @@
-"""The search: from a plan and a frequency table to a recoding, whichever the method."""
+"""The search: from a plan and a frequency table to a recoding, with any method."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,7 +22,7 @@ from sfumato.microdata.recoding.population import holding_population
 from sfumato.microdata.recoding.prediction import classes_of, veils
 from sfumato.microdata.recoding.recoding import Recoding
 
-# Methods that do not choose one level a column; each has a folder of its own, whose loops are loaded when it is used.
+# Methods without one level per column; each has a folder of its own, whose loops are loaded on use.
 FOLDERS = {
     "mondrian": "mondrian.search",
     "local": "local.search",
@@ -35,7 +35,7 @@ FOLDERS = {
 
 
 def search(plan: Plan, table: FrequencyTable, progress: Progress | None = None) -> Result:
-    """Find the recoding that a plan asks for; what is only measured must not steer it."""
+    """Find the recoding that a plan asks for; columns that are only measured do not influence it."""
     plan, steering = steering_view(plan, table)
     result = find_recoding(plan, steering, progress)
     if table.persons:
@@ -46,12 +46,12 @@ def search(plan: Plan, table: FrequencyTable, progress: Progress | None = None) 
 
 
 def steering_view(plan: Plan, table: FrequencyTable) -> tuple[Plan, FrequencyTable]:
-    """What steers a search: the promises, and what the table holds of their columns, in persons where they count."""
+    """Return the plan and table that the search may use: the models and their columns, in persons if these are counted."""
     return person_view(plan, weighted_view(table.holding(plan.promise_columns)))
 
 
 def find_recoding(plan: Plan, table: FrequencyTable, progress: Progress | None) -> Result:
-    """The recoding that the method of a plan finds, by the columns that steer it."""
+    """Return the recoding that the method of a plan finds, from the columns that the search may use."""
     folder = FOLDERS.get(plan.method.name, "full_domain.search")
     find: Callable[..., Result] = import_module(f"sfumato.microdata.methods.{folder}").search
     result = find(plan, plan.method, table, progress)
@@ -64,7 +64,7 @@ def find_recoding(plan: Plan, table: FrequencyTable, progress: Progress | None) 
 
 
 def _first_release(plan: Plan, table: FrequencyTable, result: Result) -> Result:
-    """What is released where the time of a search was over before its classes told anything: the first node that does.
+    """Return the first releasable node if the search timed out before its classes distinguished any rows.
 
     Raises:
         EngineError: No node was found in time, either.
@@ -82,9 +82,9 @@ def _first_release(plan: Plan, table: FrequencyTable, result: Result) -> Result:
 
 
 def with_persons_kept(plan: Plan, table: FrequencyTable, result: Result) -> Result:
-    """The result with classes withheld that have rows enough but too few persons.
+    """Return the result with classes suppressed that have enough rows but too few persons.
 
-    K-Optimize looks for classes by their rows; all other methods have judged persons themselves.
+    K-Optimize searches classes by their rows; all other methods have evaluated persons themselves.
 
     Raises:
         UnattainableError: No class is left.
@@ -113,7 +113,7 @@ def with_persons_kept(plan: Plan, table: FrequencyTable, result: Result) -> Resu
 
 
 def _check_readers_view(plan: Plan, table: FrequencyTable, recoding: Recoding) -> None:
-    """Refuse a recoding whose classes, once some are shown as `*`, break a promise against the rows that are left."""
+    """Refuse a recoding whose classes, after some are published as `*`, violate a model for the remaining rows."""
     if not veils(table, recoding, plan):
         return
     suppressed = without_skew(classes_of(table, recoding), table.whole, plan.privacy, recoding.suppressed)
@@ -126,7 +126,7 @@ def _check_readers_view(plan: Plan, table: FrequencyTable, recoding: Recoding) -
 
 
 def _with_cost(plan: Plan, table: FrequencyTable, result: Result) -> Result:
-    """A near-least release, with what it loses more than the least one that the method finds."""
+    """Return a near-optimal release with its additional loss compared with the optimum of the method."""
     drawn: Any = result.method or plan.method
     least = find_recoding(replace(plan, method=replace(drawn, hide_minimality=False)), table, None)
     cost = result.loss - least.loss

@@ -1,4 +1,4 @@
-"""The time that a search may take: a moment that loops in Python ask about, and a flag that compiled loops look at."""
+"""The time limit of a search: a deadline that Python loops query, and a flag that compiled loops read."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,12 +11,12 @@ import numpy.typing as npt
 from sfumato.errors import EngineError
 
 Flag = npt.NDArray[np.int64]
-# Seconds past its end in which a search may still finish a first release: without one there is nothing to hand over.
+# Extra seconds in which a search may still finish a first release, because without one it has no result.
 GRACE = 0.6
 
 
 def out_of_time(seconds: float) -> EngineError:
-    """The error for a search that has found nothing to publish by then: nobody knows whether there is something."""
+    """Return the error of a search that timed out without a result: it is unknown whether one exists."""
     return EngineError(
         f"The time ({seconds:g} s) ran out before any release was found.",
         "Allow more seconds in method.time_limit, withhold a column, or use method mondrian, which is quicker.",
@@ -25,7 +25,7 @@ def out_of_time(seconds: float) -> EngineError:
 
 
 class Deadline:
-    """The end of a number of seconds from now.
+    """A deadline some seconds from now.
 
     >>> Deadline(0.0).over, Deadline(60.0).over
     (True, False)
@@ -42,11 +42,11 @@ class Deadline:
 
     @property
     def left(self) -> float:
-        """Seconds that are left, never less than 0."""
+        """Remaining seconds, never less than 0."""
         return max(self.until - monotonic(), 0.0)
 
     def later(self, seconds: float) -> "Deadline":
-        """The deadline some seconds later; from now on where it is over already.
+        """Return the deadline extended by some seconds; counted from now if it is already over.
 
         >>> Deadline(0.0).later(10.0).over
         False
@@ -55,7 +55,7 @@ class Deadline:
 
     @contextmanager
     def flag(self) -> Iterator[Flag]:
-        """A flag that is up (1) once the time is over."""
+        """Yield a flag that is set (1) once the time is over."""
         flag = np.array([int(self.over)], np.int64)
         timer = Timer(min(self.left, 1e6), flag.__setitem__, (0, 1))
         timer.daemon = True

@@ -1,8 +1,8 @@
-"""Classes that tell nothing: published as `*` in every column, they look like suppressed rows, and are treated as such.
+"""Fully generalized classes: published as `*` in every column, they are treated like suppressed rows.
 
-Where suppressed rows are published as `*`, nobody can tell them from a class that a method keeps at the top of every
-column. So both are one: such a class is suppressed, or, where nothing else is kept, all rows are one class. Where
-suppressed rows are dropped, it is a class like any other.
+If suppressed rows are published as `*`, a class at the top level of every column cannot be distinguished from them.
+Such a class is therefore suppressed or, if nothing else is kept, all rows form one class. If suppressed rows are
+dropped, it is a class like any other.
 """
 
 from dataclasses import replace
@@ -17,10 +17,10 @@ from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Recoding
 
 
 def with_top_classes(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Recoding:
-    """The recoding with classes that tell nothing as they will look.
+    """Return the recoding with fully generalized classes treated like suppressed rows.
 
     Raises:
-        UnattainableError: Nothing is told at all, though a promise is about a sensitive column, or one is not kept.
+        UnattainableError: All rows form one class although a model refers to a sensitive column, or one is violated.
     """
     tops = _top_classes(recoding)
     telling = ~tops & ~recoding.suppressed
@@ -37,17 +37,17 @@ def with_top_classes(plan: Plan, table: FrequencyTable, recoding: Recoding) -> R
 
 
 def must_tell(plan: Plan, table: FrequencyTable) -> bool:
-    """Whether rows must be told apart: a promise about a sensitive column is empty where all look alike."""
+    """Return whether rows must be distinguished: a model of a sensitive column is empty for a single class."""
     return any(model.column for model in plan.privacy) and len(table.counts) > 1
 
 
 def all_alike(recoding: Recoding) -> bool:
-    """Whether all rows that are kept are one class."""
+    """Return whether all rows that are kept form one class."""
     return int((~recoding.suppressed & (recoding.sizes > 0)).sum()) < 2
 
 
 def _top_classes(recoding: Recoding) -> Mask:
-    """Which classes are published as `*` in every column."""
+    """Return which classes are published as `*` in every column."""
     tops = np.ones(len(recoding.sizes), bool)
     for column, labels in enumerate(recoding.labels):
         stars = np.array([label == STAR for label in labels] + [False], bool)
@@ -56,7 +56,7 @@ def _top_classes(recoding: Recoding) -> Mask:
 
 
 def _together(plan: Plan, table: FrequencyTable, recoding: ClassRecoding) -> ClassRecoding:
-    """All rows as one class."""
+    """Return all rows as one class."""
     sensitive = {
         name: histogram(np.zeros(len(whole.values), np.int64), whole.values, whole.counts, 1, whole.size)
         for name, whole in table.sensitive.items()

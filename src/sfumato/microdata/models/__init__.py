@@ -1,1 +1,1 @@
-"""Privacy models: what every class of a release must satisfy, one a file."""
+"""Privacy models: what every class of a release must satisfy, one per file."""

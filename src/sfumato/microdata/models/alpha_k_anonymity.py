@@ -1,8 +1,8 @@
-"""(α,k)-anonymity: every class has at least k rows, and no sensitive value stands in more than a share α of them.
+"""(α,k)-anonymity: every class has at least k rows, and no sensitive value has more than a share α of them.
 
 Wong, R., Li, J., Fu, A., Wang, K. (2006). (α,k)-anonymity: an enhanced k-anonymity model for privacy preserving data
-publishing, https://doi.org/10.1145/1150402.1150499. Where only some values are delicate, `values` names them, and the
-others may stand as often as they do.
+publishing, https://doi.org/10.1145/1150402.1150499. If only some values are sensitive, `values` lists them, and the
+others may be as frequent as they are.
 
 It does not protect against a value that is rare in the table and frequent, though below α, in a class (β-likeness
 does). A missing value is one value of its own and is bounded unless `values` leaves it out.
@@ -26,7 +26,7 @@ from sfumato.shapes.records import Note, TextOrNumber
 
 @lru_cache(maxsize=16)
 def _named(texts: tuple[str | None, ...], values: tuple[str, ...]) -> list[bool]:
-    """Which texts are among the values that are named, in whatever spelling."""
+    """Return which texts are among the listed values, in any spelling."""
     meaning = meanings({*values, *(text for text in texts if text is not None)})
     delicate = {meaning[value] for value in values}
     return [text is not None and meaning[text] in delicate for text in texts]
@@ -81,14 +81,14 @@ class AlphaKAnonymity(ClassModel):
         return None
 
     def _bounded(self, whole: Classes) -> Mask:
-        """Which values may not stand too often."""
+        """Return which values are limited in frequency."""
         texts = whole.sensitive[self.column].texts
         if not self.values:
             return np.ones(whole.sensitive[self.column].size, bool)
         return np.array(_named(tuple(texts), self.values), bool)
 
     def _shares(self, classes: Classes, whole: Classes) -> Floats:
-        """The greatest share of a bounded value in each class."""
+        """Return the largest share of a limited value in each class."""
         content = classes.sensitive[self.column]
         reference = np.where(self._bounded(whole), 1.0, np.inf)
         shares = np.empty(len(classes.sizes))

@@ -1,13 +1,13 @@
-"""Average risk: the published rows have, on average, at most a given prosecutor risk.
+"""Average risk: the mean prosecutor risk of the published rows is at most a threshold.
 
 The risk of a row is 1 / size of its class, so the average over rows is classes / rows. El Emam, K. (2013). Guide to the
 De-Identification of Personal Health Information; Dankar, F., El Emam, K. (2010),
 https://doi.org/10.1145/1754239.1754271.
 
-It is a promise about the release as a whole: single persons may still be unique. Combine it with k-anonymity.
+It is a global model: single persons may still be unique. Combine it with k-anonymity.
 
-Where rows may be suppressed, the smallest classes are, all of a size together, until the average is low enough. A
-method that judges classes one by one keeps the stricter promise that every row's own risk is at most the threshold.
+If rows may be suppressed, the smallest classes are, all of a size together, until the average is low enough. A method
+that evaluates classes one by one uses the stricter condition that every row's own risk is at most the threshold.
 
 Monotone under generalization without suppression (fewer classes, as many rows). Not under suppression: merging may make
 a small class that was suppressed just large enough to be kept, and so raise the average.
@@ -52,7 +52,7 @@ class AverageRisk(ReleaseRisk):
         if self.keeps(classes):
             return np.zeros(len(sizes), bool)
         distinct, alike = np.unique(sizes, return_counts=True)
-        # From the largest size down: classes and rows of all classes at least that large.
+        # From the largest size down: classes and rows of all classes at least as large.
         count = np.cumsum(alike[::-1])
         rows = np.cumsum((alike * distinct)[::-1])
         fits = np.flatnonzero(count <= self.threshold * rows + EXACT)
@@ -60,7 +60,7 @@ class AverageRisk(ReleaseRisk):
         return sizes < least
 
     def lost_together(self, classes: Classes) -> int:
-        """What the largest classes that keep the promise leave.
+        """Return the rows outside the largest classes that together satisfy the model.
 
         A finer table that keeps R rows of u of these classes needs at least u classes for them, so u is at most
         threshold times R, and R at most the rows of the u largest.

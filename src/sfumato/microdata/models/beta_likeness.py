@@ -1,17 +1,17 @@
-"""β-likeness: no sensitive value is much more frequent in a class than in the whole table.
+"""β-likeness: no sensitive value is much more frequent in a class than in the reference table.
 
 Cao, J., Karras, P. (2012). Publishing microdata with a robust privacy guarantee. PVLDB 5(11),
-https://doi.org/10.14778/2350229.2350255. With p the share of a value in the whole table and q its share in a class:
+https://doi.org/10.14778/2350229.2350255. With p the share of a value in the reference table and q its share in a class:
 
 - basic: (q - p) / p is at most β for every value with q > p;
 - enhanced: it is at most min(β, -ln p), so that frequent values are bounded more tightly.
 
-Unlike the distances of t-closeness it treats rare values as strictly as frequent ones. It bounds what is gained about
-a value that a person may have, not what is learned from its absence (δ-disclosure privacy does). A missing value is
-one value of its own. A column with one value is trivially kept.
+Unlike the distances of t-closeness it treats rare values as strictly as frequent ones. It bounds what is gained about a
+value that a person may have, not what is learned from its absence (δ-disclosure privacy does). A missing value is one
+value of its own. A column with one value always satisfies it.
 
-Monotone under generalization (bounds on shares hold for unions), not under suppression. "The whole table" is the raw
-table, before suppression, and with `against: both` also the published rows, which are all that a reader sees.
+Monotone under generalization (bounds on shares hold for unions), not under suppression. The reference table is the
+original table, before suppression, and with `against: both` also the published rows, which are all a data user sees.
 """
 
 from typing import Annotated, ClassVar, Literal
@@ -50,12 +50,12 @@ class BetaLikeness(ComparingModel):
         return short_of(classes.sizes, kept)
 
     def reached(self, classes: Classes, whole: Classes) -> float:
-        """The greatest (q - p) / p of all classes."""
+        """Return the largest (q - p) / p of all classes."""
         shares = _positive(whole.shares(self.column))
         return max(0.0, float(self._ratios(classes, shares).max(initial=1.0)) - 1)
 
     def _caps(self, whole: Classes) -> Floats:
-        """The share that each value may have in a class."""
+        """Return the maximum share of each value in a class."""
         shares = whole.shares(self.column)
         bound = np.full(len(shares), self.beta)
         if self.variant == "enhanced":
@@ -71,6 +71,6 @@ class BetaLikeness(ComparingModel):
 
 
 def _positive(shares: Floats) -> Floats:
-    """Shares to divide by; a value that the table does not hold gets next to nothing."""
+    """Return shares as divisors; a value that the table lacks gets a tiny share."""
     found: Floats = np.maximum(shares, 1e-300)
     return found

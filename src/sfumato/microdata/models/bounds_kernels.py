@@ -1,8 +1,8 @@
 """Compiled loops of the models: the largest part of a class that satisfies a model.
 
-A histogram has n classes in compressed rows: class i holds values[starts[i]:starts[i+1]], each counts[...] times.
-Every kernel writes, for the classes marked in `failing` (n,), how many rows of the class can be kept at most into `out`
-(n,), which holds their sizes before; it stops once more than `enough` rows are lost.
+A histogram has n classes in compressed rows: class i holds values[starts[i]:starts[i+1]], each counts[...] times. For
+the classes marked in `failing` (n,), every kernel writes the maximum number of rows of the class that can be kept to
+`out` (n,), which holds the class sizes before; it stops once more than `enough` rows are lost.
 """
 
 import numpy as np
@@ -13,9 +13,9 @@ from sfumato.loops.compiled import compiled
 
 @compiled
 def capped(starts: Ints, values: Halves, counts: Ints, caps: Reals, failing: Flags, enough: int, out: Ints):
-    """The largest m for which sum_s min(c_s, caps_s m) >= m: no value may have a greater share than its cap.
+    """Compute the largest m for which sum_s min(c_s, caps_s m) >= m: no value may have a larger share than its cap.
 
-    The sum less m is concave in m and zero at m = 0, so halving finds the last m. caps: (values,).
+    The sum minus m is concave in m and zero at m = 0, so bisection finds the last m. caps: (values,).
     """
     lost = 0
     for one in np.flatnonzero(failing):
@@ -39,7 +39,7 @@ def capped(starts: Ints, values: Halves, counts: Ints, caps: Reals, failing: Fla
 
 @compiled
 def recursive(starts: Ints, counts: Ints, least: int, c: float, failing: Flags, enough: int, out: Ints):
-    """The largest part with r1 < c (r_l + ... + r_m): counts cut off at some height, found by halving."""
+    """Compute the largest part with r1 < c (r_l + ... + r_m): counts cut off at some height, found by bisection."""
     lost = 0
     for one in np.flatnonzero(failing):
         if lost > enough:
@@ -64,7 +64,7 @@ def recursive(starts: Ints, counts: Ints, least: int, c: float, failing: Flags, 
 
 @compiled
 def entropy(starts: Ints, counts: Ints, least: float, failing: Flags, enough: int, out: Ints):
-    """The largest part whose entropy is at least log(least): counts cut off at some height, found by halving."""
+    """Compute the largest part with entropy at least log(least): counts cut off at some height, found by bisection."""
     wanted = np.log(least) - 1e-9
     lost = 0
     for one in np.flatnonzero(failing):
@@ -112,7 +112,7 @@ def entropies(starts: Ints, counts: Ints, out: Reals):
 
 @compiled
 def recursive_holds(starts: Ints, counts: Ints, least: int, c: float, out: Flags):
-    """Whether r1 < c (r_l + ... + r_m) in each class, with counts r sorted from the most frequent down."""
+    """Compute whether r1 < c (r_l + ... + r_m) in each class, with counts r in decreasing order."""
     top = np.zeros(max(least - 1, 1), np.int64)
     for one in range(len(starts) - 1):
         begin, end = starts[one], starts[one + 1]
@@ -129,7 +129,7 @@ def recursive_holds(starts: Ints, counts: Ints, least: int, c: float, out: Flags
 
 @compiled
 def _insert(top, count):
-    """Put a count among the largest, which stand from the largest down."""
+    """Insert a count among the largest ones, in decreasing order."""
     place = len(top) - 1
     if count <= top[place]:
         return
@@ -141,7 +141,7 @@ def _insert(top, count):
 
 @compiled
 def highest_ratio(starts: Ints, values: Halves, counts: Ints, sizes: Ints, reference: Reals, out: Reals):
-    """For each class, the greatest of share / reference over the values it holds. reference: (values,) positive."""
+    """Compute for each class the maximum of share / reference over its values. reference: (values,) positive."""
     for one in range(len(starts) - 1):
         highest = 0.0
         for entry in range(starts[one], starts[one + 1]):
@@ -151,9 +151,9 @@ def highest_ratio(starts: Ints, values: Halves, counts: Ints, sizes: Ints, refer
 
 @compiled
 def lowest_ratio(starts: Ints, values: Halves, counts: Ints, sizes: Ints, reference: Reals, present: int, out: Reals):
-    """For each class, the least of share / reference over all values that stand in the table (0 if one is absent).
+    """Compute for each class the minimum of share / reference over all values of the table (0 if one is absent).
 
-    present: how many values stand in the whole table.
+    present: how many values occur in the full table.
     """
     for one in range(len(starts) - 1):
         if starts[one + 1] - starts[one] < present:

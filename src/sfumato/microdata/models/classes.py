@@ -1,4 +1,4 @@
-"""Classes: rows that are published alike, with their sizes and what each holds of the sensitive columns."""
+"""Equivalence classes: rows published with identical labels, with their sizes and their sensitive values."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import field, replace
@@ -12,22 +12,22 @@ from sfumato.dataclass import dataclass
 Counts = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]
-# Under this name the classes of a full-domain search hold the rows of the population: no column can have it.
+# Name under which the classes of a full-domain search hold the population's rows; no column can have it.
 POPULATION = "\0population"
 
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """How often each sensitive value stands in each class, in compressed rows.
+    """Counts of each sensitive value in each class, in compressed rows.
 
     Class `i` holds the values `values[starts[i]:starts[i + 1]]`, ascending, each `counts[...]` times.
 
     Attributes:
-        size: The number of distinct values in the whole table.
-        texts: The values themselves, for the raw table; None is the missing value.
-        memo: What models have worked out about the values of a whole table and their shares, so that it is once.
-        order_memo: The same about the values alone, whatever their shares.
-        pair_values: For codes behind those of the values, which stand for a value of one person each, that value.
+        size: The number of distinct values in the full table.
+        texts: The values themselves, for the original table; None is the missing value.
+        memo: Cache of models for results about the values of a full table and their shares.
+        order_memo: Cache of results about the values alone, independent of their shares.
+        pair_values: For codes after those of the values, each for a value of one person, that value.
     """
 
     starts: Counts
@@ -45,27 +45,27 @@ class Histogram:
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
     def sizes(self) -> Counts:
-        """How often all values together stand in each class."""
+        """Return the total count of each class."""
         return np.bincount(self.owners, weights=self.counts, minlength=len(self.starts) - 1).astype(np.int64)
 
     def without(self, code: int) -> "Histogram":
-        """The same without one value."""
+        """Return the same histogram without one value."""
         keep = self.values != code
         starts = np.concatenate([[0], np.cumsum(keep)])[self.starts].astype(np.int64)
         return replace(self, starts=starts, values=self.values[keep], counts=self.counts[keep], memo={}, order_memo={})
 
     def totals(self) -> Counts:
-        """How often each value stands in the whole table."""
+        """Return the count of each value in the full table."""
         return np.bincount(self.values, weights=self.counts, minlength=self.size).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)
 class Classes:
-    """The classes of a table: what a privacy model judges."""
+    """The equivalence classes of a table, as evaluated by privacy models."""
 
     sizes: Counts
     sensitive: Mapping[str, Histogram] = field(default_factory=dict)
-    # Whether members are persons, not rows.
+    # Whether class sizes count persons instead of rows.
     counts_persons: bool = False
 
     @property
@@ -81,17 +81,17 @@ class Classes:
         return found
 
     def holding(self, names: Collection[str]) -> "Classes":
-        """The classes with nothing beside what is named."""
+        """Return the classes with only the named contents."""
         return replace(self, sensitive={name: old for name, old in self.sensitive.items() if name in names})
 
     def kept(self, keep: Mask) -> "Classes":
-        """The classes that are kept, in the same order."""
+        """Return the classes that are kept, in the same order."""
         contents = {name: _kept(old, keep) for name, old in self.sensitive.items()}
         return Classes(self.sizes[keep], contents, self.counts_persons)
 
 
 def reference_of(classes: Classes, whole: Classes) -> Classes:
-    """Classes as what promises compare with: their own shares, of the values of a whole table."""
+    """Return classes as a reference distribution: their own shares, over the values of the full table."""
     return Classes(
         classes.sizes,
         {
@@ -106,7 +106,7 @@ def reference_of(classes: Classes, whole: Classes) -> Classes:
 def histogram(
     owners: npt.NDArray[np.signedinteger[Any]], values: npt.NDArray[np.int32], counts: Counts, classes: int, size: int
 ) -> Histogram:
-    """A histogram from loose entries (class, value, count); equal pairs are added up."""
+    """Build a histogram from entries (class, value, count); equal pairs are added up."""
     pairs = owners.astype(np.int64) * size + values
     unique, places = np.unique(pairs, return_inverse=True)
     added = np.bincount(places, weights=counts, minlength=len(unique)).astype(np.int64)

@@ -1,15 +1,15 @@
-"""δ-disclosure privacy: in every class every sensitive value is about as frequent as in the whole table.
+"""δ-disclosure privacy: in every class every sensitive value is about as frequent as in the reference table.
 
 Brickell, J., Shmatikov, V. (2008). The cost of privacy: destruction of data-mining utility in anonymized data
-publishing, https://doi.org/10.1145/1401890.1401904. With p the share of a value in the whole table and q its share in a
-class, |ln(q/p)| must be below δ for every value of the table. So every class must hold every value: its absence would
-tell an attacker something, too. Only this strict reading of the paper is offered.
+publishing, https://doi.org/10.1145/1401890.1401904. With p the share of a value in the reference table and q its share
+in a class, |ln(q/p)| must be below δ for every value of the table. So every class must contain every value, because its
+absence would be informative, too. Only this strict reading of the paper is offered.
 
-It is the most demanding of these models, and says nothing about singling out: combine it with k-anonymity. A missing
-value is one value of its own. A column with one value is trivially kept.
+It is the most demanding of these models, and does not address singling out: combine it with k-anonymity. A missing
+value is one value of its own. A column with one value always satisfies it.
 
-Monotone under generalization (bounds on shares hold for unions), not under suppression. "The whole table" is the raw
-table, before suppression, and with `against: both` also the published rows, which are all that a reader sees.
+Monotone under generalization (bounds on shares hold for unions), not under suppression. The reference table is the
+original table, before suppression, and with `against: both` also the published rows, which are all a data user sees.
 """
 
 from typing import Annotated, ClassVar
@@ -54,7 +54,7 @@ class DeltaDisclosure(ComparingModel):
         return short_of(classes.sizes, np.where(failing, np.minimum(kept, scarce), classes.sizes))
 
     def reached(self, classes: Classes, whole: Classes) -> float:
-        """The greatest |ln(q/p)|; infinite where a class lacks a value."""
+        """Return the largest |ln(q/p)|; infinite if a class lacks a value."""
         return float(self._distances(classes, whole).max(initial=0.0))
 
     def _distances(self, classes: Classes, whole: Classes) -> Floats:
@@ -63,7 +63,7 @@ class DeltaDisclosure(ComparingModel):
             return np.maximum(np.abs(np.log(high)), np.abs(np.log(low)))
 
     def _ratios(self, classes: Classes, whole: Classes) -> tuple[Floats, Floats]:
-        """The greatest and the least q/p of each class."""
+        """Return the maximum and minimum q/p of each class."""
         content = classes.sensitive[self.column]
         shares = whole.shares(self.column)
         reference = np.maximum(shares, 1e-300)

@@ -1,18 +1,19 @@
-"""δ-presence: from no published class can it be told whether a person of a public list is in the research subset.
+"""δ-presence: bounds for the probability that a person of a public list is in the research subset, given their class.
 
 Nergiz, M., Atzori, M., Clifton, C. (2007). Hiding the presence of individuals from shared databases,
 https://doi.org/10.1145/1247480.1247554. The rows are the population (a public list); a column marks those that belong
-to the subset (the study). The subset alone is published: the other rows are not, and the column is `*` in every row. In
-every published class the share of its rows among the persons of the list who look like it lies between `lower` and
-`upper`: that is the probability with which an attacker who has the list places a person of the class in the study. All
-other promises are about the published rows, as their reader sees them.
+to the subset (the study). Only the subset is published, and the column is `*` in every row. In every published class,
+the share of its rows among the persons of the list with the same quasi-identifiers lies between `lower` and `upper`:
+that is the probability with which an attacker who has the list places a person of the class in the study. All other
+models are evaluated on the published rows.
 
-It does not protect other sensitive values, nor against an attacker with a better list. Of persons whose class is not
-published nothing is promised: who has the list learns that they are not in the study, or that their rows were
+It does not protect other sensitive values, nor against an attacker with a better list. No guarantee covers persons
+whose class is not published: anyone with the list learns that they are not in the study, or that their rows were
 suppressed. A missing mark means "not in the subset".
 
-Not monotone: with a `lower` above 0 a finer class may hold where a coarser one, with more persons outside the subset,
-does not. With `lower: 0` it is monotone under generalization (a share of a union lies between the shares of its parts).
+Not monotone: with a `lower` above 0 a finer class may satisfy it when a coarser one, with more persons outside the
+subset, does not. With `lower: 0` it is monotone under generalization (a share of a union lies between the shares of its
+parts).
 """
 
 from typing import Annotated, ClassVar
@@ -62,16 +63,18 @@ class DeltaPresence(ClassModel):
         return (shares < self.lower - EXACT) | (shares > self.upper + EXACT)
 
     def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:  # noqa: ARG002
-        """Finer classes have no more persons together, so no more rows than these allow; too few rows may be mended."""
+        """Finer classes have no more persons together, so no more rows than these allow; too few rows may be fixed by
+        others.
+        """
         kept = np.floor(self.upper * persons_of(classes) + 1e-6).astype(np.int64)
         return short_of(classes.sizes, np.where(failing, kept, classes.sizes))
 
     def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
-        """The greatest share."""
+        """Return the largest share."""
         return float(_shares(classes).max(initial=0.0))
 
 
 def _shares(classes: Classes) -> Floats:
-    """The share of each class's rows among the persons it stands for; all of them, where the list is not known."""
+    """Return the share of each class's rows among the persons it represents; 1 if the list is not known."""
     shares: Floats = classes.sizes / np.maximum(persons_of(classes), 1)
     return shares

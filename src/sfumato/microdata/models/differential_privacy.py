@@ -1,15 +1,15 @@
-"""(ε, δ)-differential privacy: rows are sampled by chance, and classes of fewer than k rows withheld.
+"""(ε, δ)-differential privacy: rows are sampled at random, and classes of fewer than k rows are suppressed.
 
 Li, N., Qardaji, W., Su, D. (2012). On sampling, anonymization, and differential privacy,
 https://doi.org/10.1145/2414456.2414474; Bild, R., Kuhn, K. A., Prasser, F. (2018). SafePub: a truthful data
 anonymization algorithm with strong privacy guarantees, https://doi.org/10.1515/popets-2018-0004. Every row is drawn
-with the probability β = 1 - exp(-ε), generalized by rules that do not look at the data, and published where at least k
-drawn rows are alike. That is (ε, δ)-differentially private, with δ at most what `delta_of` computes; the least k that
-keeps the δ asked for is taken.
+with the probability β = 1 - exp(-ε), generalized by rules that do not depend on the data, and published if at least k
+drawn rows are identical. That is (ε, δ)-differentially private, with δ at most the result of `delta_of`; the smallest k
+that satisfies the requested δ is used.
 
-It protects against an attacker who knows all other rows and wants to know whether a person's row is among them,
-whatever else he has. It protects a row: who stands in several rows is protected less, and the ε and δ of several
-releases add up. It says nothing of what the reports tell about the raw rows: they stay in the house.
+It protects against an attacker who knows all other rows and any further information, and wants to know whether a
+person's row is included. It protects rows: a person with several rows is protected less, and the ε and δ of several
+releases add up. It does not cover reports about the original rows, which are internal.
 
 Monotone under generalization and under suppression: a class only grows.
 """
@@ -25,23 +25,23 @@ from sfumato.microdata.models.model import ClassModel
 from sfumato.shapes.parts import plan_part
 from sfumato.shapes.records import Note
 
-# The range of epsilon in which delta is bounded; the part of epsilon with which rows are drawn lies in it, too.
+# The range of epsilon in which delta is bounded; the part of epsilon for the rows must lie in it, too.
 LEAST_EPSILON, GREATEST_EPSILON = 0.001, 20
 # Upper bounds of the relative errors of a quotient, and of the terms of a logarithm.
 ROUNDING, CAUTION = 2.0**-50, 2.0**-44
-# The number of tails that are computed before Chernoff's bound is taken for all others; some hundred are needed.
+# The number of tails that are computed before Chernoff's bound is used for all others; some hundred are needed.
 MOST_TAILS = 5_000
 
 
 @plan_part
 @dataclass(frozen=True, slots=True)
 class DifferentialPrivacy(ClassModel):
-    """Whether a person's row is there changes what is published hardly at all.
+    """The presence of a person's row has almost no influence on what is published.
 
     Attributes:
-        epsilon: How much more likely any outcome may become by one row, as a logarithm.
-        delta: With which probability more than that may happen.
-        search: The part of epsilon with which the levels are chosen; 0 where the plan names them.
+        epsilon: Maximum log ratio by which one row may change the probability of any outcome.
+        delta: The probability with which more than that may happen.
+        search: The part of epsilon for choosing the levels; 0 if the plan names them.
 
     >>> promise = DifferentialPrivacy(1.0, 1e-6, search=0.0)
     >>> round(promise.sampling, 4), promise.k
@@ -72,22 +72,22 @@ class DifferentialPrivacy(ClassModel):
 
     @property
     def search_epsilon(self) -> float:
-        """What the choice of levels may cost."""
+        """The epsilon for choosing the levels."""
         return self.epsilon * self.search
 
     @property
     def rows_epsilon(self) -> float:
-        """What publishing the rows may cost."""
+        """The epsilon for publishing the rows."""
         return self.epsilon - self.search_epsilon
 
     @property
     def sampling(self) -> float:
-        """The probability with which a row is drawn."""
+        """The sampling probability of a row."""
         return sampling_of(self.rows_epsilon)
 
     @property
     def k(self) -> int:
-        """Rows that a class must have."""
+        """The minimum class size."""
         return least_k(self.rows_epsilon, self.delta, self.search_epsilon)
 
     @property
@@ -98,7 +98,7 @@ class DifferentialPrivacy(ClassModel):
         return classes.sizes < self.k
 
     def reached(self, classes: Classes, whole: Classes) -> float:
-        """Epsilon where every class has k rows; else nothing is promised."""
+        """Return epsilon if every class has k rows, else infinity."""
         return float("inf") if bool(self.failing(classes, whole).any()) else self.epsilon
 
     def limits(self, whole: Classes) -> str | None:
@@ -108,7 +108,7 @@ class DifferentialPrivacy(ClassModel):
 
 
 def sampling_of(epsilon: float) -> float:
-    """The largest probability with which rows may be drawn.
+    """Return the largest allowed sampling probability.
 
     >>> round(sampling_of(2.0), 4)
     0.8647
@@ -118,7 +118,7 @@ def sampling_of(epsilon: float) -> float:
 
 @lru_cache(maxsize=256)
 def least_k(epsilon: float, delta: float, search: float = 0.0) -> int:
-    """The least number of rows a class must have, so that at most this delta is reached."""
+    """Return the smallest minimum class size with at most this delta."""
     low, high = 0, 1
     while delta_of(high, epsilon, search) > delta:
         low, high = high, 2 * high
@@ -130,9 +130,9 @@ def least_k(epsilon: float, delta: float, search: float = 0.0) -> int:
 
 @lru_cache(maxsize=4096)
 def delta_of(k: int, epsilon: float, search: float = 0.0) -> float:
-    """An upper bound of the delta that classes of at least k drawn rows keep.
+    """Return an upper bound of the delta of classes of at least k drawn rows.
 
-    Of n rows that are alike, one can change the likelihood of an outcome more than epsilon allows only where more than
+    Of n identical rows, one can change the probability of an outcome more than epsilon allows only if more than
     γn of them are drawn, γ = 1 - exp(-2ε). Without a search, delta is the largest probability of that over all n
     (theorem 5 of Li, Qardaji and Su); with one, a draw of j rows weighs exp(jθ) as much, θ = search / 2k, since a
     search may favor it (docs/methods/safepub.md has the proof). For each j it is enough to look at the largest n with
@@ -159,7 +159,9 @@ def delta_of(k: int, epsilon: float, search: float = 0.0) -> float:
 
 
 def _tail(first: int, rows: int, epsilon: float, tilt: float) -> float:
-    """An upper bound of the probability that at least `first` of some rows are drawn, a draw of j weighing exp(jθ)."""
+    """Return an upper bound of the probability that at least `first` of some rows are drawn, weighting j draws by
+    exp(jθ).
+    """
     ways = lgamma(rows + 1) - lgamma(first + 1) - lgamma(rows - first + 1)
     term = exp(ways + first * (log1p(-exp(-epsilon)) + tilt) - (rows - first) * epsilon + _slack(rows))
     total, odds = 0.0, expm1(epsilon) * exp(tilt)
@@ -169,9 +171,9 @@ def _tail(first: int, rows: int, epsilon: float, tilt: float) -> float:
         term *= ratio
         if term <= total * CAUTION:
             break
-    return total + term / (1 - ratio)  # ratios fall, so the rest is less than a geometric series
+    return total + term / (1 - ratio)  # ratios decrease, so the rest is less than a geometric series
 
 
 def _slack(rows: int) -> float:
-    """An upper bound of the rounding error in the logarithm of a probability about so many rows."""
+    """Return an upper bound of the rounding error in the log-probability for this many rows."""
     return CAUTION * (rows * log(rows + 2) + 100)

@@ -1,11 +1,11 @@
-"""Compiled loops of t-closeness: the earth mover's distance of classes to the whole table, and what they can keep.
+"""Compiled loops of t-closeness: the earth mover's distance of classes to the reference table, and what they can keep.
 
 A histogram has n classes in compressed rows: class i holds values[starts[i]:starts[i+1]], each counts[...] times. A
 tree of values is given by levels: labels (levels, values) is each value's label at a level below the root, shares
-(levels, labels) the share of each label in the whole table.
+(levels, labels) the share of each label in the reference table.
 
-Where persons have several values, shares of class and table add up to different sums. What one has more is moved from
-no value at all, a label of its own at every level and on both sides of every step.
+If persons have several values, the shares of class and table add up to different sums. The difference is moved from no
+value at all, a label of its own at every level and on both sides of every step.
 """
 
 import numpy as np
@@ -13,12 +13,12 @@ import numpy as np
 from sfumato.loops.arrays import Flags, Halves, Halves2, Ints, Reals, Reals2
 from sfumato.loops.compiled import compiled
 
-# A class that holds one in so many values is gone through step by step.
+# A class with at least one in so many values is processed step by step.
 _DENSE = 8
-# Places and entries share a word.
+# Ranks and entries share a word.
 _HALF = 32
 _LOW = 0xFFFFFFFF
-# Sums of shares that differ by less are the same.
+# Sums of shares that differ by less are equal.
 _EQUAL = 1e-9
 
 
@@ -26,10 +26,10 @@ _EQUAL = 1e-9
 def tree_distances(
     starts: Ints, values: Halves, counts: Ints, sizes: Ints, asked: Flags, labels: Halves2, shares: Reals2, out: Reals
 ):
-    """The mean over levels of the total variation between class and table, for the classes asked for.
+    """Compute the mean over levels of the total variation between class and table, for the requested classes.
 
-    Only labels that a class holds are looked at: the total variation is the sum of what exceeds the table's share, or
-    where the class has less in all, of what falls short of it.
+    Only the labels of a class are visited: the total variation is the sum of what exceeds the table's share, or
+    if the class has a smaller total, of what falls short of it.
     """
     levels = len(labels)
     tally = np.zeros(shares.shape[1])
@@ -49,7 +49,7 @@ def tree_distances(
 
 @compiled
 def _more(begin, end, counts, size, table):
-    """By how much the shares of a class add up to more than those of the table; exactly 0 where they do not differ."""
+    """Return by how much the sum of a class's shares exceeds that of the table; exactly 0 if they do not differ."""
     total = 0
     for entry in range(begin, end):
         total += counts[entry]
@@ -59,7 +59,7 @@ def _more(begin, end, counts, size, table):
 
 @compiled
 def _excess(begin, end, values, counts, size, labels, shares, tally):
-    """The sum over labels of (q - p) where it is positive; q is the share among `size` rows. tally stays zero."""
+    """Return the sum over labels of (q - p) if positive; q is the share among `size` rows. tally stays zero."""
     for entry in range(begin, end):
         tally[labels[values[entry]]] += counts[entry]
     excess = 0.0
@@ -83,10 +83,10 @@ def tree_kept(
     enough: int,
     out: Ints,
 ):
-    """For failing classes, the largest m for which a part of m rows may be as near as `most`.
+    """Compute for failing classes the largest m for which a part of m rows may be as near as `most`.
 
     A part of m rows has at most the class's own rows of each label, so at each level the total variation is at least
-    1 - sum min(c/m, p). That rises with m: halving finds the last m. Stops once more than `enough` rows are lost.
+    1 - sum min(c/m, p). That increases with m: bisection finds the last m. Stops once more than `enough` rows are lost.
     """
     levels = len(labels)
     tally = np.zeros(shares.shape[1])
@@ -140,7 +140,7 @@ def order_distances(
     sums: Reals,
     out: Reals,
 ):
-    """The distance on a line: the mean over steps of |Q - P|, both the shares up to the step; for classes asked for.
+    """Compute the distance on a line: the mean over steps of |Q - P|, cumulative shares, for the requested classes.
 
     Where the shares of a class add up to `more` than the table's, it is (|Q - P| + |Q - P - more| + |more|) / 2: the
     total variation among what is up to the step, what is beyond it, and nothing.
@@ -172,7 +172,7 @@ def order_distances(
 
 @compiled
 def _dense_line(begin, end, values, counts, size, ranks, below, running, more):
-    """The mean of |Q - P - more|, step by step. running stays zero."""
+    """Return the mean of |Q - P - more|, step by step. running stays zero."""
     steps = len(below) - 1
     for entry in range(begin, end):
         running[ranks[values[entry]]] += counts[entry] / size
@@ -187,7 +187,7 @@ def _dense_line(begin, end, values, counts, size, ranks, below, running, more):
 
 @compiled
 def _sparse_line(begin, end, values, counts, size, ranks, below, sums):
-    """The distance on a line, from value to value: for columns of many values."""
+    """Return the distance on a line, from value to value: for columns of many values."""
     steps = len(below) - 1
     order = np.empty(end - begin, np.int64)
     for entry in range(begin, end):
@@ -203,7 +203,7 @@ def _sparse_line(begin, end, values, counts, size, ranks, below, sums):
 
 @compiled
 def _stretch(share, begin, end, below, sums):
-    """The sum of |share - below[i]| for i from begin to end, end excluded; `below` rises."""
+    """Return the sum of |share - below[i]| for i from begin to end, end excluded; `below` increases."""
     if begin >= end:
         return 0.0
     cut = begin + np.searchsorted(below[begin:end], share)
@@ -225,7 +225,7 @@ def order_kept(
     enough: int,
     out: Ints,
 ):
-    """For failing classes, the largest m for which a part of m rows may be as near as `most` on a line.
+    """Compute for failing classes the largest m for which a part of m rows may be as near as `most` on a line.
 
     With C rows of n up to a place, a part of m rows has there a share between 1 - (n - C)/m and C/m.
     """

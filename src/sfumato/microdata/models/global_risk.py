@@ -1,12 +1,12 @@
-"""Global risk: the expected share of the published rows that an attacker finds in the population is small.
+"""Global risk: the expected share of the published rows that are found in the population is at most a threshold.
 
 Franconi, L., Polettini, S. (2004). Individual risk estimation in μ-Argus, https://doi.org/10.1007/978-3-540-25955-8_20.
 The sum of all rows' individual risks is the expected number of re-identifications, and divided by the rows its share.
 
-It is a promise about the release as a whole: single rows may have a great risk. Combine it with individual-risk.
+It is a global model: single rows may have a high risk. Combine it with individual-risk.
 
-Where rows may be suppressed, the classes of greatest risk are, all of a risk together, until the share is small enough.
-A method that judges classes one by one keeps the stricter promise that every row's own risk is at most the threshold.
+If rows may be suppressed, the classes of highest risk are, all of a risk together, until the share is small enough. A
+method that evaluates classes one by one uses the stricter condition that every row's own risk is at most the threshold.
 
 Monotone under generalization without suppression (no row's risk grows). Not under suppression.
 """

@@ -1,13 +1,13 @@
-"""Individual risk: every published row is found in the population with at most a given expected probability.
+"""Individual risk: the expected probability that a published row is found in the population is at most a threshold.
 
 Benedetti, R., Franconi, L. (1998). Statistical and technological solutions for controlled data dissemination; Franconi,
 L., Polettini, S. (2004). Individual risk estimation in μ-Argus, https://doi.org/10.1007/978-3-540-25955-8_20. For a
-class of f rows whose weights add up to F, the persons of the population with the same values are taken to be negative
-binomial with p = f / F; the risk of its rows is the expectation of 1 / persons.
+class of f rows whose weights add up to F, the number of persons of the population with the same values is modeled as
+negative binomial with p = f / F; the risk of its rows is the expectation of 1 / persons.
 
 It protects against an attacker who does not know who was sampled. Against one who knows that a person is in the sample
-it is weaker than k-anonymity: a unique row of a large weight has a small risk. It rests on weights that are right, and
-on the promise for rows, not for households: their risk is reported beside it.
+it is weaker than k-anonymity: a unique row of a large weight has a small risk. It relies on correct weights, and covers
+rows, not households: the risk of households is reported in addition.
 
 Monotone under generalization and under suppression: rows that are merged into a class add at least as many persons.
 """
@@ -62,7 +62,7 @@ def individual_risks(classes: Classes, sampling_fraction: float | None = None) -
 
 
 def expected_risks(rows: Counts, persons: Floats) -> Floats:
-    """The expectation of 1 / (persons of the population) for classes of so many rows that stand for so many persons.
+    """Return the expectation of 1 / (persons of the population) for classes of rows that represent persons.
 
     >>> expected_risks(np.array([1, 2, 3]), np.array([2.0, 100.0, 108.0])).round(8).tolist()
     [0.69314718, 0.01877883, 0.01355297]

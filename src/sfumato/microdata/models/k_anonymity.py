@@ -7,8 +7,8 @@ https://doi.org/10.1142/S0218488502001648.
 It protects against singling a person out by the quasi-identifiers. It does not protect against learning a sensitive
 value that all rows of a class share, nor against an attacker who knows more than the quasi-identifiers.
 
-`subsets` asks for more of fewer columns: `{3: 10, 2: 20}` for ten rows alike in any three columns, twenty in any two.
-Only the method cells looks for that.
+`subsets` sets a larger k for fewer columns: `{3: 10, 2: 20}` for ten identical rows in any three columns, twenty in any
+two. Only the method `cells` supports it.
 
 Monotone under generalization and under suppression: a class only grows.
 """
@@ -28,7 +28,7 @@ from sfumato.shapes.shapes import Conversion, Integer, MapOf
 
 @dataclass(frozen=True, slots=True)
 class SetSizes:
-    """How many rows must be alike in all sets of so many columns: pairs of both, the fewest columns first."""
+    """Required class sizes for all sets of a number of columns: pairs of both, the fewest columns first."""
 
     entries: tuple[tuple[int, int], ...] = ()
 
@@ -90,7 +90,7 @@ class KAnonymity(ClassModel):
 
 
 def least_sizes(models: Sequence[object]) -> tuple[tuple[int, int], ...]:
-    """For each number of columns of which something is asked, the most that is."""
+    """Return the largest required class size for each number of columns."""
     sizes: dict[int, int] = {}
     for model in models:
         for columns, k in model.subsets.entries if isinstance(model, KAnonymity) else ():

@@ -1,23 +1,23 @@
-"""k-map: every class stands for at least k persons of the population from which the rows were taken.
+"""k-map: every class corresponds to at least k persons of the population from which the rows were taken.
 
 Sweeney, L. (2002). k-anonymity: a model for protecting privacy, https://doi.org/10.1142/S0218488502001648 (there as
 k-map); El Emam, K., Dankar, F. (2008). Protecting privacy using k-anonymity, https://doi.org/10.1197/jamia.M2716. The
-population is a table (a register, a census) with the same quasi-identifiers; it is generalized as the rows are, and its
-rows are counted. The persons in the data are persons of the population: a class stands for at least its own rows, also
-where the table of the population lacks them.
+population is a table (a register, a census) with the same quasi-identifiers; it is generalized like the rows, and its
+rows are counted. The persons in the data belong to the population: a class corresponds to at least its own rows, even
+if the population table lacks them.
 
 It protects against an attacker who does not know that a person is in the data. Against one who does, it is weaker than
-k-anonymity. It rests on the table being the population that the attacker has.
+k-anonymity. It relies on the table being the population that the attacker has.
 
-Classes with labels of their own (mondrian, local) may mix levels, and then stand for no combination that the population
-could be counted by: they keep the stricter promise that the class itself has k rows. Where local falls back on the best
-single node, that keeps k-map as it is, and a class may have fewer rows. K-Optimize refuses k-map.
+Classes with labels of their own (mondrian, local) may mix levels, and then match no combination by which the population
+could be counted: they use the stricter condition that the class itself has k rows. If local falls back on the best
+single node, that uses k-map unchanged, and a class may have fewer rows. K-Optimize refuses k-map.
 
-Where no table of the population is at hand, the share of it that was sampled may be given instead. A population class
-of k persons then has Poisson(k times the fraction) rows in the sample; a class is taken to stand for k persons when it
-has so many rows that fewer than `significance` of such classes would have as many (El Emam and Dankar, the same paper).
+If no population table is available, the sampling fraction may be given instead. A population class of k persons then
+has Poisson(k times the fraction) rows in the sample; a class counts as k persons if it has so many rows that fewer than
+`significance` of such classes would have as many (El Emam and Dankar, the same paper).
 
-Monotone under generalization and under suppression: what a class stands for only grows.
+Monotone under generalization and under suppression: the number of persons behind a class only grows.
 """
 
 from dataclasses import replace
@@ -34,7 +34,7 @@ from sfumato.shapes.paths import FilePath
 from sfumato.shapes.records import Note
 from sfumato.shapes.shapes import Conversion, Either, Key, Record
 
-# Beyond this mean a Poisson variable is as good as normal.
+# Above this mean, a Poisson variable is approximated by a normal one.
 LARGE_MEAN = 500.0
 TABLE = Either(
     (
@@ -79,13 +79,13 @@ class KMap(ClassModel):
 
     @property
     def least_rows(self) -> int:
-        """Rows that a class must have: enough to stand for k persons by estimate, where the population is not known."""
+        """The minimum class size: enough to represent k persons by estimate if the population is not known."""
         if self.sampling_fraction is None:
             return 1
         return min(self.k, rows_by_estimate(self.k * self.sampling_fraction, self.significance))
 
     def located(self, folder: Path) -> "KMap":
-        """The same model with its table of the population found from a folder."""
+        """Return the model with the path of its population table resolved from a folder."""
         if self.population is None or self.population.source is None:
             return self
         return replace(self, population=replace(self.population, source=self.population.source.located(folder)))
@@ -96,7 +96,7 @@ class KMap(ClassModel):
         return persons_of(classes) < self.k
 
     def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
-        """The fewest persons of a class; by estimate, the greatest k that its rows stand for."""
+        """Return the fewest persons of a class; by estimate, the largest k that its rows represent."""
         if not len(classes.sizes):
             return 0
         if self.population is not None:
@@ -110,7 +110,7 @@ class KMap(ClassModel):
 
 
 def rows_by_estimate(mean: float, significance: float) -> int:
-    """The least number that a Poisson variable of this mean reaches with at most this probability.
+    """Return the smallest number that a Poisson variable of this mean reaches with at most this probability.
 
     >>> rows_by_estimate(0.5, 0.05), rows_by_estimate(5.0, 0.05)
     (3, 10)
@@ -129,7 +129,7 @@ def rows_by_estimate(mean: float, significance: float) -> int:
 
 
 def persons_of(classes: Classes) -> Counts:
-    """The persons each class stands for: of the population where it is known, and no fewer than its own rows."""
+    """Return the persons each class represents: of the population if known, and no fewer than its own rows."""
     content = classes.sensitive.get(POPULATION)
     if content is None:
         return classes.sizes

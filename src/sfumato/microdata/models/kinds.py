@@ -1,4 +1,4 @@
-"""Which model a promise is, by its name: to ask that loads none, and few plans promise what these are."""
+"""Check which privacy model a plan names by its name alone, without loading the model's module."""
 
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -13,30 +13,30 @@ if TYPE_CHECKING:
 
 
 def is_alpha_k_anonymity(model: Model) -> "TypeGuard[AlphaKAnonymity]":
-    """Whether shares of values are limited."""
+    """Return whether the model is (α,k)-anonymity."""
     return model.name == "alpha-k-anonymity"
 
 
 def is_delta_presence(model: Model) -> "TypeGuard[DeltaPresence]":
-    """Whether who is in a subset is hidden."""
+    """Return whether the model is δ-presence."""
     return model.name == "delta-presence"
 
 
 def is_differential_privacy(model: Model) -> "TypeGuard[DifferentialPrivacy]":
-    """Whether rows are drawn."""
+    """Return whether the model is differential privacy."""
     return model.name == "differential-privacy"
 
 
 def is_k_map(model: Model) -> "TypeGuard[KMap]":
-    """Whether persons of a population are counted."""
+    """Return whether the model is k-map."""
     return model.name == "k-map"
 
 
 def is_t_closeness(model: Model) -> "TypeGuard[TCloseness]":
-    """Whether distributions are compared."""
+    """Return whether the model is t-closeness."""
     return model.name == "t-closeness"
 
 
 def is_estimated(model: Model) -> bool:
-    """Whether a risk is estimated, for which the population must be known."""
+    """Return whether the model estimates a risk, for which the population must be known."""
     return model.name in ("individual-risk", "global-risk", "population-uniqueness")

@@ -1,27 +1,28 @@
-"""l-diversity: every class holds at least l well-represented values of a sensitive column.
+"""l-diversity: every class contains at least l well-represented values of a sensitive column.
 
 Machanavajjhala, A. et al. (2007). l-diversity: privacy beyond k-anonymity. ACM TKDD 1(1),
 https://doi.org/10.1145/1217299.1217302. Three readings of "well represented":
 
 - distinct: at least l different values;
 - entropy: the entropy of the values in the class is at least log(l);
-- recursive (c,l): the most frequent value stands less than c times as often as the values from the l-th on together.
+- recursive (c,l): the most frequent value occurs less than c times as often as the values from the l-th on together.
 
-It does not protect against values that differ and mean the same (similarity), nor against skew towards the whole
-table (t-closeness does). A missing value adds nothing to diversity, since it tells nobody apart from those who have a
-value: all three readings look at the values that are there, and a class without any reaches l = 0. A class with one
-value reaches l = 1. Values are compared as they are written, so spellings of one value count as several.
+It does not protect against different values with the same meaning (similarity), nor against skew relative to the full
+table (t-closeness does). A missing value adds nothing to diversity, because it does not hide those who have a value:
+all three readings use the values present, and a class without any achieves l = 0. A class with one value achieves l =
+1. Values are compared as written, so spelling variants of one value count as several.
 
-Persons may have several values, and a value that all of them have is disclosed. So every reading must
-hold for the most uneven distribution of one value a person that the numbers of persons with each value allow: as many
-as possible count for the most frequent value, as many of the rest for the next. The l of `distinct` is then the least
-number of values that could account for all persons. Whichever value an attacker asks about for each person, the class
-is at least as diverse (entropy, and the largest count against the rest, only fall as a distribution gets more uneven);
-and where every person has one value, the distribution is that of the values. The persons to be accounted for are those
-without a missing value, or those with the most frequent one if they are more.
+Persons may have several values, and a value that all of them have is disclosed. Every reading must therefore be
+satisfied for the most uneven distribution of one value per person that the numbers of persons with each value allow: as
+many as possible count for the most frequent value, as many of the rest for the next. The l of `distinct` is then the
+smallest number of values that could account for all persons. Whichever value an attacker asks about for each person,
+the class is at least as diverse (entropy, and the largest count against the rest, only decrease as a distribution gets
+more uneven). If every person has one value, the distribution is that of the values. The persons to be accounted for are
+those without a missing value, or those with the most frequent one if they are more.
 
-For rows all three are monotone under generalization; only `distinct` is under suppression. What a failing class of the
-others can keep at most: counts cut off at some height are, for a given number of rows, the most diverse part of it.
+For rows all three are monotone under generalization; only `distinct` is under suppression. The maximum a violating
+class of the others can keep: counts cut off at some height are, for a given number of rows, the most diverse part of
+it.
 """
 
 from typing import Annotated, ClassVar, Literal
@@ -36,7 +37,7 @@ from sfumato.shapes.parts import plan_part
 from sfumato.shapes.records import Note
 
 Variant = Literal["distinct", "entropy", "recursive"]
-# Under which the code of the missing value is noted.
+# Cache key of the code of the missing value.
 _MISSING = "missing"
 
 
@@ -70,7 +71,7 @@ class LDiversity(ClassModel):
 
     @property
     def least_rows(self) -> int:
-        """A class of l values has l rows; recursive diversity with l = 1 asks for none."""
+        """The minimum class size: l rows for l values; recursive diversity with l = 1 requires none."""
         return int(np.ceil(self.l - EXACT))
 
     def failing(self, classes: Classes, whole: Classes) -> Mask:
@@ -84,7 +85,7 @@ class LDiversity(ClassModel):
             return np.where(failing, classes.sizes, 0)
         content = told_values(classes, whole, self.column)
         kept = content.sizes()
-        # Rows without a value are kept with any of the others.
+        # Rows without a value can be kept with any of the others.
         without = classes.sizes - kept
         if self.variant == "entropy":
             bounds_kernels.entropy(content.starts, content.counts, float(self.l), failing, enough, kept)
@@ -115,10 +116,10 @@ class LDiversity(ClassModel):
 
 
 def told_values(classes: Classes, whole: Classes, column: str) -> Histogram:
-    """What classes hold of a column, the missing value left out.
+    """Return the values of a column in classes, without missing ones.
 
     Args:
-        whole: A table whose values are coded alike and that knows their texts.
+        whole: A table with the same value codes that has their texts.
     """
     content, coded = classes.sensitive[column], whole.sensitive[column]
     if _MISSING not in coded.order_memo:
@@ -128,7 +129,7 @@ def told_values(classes: Classes, whole: Classes, column: str) -> Histogram:
 
 
 def judged_values(classes: Classes, whole: Classes, column: str) -> Histogram:
-    """Return the values whose diversity counts: one for each row, or for each person at the most uneven."""
+    """Return the values whose diversity counts: one per row, or one per person in the most uneven distribution."""
     told = told_values(classes, whole, column)
     if not classes.counts_persons:
         return told
@@ -161,14 +162,14 @@ def entropies(content: Histogram) -> Floats:
 
 
 def _recursive(content: Histogram, least: int, c: float) -> Mask:
-    """Whether r1 < c (r_l + … + r_m) in each class, with counts r sorted from the most frequent down."""
+    """Return whether r1 < c (r_l + … + r_m) in each class, with counts r in decreasing order."""
     found = np.empty(len(content.starts) - 1, bool)
     bounds_kernels.recursive_holds(content.starts, content.counts, least, c, found)
     return found
 
 
 def _largest_l(content: Histogram, c: float) -> int:
-    """The largest l for which every class is recursively (c,l)-diverse."""
+    """Return the largest l for which every class is recursively (c,l)-diverse."""
     reached = 0
     while reached < content.size and bool(_recursive(content, reached + 1, c).all()):
         reached += 1

@@ -1,4 +1,4 @@
-"""The privacy model: what every class must satisfy, and how a search may reason about it."""
+"""The interface of privacy models: what every class must satisfy, and the properties a search may rely on."""
 
 from abc import ABC, abstractmethod
 from typing import Annotated, ClassVar, Literal, Protocol, TypeGuard
@@ -8,26 +8,27 @@ import numpy as np
 from sfumato.microdata.models.classes import Classes, Counts, Mask
 from sfumato.shapes.records import Note
 
-# What the shares in a class are compared with: those in the raw table (the definition of the literature), or also those
-# in the published rows, which are all that a reader sees.
+# The reference distribution of a class: the original table (the definition of the literature), or also the published
+# rows, which are all a data user sees.
 Against = Literal["both", "raw"]
 Comparison = Annotated[Against, Note("compare with the raw table and the published rows, or with the raw table alone")]
 SensitiveColumn = Annotated[str, Note("the sensitive column")]
-# How far a share or a distance may lie beyond its limit because numbers in a machine have no more digits.
+# Tolerance for rounding errors of shares and distances beyond their limit.
 EXACT = 1e-9
 
 
 class Model(Protocol):
-    """A promise about every class of a release.
+    """A privacy model: what every class of a release must satisfy.
 
     Attributes:
-        name: The model's name in a plan; asks: its parameter that is the number asked for.
-        monotone_generalization: When all classes of a table satisfy the model, so do all of any coarser table.
-        monotone_suppression: A class that satisfies the model still does so after any other rows were merged into it
-            (so the rows in failing classes only shrink when a table gets coarser).
-        of_release: The promise is about all classes together (see `ReleaseModel`).
-        compares: The promise compares each class with a whole table, by the shares of a column's values.
-        least: The number asked for is the least that may be reached; else it is the most.
+        name: The model's name in a plan.
+        asks: Name of the parameter that sets the threshold, such as `k`.
+        monotone_generalization: If all classes of a table satisfy the model, so do all of any coarser table.
+        monotone_suppression: A class that satisfies the model still does after any other rows were merged into it (so
+            the rows in violating classes only decrease when a table gets coarser).
+        of_release: The model is evaluated on all classes jointly (see `ReleaseModel`).
+        compares: The model compares the proportions of a column's values in each class with a reference table.
+        least: Whether the parameter is a minimum; else it is a maximum.
     """
 
     name: ClassVar[str]
@@ -37,7 +38,7 @@ class Model(Protocol):
 
     @property
     def against(self) -> Against:
-        """What a promise that compares is compared with."""
+        """The reference distribution of a model that compares distributions."""
         ...
 
     @property
@@ -53,7 +54,7 @@ class Model(Protocol):
 
     @property
     def subject(self) -> str | None:
-        """The column that the model is about."""
+        """The column that the model refers to."""
         ...
 
     @property
@@ -61,73 +62,76 @@ class Model(Protocol):
 
     @property
     def asked(self) -> float:
-        """The number that the plan asks for."""
+        """The requested parameter."""
         ...
 
     @property
     def least_rows(self) -> int:
-        """Rows that a class must have to satisfy the model, whatever it holds."""
+        """The minimum class size that the model implies, whatever the class contains."""
         ...
 
     def failing(self, classes: Classes, whole: Classes) -> Mask:
-        """Which classes do not satisfy the model; `whole` is the raw table (one class a combination)."""
+        """Return which classes violate the model; `whole` is the original table (one class per combination)."""
         ...
 
     def failing_among(self, classes: Classes, whole: Classes, asked: Mask) -> Mask:
-        """As `failing`, of some classes; the others count as satisfying."""
+        """Like `failing`, for some classes; the others count as satisfying."""
         ...
 
     def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:
-        """For each class, rows of it that every finer table is certain to suppress.
+        """Return for each class a lower bound of its rows that every finer table must suppress.
 
-        Where the model is monotone under generalization, the rows of a class that a finer table keeps satisfy the
-        model together; so a class loses at least its size less its largest part that satisfies it.
+        If the model is monotone under generalization, the rows of a class that a finer table keeps satisfy the
+        model together; so a class loses at least its size minus its largest part that satisfies it.
 
         Args:
-            failing: What `failing` said of the same classes; other classes lose nothing.
-            enough: It does not matter by how much more than this all classes together lose.
+            failing: The result of `failing` for the same classes; other classes lose nothing.
+            enough: The computation may stop once all classes together lose more than this.
         """
         ...
 
     def reached(self, classes: Classes, whole: Classes) -> float:
-        """The number that the worst class reaches, in the unit of `asked`."""
+        """Return the achieved parameter: the value of the worst class, in the unit of `asked`."""
         ...
 
     def limits(self, whole: Classes) -> str | None:
-        """Why the raw table can never satisfy the model, or None."""
+        """Return the reason why no recoding of the table can satisfy the model, or None if one may."""
         ...
 
 
 class ReleaseModel(Model, Protocol):
-    """A promise about all classes of a release together, such as their average risk.
+    """A global model: a requirement on all classes of a release jointly, such as their average risk.
 
-    Its `failing` judges classes one by one, by what is enough whatever the other classes are: so it can be held by a
-    method that never sees all of them at once. A full-domain search judges them together by these functions.
+    Its `failing` evaluates classes one by one by a sufficient condition, so that methods that never see all classes at
+    once can use it. A full-domain search evaluates the classes jointly by these functions.
     """
 
     def short(self, classes: Classes) -> Mask:
-        """Which classes must be suppressed so that the others together keep the promise: those most at risk, as few
-        as do, all classes that are alike together."""
+        """Return the classes to suppress so that the others jointly satisfy the model.
+
+        The classes of highest risk are suppressed first, as few as possible, classes of equal risk together.
+        """
         ...
 
     def keeps(self, classes: Classes) -> bool:
-        """Whether classes together keep the promise."""
+        """Return whether the classes jointly satisfy the model."""
         ...
 
     def lost_together(self, classes: Classes) -> int:
-        """Rows that every finer table is certain to suppress."""
+        """Return a lower bound of the rows that every finer table must suppress."""
         ...
 
 
 def for_readers(model: Model) -> bool:
-    """Whether a promise must also hold against the published rows."""
+    """Return whether a model must also be satisfied for the published rows as reference."""
     return model.compares and model.against == "both"
 
 
 def evaluate(model: Model, classes: Classes, whole: Classes) -> tuple[bool, float]:
-    """Return whether classes satisfy a model, and what the worst of them reaches.
+    """Return whether classes satisfy a model, and the achieved parameter of the worst one.
 
-    A model says twice whether it is satisfied: by the classes that fail, and by the number reached. A guarantee needs
+    A model decides twice whether it is satisfied: by the violating classes, and by the achieved parameter. A guarantee
+        needs
     both, so that a condition which one of them forgets is never reported as satisfied.
     """
     reached = model.reached(classes, whole)
@@ -139,12 +143,12 @@ def evaluate(model: Model, classes: Classes, whole: Classes) -> tuple[bool, floa
 
 
 def of_release(model: Model) -> TypeGuard[ReleaseModel]:
-    """Whether a promise is about all classes together."""
+    """Return whether a model is global."""
     return model.of_release
 
 
 class ClassModel(ABC):
-    """What models share unless they know better."""
+    """Base class of privacy models, with defaults."""
 
     __slots__ = ()
     of_release: ClassVar[bool] = False
@@ -166,7 +170,7 @@ class ClassModel(ABC):
 
     @property
     def subject(self) -> str | None:
-        """The column that the model is about, also where classes do not count its values."""
+        """The column that the model refers to, even if classes do not count its values."""
         column: str | None = getattr(self, "column", None)
         return column
 
@@ -180,31 +184,31 @@ class ClassModel(ABC):
         return 1
 
     def limits(self, whole: Classes) -> str | None:  # noqa: ARG002
-        """Nothing in the raw table rules the promise out."""
+        """Return None: nothing in the original table excludes the model."""
         return None
 
     @abstractmethod
     def failing(self, classes: Classes, whole: Classes) -> Mask:
-        """Every model says which classes do not satisfy it."""
+        """Return which classes violate the model."""
 
     def failing_among(self, classes: Classes, whole: Classes, asked: Mask) -> Mask:
-        """As `failing`, of some classes."""
+        """Like `failing`, for some classes."""
         found: Mask = self.failing(classes, whole) & asked
         return found
 
     def lost(self, classes: Classes, whole: Classes, failing: Mask, enough: int) -> Counts:  # noqa: ARG002
-        """All rows of a failing class where nothing mends it, one where something finer must fail, else none."""
+        """Return all rows of a violating class that nothing can fix, one if some finer class must violate, else none."""
         if self.monotone_suppression:
             return np.where(failing, classes.sizes, 0)
         return failing.astype(np.int64) if self.monotone_generalization else np.zeros(len(failing), np.int64)
 
     def lost_together(self, classes: Classes) -> int:  # noqa: ARG002
-        """Nothing is known of finer tables."""
+        """Return 0: nothing is known about finer tables."""
         return 0
 
 
 class ThresholdModel(ClassModel):
-    """What models share that ask for a greatest risk and look at no sensitive column."""
+    """Base class of models with a maximum risk and no sensitive column."""
 
     __slots__ = ()
     asks: ClassVar[str] = "threshold"
@@ -212,20 +216,20 @@ class ThresholdModel(ClassModel):
 
 
 class ReleaseRisk(ThresholdModel):
-    """What models share that ask for a greatest risk of all classes together."""
+    """Base class of models with a maximum risk of all classes jointly."""
 
     __slots__ = ()
     of_release: ClassVar[bool] = True
 
 
 class ComparingModel(ClassModel):
-    """What models share that compare the shares in a class with those in a whole table."""
+    """Base class of models that compare proportions in a class with those in a reference table."""
 
     __slots__ = ()
     compares: ClassVar[bool] = True
 
 
 def short_of(sizes: Counts, kept: Counts) -> Counts:
-    """Rows of each class beyond the part of it that may be kept."""
+    """Return the rows of each class beyond the part that may be kept."""
     missing: Counts = sizes - np.minimum(kept, sizes)
     return missing

@@ -1,6 +1,6 @@
-"""Values that a model names: brought to the one text that their column's type has for them, and looked for in the data.
+"""Values listed in a privacy model: convert them to the text of their column's type, and look them up in the data.
 
-Without that, `yes` of a plan would never meet `true` of a truth value, and a promise about it would be empty.
+Without the conversion, `yes` in a plan would never match a Boolean `true`, and the model would cover nothing.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def named(model: Model) -> tuple[str, ...]:
-    """The values that a model names."""
+    """Return the values that a model lists."""
     if is_alpha_k_anonymity(model):
         return model.values
     if is_delta_presence(model):
@@ -26,7 +26,7 @@ def named(model: Model) -> tuple[str, ...]:
 
 
 def in_one_text(model: Model, type_: ColumnType) -> Model:
-    """The model with its values in the one text that a type has for them; those of no such value stay as they are."""
+    """Return the model with its values as canonical texts of a type; texts that are no such value stay unchanged."""
     texts = named(model)
     forms, _ = canonical(texts, type_)
     values = tuple(text if form is None else form for text, form in zip(texts, forms, strict=True))
@@ -40,7 +40,7 @@ def in_one_text(model: Model, type_: ColumnType) -> Model:
 
 
 def faults_of(model: Model, at: str, type_: ColumnType, missing: Sequence[str]) -> list[Fault]:
-    """Why values that a model names can never stand in its column."""
+    """Return issues about values of a model that cannot occur in its column."""
     texts = named(model)
     _, wrong = canonical(texts, type_)
     faults = (

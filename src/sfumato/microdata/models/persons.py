@@ -1,13 +1,14 @@
-"""Promises about persons: a class has as many members as persons, and a value the persons who have it there.
+"""Privacy models for persons: class sizes are numbers of persons, and a value counts the persons who have it.
 
-A person may have several values, so the persons with each value add up to more than the class has. The share of a value
-is that of the persons who have it, in a class as in the whole table; what models make of that they say themselves.
+A person may have several values, so the persons with each value add up to more than the class size. The share of a
+value is that of the persons who have it, in a class and in the reference table; each model states what follows from
+that.
 
-Persons do not add up over classes: who has rows in two classes is one of each, and one in both together. So what a
-class holds of its persons is a histogram like any other. Persons whose rows all lie in one combination add up and are
-counted under one code; each other person has a code of its own, and counts once in a class however often it stands
-there. The same for the persons who have a value: what adds up stands under the value's code, each other pair of value
-and person has its own. Whatever rolls histograms up so rolls persons up.
+Persons do not add up over classes: a person with rows in two classes counts once in each and once in both together. The
+persons of a class are therefore a histogram like any other. Persons whose rows all lie in one combination add up and
+are counted under one code; every other person has a code of its own, and counts once in a class, regardless of the
+number of rows there. The same applies to the persons who have a value: the additive part is counted under the value's
+code, every other pair of value and person has its own. Code that groups histograms therefore groups persons as well.
 """
 
 from collections.abc import Sequence
@@ -22,26 +23,26 @@ from sfumato.microdata.models.k_anonymity import KAnonymity
 from sfumato.microdata.models.model import Model
 from sfumato.microdata.models.weights import WEIGHTS
 
-# What classes hold of their persons; of the persons who have a value of a column, with the column's name behind it.
+# Names of class contents: the persons; and, with a column's name appended, the persons who have a value of it.
 PERSONS = "sfumato_persons"
 
 
 def persons_with(column: str) -> str:
-    """The name of the histogram of persons who have a value of a column."""
+    """Return the name of the histogram of persons who have a value of a column."""
     return f"{PERSONS}:{column}"
 
 
 def looked_at(model: Model) -> frozenset[str]:
-    """The names of what a promise looks at in a class: its column, and what is of no column."""
+    """Return the names of the class contents that a model uses: its column, and contents without a column."""
     columns = () if model.column is None else (model.column, persons_with(model.column))
     return frozenset((PERSONS, WEIGHTS, POPULATION, *columns))
 
 
 def by_persons(classes: Classes, coded: Classes) -> Classes:
-    """Classes with persons in place of rows.
+    """Return classes with persons instead of rows.
 
     Args:
-        coded: Classes that know the values behind the codes of pairs: those from which these were rolled up.
+        coded: Classes with the values of the pair codes: those from which these were grouped.
     """
     if PERSONS not in classes.sensitive:
         return classes
@@ -55,13 +56,13 @@ def by_persons(classes: Classes, coded: Classes) -> Classes:
 
 
 def persons_in(members: Histogram) -> Counts:
-    """The persons of each class."""
+    """Return the persons of each class."""
     persons = np.where(members.values < 1, members.counts, 1)
     return np.bincount(members.owners, weights=persons, minlength=len(members.starts) - 1).astype(np.int64)
 
 
 def whole_by_persons(whole: Classes) -> Classes:
-    """A raw table with persons in place of rows: as one class, in which every person counts once."""
+    """Return an original table with persons instead of rows: as one class, in which every person counts once."""
     content = whole.sensitive.get(PERSONS)
     if content is None:
         return whole
@@ -76,13 +77,13 @@ def _as_one(whole: Classes) -> Classes:
 
 
 def _added_up(content: Histogram) -> Histogram:
-    """What all classes together hold."""
+    """Return the contents of all classes together."""
     values = np.flatnonzero(np.bincount(content.values, minlength=content.size)).astype(np.int32)
     return Histogram(np.array([0, len(values)]), values, content.totals()[values], content.size)
 
 
 def _weights(content: Histogram, coded: Histogram) -> Histogram:
-    """The persons who have each value in each class."""
+    """Return the persons who have each value in each class."""
     size = max(len(coded.texts), 1)
     alone = content.values < size
     values, counts = content.values.copy(), content.counts.copy()
@@ -94,18 +95,18 @@ def _weights(content: Histogram, coded: Histogram) -> Histogram:
 
 @dataclass(frozen=True, slots=True)
 class PersonModel:
-    """A promise that counts persons in tables that hold them, for a search that hands over rows.
+    """A model that counts persons, for searches that pass rows.
 
-    Models about the number of persons are as monotone as ever. Those about values rely on shares that mix when classes
-    are merged; shares of persons do not, and a person with rows in both gets further values. So a search may not assume
-    that they are monotone. Promises about the release as a whole are kept class by class, which is more than asked for.
+    Models of the number of persons stay monotone. Models of values rely on shares that mix when classes
+    are merged; shares of persons do not, and a person with rows in both gets further values. A search may not assume
+    that they are monotone. Global models are satisfied class by class, which is stricter than required.
     """
 
     model: Model
     of_release: ClassVar[bool] = False
 
     def __getattr__(self, name: str) -> Any:
-        """Whatever else is asked of a promise, its number and its least rows among it: as of that about rows."""
+        """Delegate all other attributes, such as the parameter and the minimum class size, to the model of rows."""
         if name == "model" or name.startswith("__"):
             raise AttributeError(name)
         return getattr(self.model, name)
@@ -131,7 +132,7 @@ class PersonModel:
         return self.model.reached(self._members(classes, whole), whole_by_persons(whole))
 
     def _members(self, classes: Classes, whole: Classes) -> Classes:
-        """The persons of classes, with their values of the promise's column alone: others are counted for others."""
+        """Return the persons of classes, with their values of the model's column only."""
         return by_persons(classes.holding(looked_at(self.model)), whole)
 
     def limits(self, whole: Classes) -> str | None:
@@ -139,19 +140,19 @@ class PersonModel:
 
 
 def against_raw(model: Model) -> Model:
-    """A promise that compares, against the raw table alone; it may be about persons."""
+    """Return a comparing model with the original table as its only reference; it may count persons."""
     if isinstance(model, PersonModel):
         return counting_persons((against_raw(model.model),))[0]
     return replace(model, against="raw")  # type: ignore[type-var]
 
 
 def counting_persons(models: tuple[Model, ...]) -> tuple[Model, ...]:
-    """The promises, each about persons."""
+    """Return the models, each counting persons."""
     return tuple(cast("Any", PersonModel(model)) for model in models)
 
 
 def enough_persons(models: Sequence[Model]) -> int | None:
-    """The persons with which a class keeps all promises; None where some ask for more than a number of persons."""
+    """Return the number of persons with which a class satisfies all models; None if some need more than a number."""
     about_persons = [model.model for model in models if isinstance(model, PersonModel)]
     if len(about_persons) < len(models) or not all(isinstance(model, KAnonymity) for model in about_persons):
         return None

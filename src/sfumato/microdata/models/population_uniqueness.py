@@ -1,13 +1,14 @@
-"""Population uniqueness: at most a given share of the population is unique, as estimated from the published rows.
+"""Population uniqueness: the estimated share of unique persons in the population is at most a threshold.
 
-The estimators are those of `measures/population.py`: pitman, zayatz, snb, and dankar, which chooses among them. The
-size of the population is given, or the sampling fraction, or the sum of the weights.
+The estimate is made from the published rows by an estimator of `measures/population.py`: pitman, zayatz, snb, or
+dankar, which chooses among them. The size of the population is given, or the sampling fraction, or the sum of the
+weights.
 
-It is a promise about the release as a whole, and it is as good as the estimator: where that does not converge, the
-promise is not kept. Unique rows are not protected at all. Combine it with k-anonymity.
+It is a global model, and as good as the estimator: if that does not converge, the model is violated. Unique rows are
+not protected at all. Combine it with k-anonymity.
 
-Where rows may be suppressed and the estimate is too high, all unique rows are: then none is unique in the population. A
-method that judges classes one by one keeps the stricter promise that no row is unique.
+If rows may be suppressed and the estimate is too high, all unique rows are: then none is unique in the population. A
+method that evaluates classes one by one uses the stricter condition that no row is unique.
 
 Not monotone: an estimate may grow when classes are merged.
 """
@@ -54,7 +55,7 @@ class PopulationUniqueness(ReleaseRisk):
         return np.zeros(len(classes.sizes), bool) if self.keeps(classes) else classes.sizes < 2
 
     def reached(self, classes: Classes, whole: Classes) -> float:  # noqa: ARG002
-        """The estimated share; 1, which is never too little, where there is no estimate."""
+        """Return the estimated share; 1, the maximum, if there is no estimate."""
         if not classes.rows:
             return 0.0
         figures: Uniqueness = uniqueness(classes.sizes, max(self._persons(classes), classes.rows))

@@ -1,8 +1,8 @@
-"""The promise that is proposed for a sensitive column: what its values allow, and nothing that only looks like one.
+"""The privacy model proposed for a sensitive column, chosen by its values.
 
-Where a value that harms nobody is in most rows, the others must not fill a class. Everywhere else the values of a class
-must differ; a frequent value is as delicate as a rare one, unless it says that something is not there. Where nearly all
-rows have one delicate value, no promise can hide who has it: the column is not for publication.
+If most rows have a harmless value, the other values must not fill a class. Otherwise the values of a class must differ;
+a frequent value is as sensitive as a rare one, unless it states the absence of something. If nearly all rows have one
+sensitive value, no model can hide who has it, and the column should not be published.
 """
 
 from collections.abc import Collection, Mapping
@@ -13,20 +13,20 @@ from sfumato.hierarchies.spellings import one_spelling
 from sfumato.hierarchies.suggest.words.vocabulary import counts_something
 from sfumato.hierarchies.types import are_plain_numbers
 
-# A promise of l different values costs little unless one value is in nearly all rows.
+# l-diversity costs little unless one value is in nearly all rows.
 _COMMON_SHARE = 0.6
 _RARE_SHARE = 0.3
-# Where fewer rows have other values than the frequent one, classes in which two stand would be too large for use.
+# If fewer rows have other values than the frequent one, classes with two values would be too large to be useful.
 _OTHER_SHARE = 0.05
 _MAX_NAMED = 200
 ALPHA = 0.8
 
 
 def proposed_promise(column: str, counts: Mapping[str, int], missing: int, k: int) -> dict[str, Any] | None:
-    """A promise for a sensitive column; None where none could hold that is worth something.
+    """Return a model for a sensitive column; None if no useful one could be satisfied.
 
     Args:
-        counts: The rows of each value as it is published; missing: rows without one.
+        counts: The rows of each published value; missing: rows without one.
 
     >>> proposed_promise("hiv", {"no": 85, "yes": 15}, 0, 5)["values"]
     ['yes']
@@ -41,7 +41,7 @@ def proposed_promise(column: str, counts: Mapping[str, int], missing: int, k: in
     negatives = negatives_of(counts, counted=counts_something(column))
     delicate = sorted(counts.keys() - negatives)
     harmless = missing + sum(counts[text] for text in negatives)
-    # A mark that is there or not has one value: no class has two, but its share can be held down.
+    # A mark that is present or missing has one value: no class has two, but its share can be limited.
     mark = len(values) == 1 and rows - harmless <= _COMMON_SHARE * rows
     if (mark or harmless > _COMMON_SHARE * rows) and 0 < len(delicate) <= _MAX_NAMED:
         return {"model": "alpha-k-anonymity", "alpha": ALPHA, "k": k, "column": column, "values": delicate}
@@ -55,7 +55,7 @@ def proposed_promise(column: str, counts: Mapping[str, int], missing: int, k: in
 
 
 def _values(counts: Mapping[str, int]) -> dict[str, int]:
-    """The rows of each value, its spellings taken together."""
+    """Return the rows of each value, with spelling variants merged."""
     if are_plain_numbers(counts):
         return dict(counts)
     spelling = one_spelling(counts)
@@ -68,5 +68,5 @@ def _values(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def _is_harmless(values: Mapping[str, int], negatives: Collection[str]) -> bool:
-    """Whether the most frequent value says that something is not there."""
+    """Return whether the most frequent value states the absence of something."""
     return max(values, key=lambda text: values[text]) in negatives

@@ -1,9 +1,9 @@
 """Protection of a quasi-identifier against attribute disclosure by the other quasi-identifiers.
 
-What others see of a person may be sensitive, too: an attacker who knows the origin of a person finds the row by it, and
-one who does not must not infer it from the others. So such a column is a quasi-identifier, and rows that are alike in
-all other quasi-identifiers form a *group* whose published labels satisfy a privacy model; each group has at least two.
-Rows whose label is the root are left out.
+A visible attribute may be sensitive, too: an attacker who knows the origin of a person finds the row by it, and one who
+does not must not infer it from the others. Such a column is a quasi-identifier, and rows that agree in all other
+quasi-identifiers form a *group* whose published labels satisfy a privacy model; each group has at least two. Rows whose
+label is the root are left out.
 
 It does not protect against an attacker who knows the column itself, nor against disclosure by columns that are no
 quasi-identifiers.
@@ -25,18 +25,18 @@ from sfumato.shapes.shapes import Anything, Either, Key, Record, Tagged
 
 Labels = Sequence[Sequence[str | None]]
 Codes = npt.NDArray[np.signedinteger[Any]]
-# The models about the values of a column; a class holds the number of its group and its label under these names.
+# The models of the values of a column; names under which a class holds the number of its group and its label.
 ABOUT_VALUES = ("l-diversity", "alpha-k-anonymity", "t-closeness", "beta-likeness", "delta-disclosure")
-# Keys that name the column or its original values; groups are judged by labels, in published rows alone.
+# Keys that name the column or its original values; groups are evaluated by labels in published rows only.
 OF_VALUES = ("column", "values", "order", "hierarchy", "distance", "against")
 GROUP, LABEL = "\0group:", "\0label:"
 ROOT = "*"
-# The column of a model in the plan of the column that it protects; the plan names it.
+# Placeholder for the column of a model in the plan of the column that it protects; the plan fills it in.
 UNNAMED = "this column"
 
 
 class _WithoutColumn(Mapping[str, Record[Model]]):
-    """The records of models whose column is the one that names them."""
+    """The schemas of models without the key that names their column."""
 
     def __getitem__(self, name: str) -> Record[Model]:
         if name not in ABOUT_VALUES:
@@ -63,10 +63,10 @@ PROTECT = Either(
 
 @dataclass(frozen=True, slots=True)
 class Protection(ClassModel):
-    """The labels of a quasi-identifier satisfy a model in each group of rows alike in the others.
+    """The labels of a quasi-identifier satisfy a model in each group of rows that agree in the others.
 
     Attributes:
-        model: The model, which names the column.
+        model: The model, with the column it refers to.
     """
 
     model: Model
@@ -77,7 +77,7 @@ class Protection(ClassModel):
 
     @classmethod
     def of(cls, model: ClassModel, column: str) -> "Protection":
-        """The protection of a column by a model that does not name it yet."""
+        """Return the protection of a column by a model that has no column yet."""
         return cls(replace(cast("Any", model), column=column))
 
     @property
@@ -94,11 +94,11 @@ class Protection(ClassModel):
 
     @property
     def monotone_generalization(self) -> bool:
-        """A coarser label may be the only one of its group."""
+        """False: a coarser label may be the only one of its group."""
         return False
 
     def failing(self, classes: Classes, whole: Classes) -> Mask:  # noqa: ARG002
-        """No class fails by itself: groups are judged together."""
+        """Return none: no class violates by itself, because groups are evaluated jointly."""
         return np.zeros(len(classes.sizes), bool)
 
     def short(self, classes: Classes) -> Mask:
@@ -106,7 +106,7 @@ class Protection(ClassModel):
         group, groups, whole = self._groups(classes)
         mask: Mask = np.zeros(len(classes.sizes), bool)
         if len(groups.sizes):
-            # A group with one label discloses it, however close that is to what is published of all.
+            # A group with one label discloses it, however close that is to the published distribution.
             alone = np.diff(groups.sensitive[self.model.column or ""].starts) < 2
             mask[group >= 0] = (alone | self.model.failing(groups, whole))[group[group >= 0]]
         return mask
@@ -119,7 +119,7 @@ class Protection(ClassModel):
         return self.model.reached(groups, published) if len(groups.sizes) else self.asked
 
     def _groups(self, classes: Classes) -> tuple[Codes, Classes, Classes]:
-        """Return the group of each class (-1 where its label is the root), the groups, and all of them as one."""
+        """Return the group of each class (-1 if its label is the root), the groups, and all of them as one."""
         name = self.model.column or ""
         content = classes.sensitive[LABEL + name]
         labels, below_root = content.values, np.array([text != ROOT for text in content.texts], bool)

@@ -1,8 +1,8 @@
-"""The reader's view: promises that compare with a whole table also hold against the rows that a reader sees.
+"""Evaluate models that compare distributions against the published rows as well, because data users see only these.
 
-Suppression changes the shares of sensitive values: a class that is like the raw table may be unlike what was published
-of it. So classes that are unlike the rows left are suppressed, too, and those left are compared again, until none is.
-Which classes that takes is not settled by each class alone: other sets of them may do as well, or better.
+Suppression changes the shares of sensitive values: a class similar to the original table may differ from the published
+rows. Classes that differ too much from the remaining rows are therefore suppressed as well, and the remaining ones are
+compared again, until none differs. The set of suppressed classes is not unique; another set may suppress fewer rows.
 """
 
 from collections.abc import Sequence
@@ -14,10 +14,10 @@ from sfumato.microdata.models.model import Model, for_readers
 
 
 def without_skew(classes: Classes, whole: Classes, models: Sequence[Model], suppressed: Mask) -> Mask:
-    """The classes that are suppressed once those left keep every promise against the rows left.
+    """Return the classes that are suppressed once the remaining ones satisfy every model for the remaining rows.
 
     Args:
-        whole: The raw table.
+        whole: The original table.
         suppressed: The classes that are suppressed for other reasons.
     """
     comparing = [model for model in models if for_readers(model)]

@@ -1,4 +1,4 @@
-"""The models a plan may name; each loads when a plan does."""
+"""Registry of the privacy models that a plan may name; each module is loaded when a plan asks for it."""
 
 from pathlib import Path
 
@@ -28,5 +28,5 @@ MODEL: Tagged[Model] = Tagged("model", SHAPES, about="a promise about the publis
 
 
 def located(model: Model, folder: Path) -> Model:
-    """The model with its files, where it has some, found from a folder."""
+    """Return the model with the paths of its files resolved from a folder."""
     return model.located(folder) if hasattr(model, "located") else model

@@ -5,23 +5,23 @@ import numpy as np
 from sfumato.loops.arrays import Ints, Reals
 from sfumato.loops.compiled import compiled
 
-# Up to this size, and below this share, the recurrence is quicker than the series and as exact.
+# Up to this size, and below this share, the recurrence is faster than the series and as accurate.
 RECURRING = 40
 SMALL_SHARE = 0.4
 
 
 @compiled
 def expectations(rows: Ints, persons: Reals, out: Reals):
-    """For each class of `rows` (n,) in the sample that stands for `persons` (n,): the expectation into `out` (n,)."""
+    """Compute for each class of `rows` (n,) in the sample with `persons` (n,) the expectation, into `out` (n,)."""
     for one in range(len(rows)):
         out[one] = expectation(rows[one], rows[one] / persons[one])
 
 
 @compiled
 def expectation(rows: int, share: float):
-    """r(f) for f rows and the share p: the integral from 0 to 1 of u^(f-1) p / (p + (1-p) u).
+    """Return r(f) for f rows and the share p: the integral from 0 to 1 of u^(f-1) p / (p + (1-p) u).
 
-    For small p by r(1) = p/q ln(1/p), r(f) = p/q (1/(f-1) - r(f-1)), whose errors shrink. Else by the series
+    For small p by r(1) = p/q ln(1/p), r(f) = p/q (1/(f-1) - r(f-1)), whose errors decrease. Else by the series
     p/f (1 + sum of q^j j! / ((f+1)...(f+j))), all of whose terms are positive.
     """
     if share >= 1.0:

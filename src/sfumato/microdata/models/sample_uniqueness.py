@@ -1,13 +1,13 @@
-"""Sample uniqueness: at most a given share of the published rows is alone in its class.
+"""Sample uniqueness: at most a given share of the published rows is unique.
 
 Skinner, C., Elliot, M. (2002). A measure of disclosure risk for microdata, https://doi.org/10.1111/1467-9868.00365;
 Dankar, F. et al. (2012), https://doi.org/10.1186/1472-6947-12-66.
 
-It is a promise about the release as a whole: the rows that remain unique are not protected at all, and classes of two
-hardly. Combine it with k-anonymity or use a share of 0, which is k = 2.
+It is a global model: the rows that remain unique are not protected at all, and classes of two hardly. Combine it with
+k-anonymity or use a share of 0, which is k = 2.
 
-Where rows may be suppressed and there are too many unique ones, all unique rows are. A method that judges classes one
-by one keeps the stricter promise that no row is unique.
+If rows may be suppressed and there are too many unique ones, all unique rows are. A method that evaluates classes one
+by one uses the stricter condition that no row is unique.
 
 Monotone under generalization without suppression (merging makes no row unique). Not under suppression: suppressing
 other rows raises the share.
@@ -48,7 +48,9 @@ class SampleUniqueness(ReleaseRisk):
         return np.zeros(len(classes.sizes), bool) if self.keeps(classes) else classes.sizes < 2
 
     def lost_together(self, classes: Classes) -> int:
-        """Rows unique here are unique in every finer table: x of u may stay if x <= threshold (rows - u + x)."""
+        """Return a bound: rows unique here are unique in every finer table; x of u may stay if x <= threshold (rows - u
+        + x).
+        """
         unique = int((classes.sizes == 1).sum())
         if self.threshold >= 1:
             return 0

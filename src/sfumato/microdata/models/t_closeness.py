@@ -1,29 +1,29 @@
-"""t-closeness: in every class a sensitive column is distributed nearly as in the whole table.
+"""t-closeness: in every class the distribution of a sensitive column is close to that in the reference table.
 
 Li, N., Li, T., Venkatasubramanian, S. (2007). t-closeness: privacy beyond k-anonymity and l-diversity,
 https://doi.org/10.1109/ICDE.2007.367856. The earth mover's distance between the distribution in a class and that in the
-whole table is at most t; the ground distance between two values is
+reference table is at most t; the ground distance between two values is
 
 - equal: 1 for any two values, so the distance is the total variation;
 - ordered: the difference of their ranks / (values - 1), for numbers, dates and values whose `order` is given;
-- hierarchical: the level of their common label in a `hierarchy` / its levels. On a ladder all of whose values have the
+- hierarchical: the level of their common label in a `hierarchy` / its levels. If all values of the hierarchy have the
   same number of levels, the distance is the mean, over the levels below the root, of the total variation there.
 
-Where persons may have several values, the distributions are the proportions of persons who have each value. They need
-not add up to the same, so what one has more than the other is moved from no value at all, which is at distance 1 from
-every value; on a line the distance is the mean, over the steps, of the total variation among below, above and nothing.
-So `equal` bounds by how much the proportion of persons with any value may differ from that in the whole table, and it
-may exceed 1.
+If persons may have several values, the distributions are the proportions of persons who have each value. They may have
+different sums, so the difference is moved from no value at all, which is at distance 1 from every value; on a line the
+distance is the mean, over the steps, of the total variation among below, above and nothing. So `equal` bounds by how
+much the proportion of persons with any value may differ from that in the reference table, and it may exceed 1.
 
 It does not protect against singling out, and a small t leaves little to be learned from the release about the sensitive
 column, for research as well. It bounds the distance of distributions, not the gain about a rare value (β-likeness).
 
-Stated answers: a missing value is one value of its own (ordered: after all others; hierarchical: apart from all below
-the root). t = 0 asks for the same shares in every class. A column with one value has distance 0. "The whole table" is
-the raw table, before suppression, and with `against: both` also the published rows, which are all that a reader sees.
+Conventions: a missing value is one value of its own (ordered: after all others; hierarchical: separate from all below
+the root). t = 0 requires the same shares in every class. A column with one value has distance 0. The reference table is
+the original table, before suppression, and with `against: both` also the published rows, which are all a data user
+sees.
 
-Monotone under generalization (the distance is convex), not under suppression. What a failing class can keep at most is
-bounded by the kernels.
+Monotone under generalization (the distance is convex), not under suppression. The kernels bound the maximum that a
+violating class can keep.
 """
 
 from dataclasses import replace
@@ -52,7 +52,7 @@ Texts = tuple[str | None, ...]
 @plan_part
 @dataclass(frozen=True, slots=True)
 class TCloseness(ComparingModel):
-    """The distribution of `column` in every class is within `t` of that in the whole table."""
+    """The distribution of `column` in every class is within `t` of that in the reference table."""
 
     t: Annotated[float, Note("the greatest distance to the whole table", minimum=0, maximum=1)]
     column: SensitiveColumn
@@ -70,7 +70,7 @@ class TCloseness(ComparingModel):
             raise ValueError("an order belongs to the distance ordered.")
 
     def located(self, folder: Path) -> "TCloseness":
-        """The same model with the file of its hierarchy found from a folder."""
+        """Return the model with the path of its hierarchy file resolved from a folder."""
         return replace(self, hierarchy=self.hierarchy.located(folder)) if self.hierarchy else self
 
     def failing(self, classes: Classes, whole: Classes) -> Mask:
@@ -80,7 +80,7 @@ class TCloseness(ComparingModel):
         return self.distances(classes, whole, asked) > self.t + EXACT
 
     def distances(self, classes: Classes, whole: Classes, asked: Mask | None = None) -> Floats:
-        """The distance of each class to the whole table, 0 for classes that are not asked for."""
+        """Return the distance of each class to the reference table, 0 for classes that are not requested."""
         content = classes.sensitive[self.column]
         distances = np.zeros(len(classes.sizes))
         asked = np.ones(len(distances), bool) if asked is None else asked
@@ -107,7 +107,7 @@ class TCloseness(ComparingModel):
         return short_of(classes.sizes, kept)
 
     def reached(self, classes: Classes, whole: Classes) -> float:
-        """The greatest distance."""
+        """Return the largest distance."""
         return float(self.distances(classes, whole).max(initial=0.0))
 
     def _line(self, whole: Classes) -> "_Line":
@@ -131,7 +131,7 @@ class TCloseness(ComparingModel):
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """Values on a line: each value's rank, the table's share up to each rank, and the sums of these."""
+    """Values on a line: each value's rank, the cumulative shares of the table, and the sums of these."""
 
     ranks: npt.NDArray[np.int64]
     below: Floats
@@ -147,7 +147,7 @@ class _Tree:
 
 
 def _line(shares: Floats, ranks: npt.NDArray[np.int64]) -> _Line:
-    """The values that a table holds on a line; one that it lacks stands beside the next lower one."""
+    """Return the values of a table on a line; a value that it lacks is placed next to the next lower one."""
     order = np.argsort(ranks)
     present = shares[order] > 0
     places = np.empty(len(ranks), np.int64)
@@ -164,7 +164,7 @@ def _tree(values: Floats, labels: npt.NDArray[np.int32]) -> _Tree:
 
 
 def ranks_of(texts: Texts, order: tuple[str, ...], column: str) -> npt.NDArray[np.int64]:
-    """The rank of each value; the missing value is the last.
+    """Return the rank of each value; the missing value is the last.
 
     Raises:
         PlanError: The values have no order of their own, or the given one lacks some.
@@ -203,7 +203,7 @@ def _keys_by(texts: list[str], order: tuple[str, ...], column: str) -> dict[str,
 
 
 def _number(text: str) -> Decimal:
-    """An exact number, so that long ones keep their order."""
+    """Return an exact number, so that long ones keep their order."""
     number = Decimal(text)
     if number.is_nan():
         raise ValueError("no number")
@@ -211,7 +211,7 @@ def _number(text: str) -> Decimal:
 
 
 def levels_of(whole: Histogram, hierarchy: Hierarchy | None, column: str) -> npt.NDArray[np.int32]:
-    """For each level below the root the label of each value; without a hierarchy there is one level, the values."""
+    """Return for each level below the root the label of each value; without a hierarchy one level, the values."""
     plain = np.arange(whole.size, dtype=np.int32)[None, :]
     present = [text for text in whole.texts if text is not None]
     if hierarchy is None or not present:
@@ -230,6 +230,6 @@ def levels_of(whole: Histogram, hierarchy: Hierarchy | None, column: str) -> npt
 
 
 def _dense(codes: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-    """Codes renumbered from 0, so that no level has more labels than there are values."""
+    """Renumber codes from 0, so that no level has more labels than there are values."""
     places: npt.NDArray[np.int64] = np.unique(codes, return_inverse=True)[1].reshape(-1)
     return places

@@ -1,30 +1,30 @@
-"""The weights of classes: the persons of the population that the rows of each class stand for, as the sample has it.
+"""Sampling weights of classes: the number of persons of the population that the rows of each class represent.
 
-Weights have decimals, and classes are rolled up in whole numbers; so weights are held in millionths of a person.
+Weights have decimals, and classes are summed in integers; weights are therefore stored in millionths of a person.
 """
 
 import numpy as np
 
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Histogram
 
-# Under this name classes hold the weights of their rows: no column can have it.
+# Name under which classes hold the weights of their rows; no column can have it.
 WEIGHTS = "\0weights"
 MILLIONTHS = 1_000_000
 
 
 def holding_weights(classes: Classes, weights: Counts) -> Classes:
-    """Classes whose rows have such weights together, in millionths."""
+    """Return classes with the sum of the weights of their rows, in millionths."""
     return Classes(classes.sizes, {**classes.sensitive, WEIGHTS: weight_content(weights)}, classes.counts_persons)
 
 
 def weight_content(weights: Counts) -> Histogram:
-    """What classes hold of weights, in millionths."""
+    """Return weights, in millionths, as class contents."""
     count = len(weights)
     return Histogram(np.arange(count + 1, dtype=np.int64), np.zeros(count, np.int32), weights, 1, (None,))
 
 
 def estimated_persons(classes: Classes, sampling_fraction: float | None = None) -> Floats:
-    """The persons that each class stands for: the sum of its weights, or else its rows by the sampling fraction.
+    """Return the persons that each class represents: the sum of its weights, or its rows by the sampling fraction.
 
     >>> estimated_persons(Classes(np.array([2, 5])), 0.1).tolist()
     [20.0, 50.0]

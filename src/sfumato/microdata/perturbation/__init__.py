@@ -1,1 +1,1 @@
-"""Perturbation: numbers and categories that are published changed, one operation a file."""
+"""Perturbation of published numbers and categories, one operation per file."""

@@ -1,8 +1,9 @@
-"""Microaggregation of many records: in blocks, so that the cost is nearly linear, and then across their borders.
+"""Microaggregation of many records: in blocks, so that the cost is nearly linear, then improved across block borders.
 
-Records are cut into blocks at the middle of their main direction each time, and each block is grouped by itself. What
-that loses lies in few groups: records far out, and leftovers of blocks, whose nearest lie in other blocks. So the worst
-groups of all blocks are grouped once more together; then blocks are cut at other places, and groups improved in these.
+Records are recursively cut into blocks at the median of their main direction, and each block is grouped separately. The
+loss of this lies in few groups: extreme records, and leftovers of blocks whose nearest records are in other blocks. The
+worst groups of all blocks are therefore grouped again together; then blocks are cut at other places, and groups
+improved in these.
 """
 
 from collections.abc import Iterator

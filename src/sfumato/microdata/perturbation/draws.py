@@ -1,8 +1,8 @@
-"""What perturbation draws: numbers from a keyed hash, which nobody foretells who does not know the key.
+"""Random numbers of perturbation, from a keyed hash: they cannot be predicted without the key.
 
-SHAKE-256 of the key is as long as there are rows; each row has eight bytes of it. So a draw belongs to a key and the
-place of a row, on every engine and every machine. Rows of persons draw by person and value instead: each later release
-of the same persons draws the same numbers, and no average of several releases comes closer to a value than one does.
+SHAKE-256 of the key yields eight bytes per row. A random number therefore depends on a key and a row position only, on
+every engine and every machine. For rows of persons it depends on person and value instead: later releases of the same
+persons use the same numbers, so averaging several releases comes no closer to a value than one does.
 """
 
 from collections.abc import Sequence

@@ -1,9 +1,9 @@
-"""Targeted record swapping: households change their region with households like them, those most at risk first.
+"""Targeted record swapping: households exchange their region with similar households, those most at risk first.
 
-As the offices of the United Kingdom and the European census do it (Spicer, K., Tudor, C., Cornish, G. 2013. Intruder
-testing). A household is risky where some member is one of fewer than k rows of its region with the same
+Used by the statistical offices of the United Kingdom and for the European census (Spicer, K., Tudor, C., Cornish, G.
+2013. Intruder testing). A household is at risk if some member is one of fewer than k rows of its region with the same
 quasi-identifiers. All columns of a group of regions move together, so that districts stay in their states; everything
-else of a household stays, and so do all tables that no region is in. The number of households of each size stays in
+else of a household stays, and so do all tables without region. The number of households of each size stays the same in
 every region.
 """
 

@@ -1,4 +1,4 @@
-"""Compiled loops of microaggregation: groups of at least k records around far ones, and their improvement.
+"""Compiled loops of microaggregation: groups of at least k records around the most distant ones, and their improvement.
 
 points: (records, columns), standardized; groups: (records,) the group of each record.
 """

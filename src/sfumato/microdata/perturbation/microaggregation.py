@@ -1,11 +1,11 @@
-"""Microaggregation: records in groups of at least k that are alike, each published with the means of its group.
+"""Microaggregation: groups of at least k similar records, each published with the means of its group.
 
 Domingo-Ferrer, J., Torra, V. (2005). Ordinal, continuous and heterogeneous k-anonymity through microaggregation,
 https://doi.org/10.1007/s10618-005-0007-5 (MDAV). Hansen, S., Mukherjee, S. (2003). A polynomial algorithm for optimal
 univariate microaggregation, https://doi.org/10.1109/TKDE.2003.1209020.
 
 Columns are standardized. Groups of MDAV are improved by moving and exchanging records, and by exchanging pairs at a
-loss and settling what is around them. One column alone is partitioned optimally. Many records are grouped in blocks
+loss and re-optimizing their surroundings. A single column is partitioned optimally. Many records are grouped in blocks
 (blocks.py).
 """
 

@@ -1,8 +1,8 @@
-"""Noise: normal numbers are added, each column by itself or several correlated as they are.
+"""Noise: normal random numbers are added, to each column separately or to several with the correlation of the columns.
 
 Kim, J. (1986). A method for limiting disclosure in microdata based on random noise and transformation. Noise with the
-covariance matrix of the columns times a factor keeps all correlations in expectation; means are kept in expectation,
-and variances grow by the same factor for all.
+covariance matrix of the columns times a factor preserves all correlations in expectation; means are preserved in
+expectation, and variances grow by the same factor for all.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Texts as numbers to be perturbed, and numbers as texts to be published."""
+"""Convert texts to the numbers that perturbation works on, and numbers back to published texts."""
 
 from collections.abc import Sequence
 from decimal import Decimal

@@ -1,8 +1,8 @@
-"""Perturbing published rows as a plan says: columns that go together at once, each operation with what it tells of it.
+"""Perturb the published rows as a plan says: columns of one group together, each operation with its report.
 
-Rows come in the order in which they are published, and what is drawn belongs to the release's secret and the place of a
-row. What an operation keeps exactly (means, distributions, sizes of groups) is written down, to be compared with what
-is read back after writing.
+Rows come in published order, and random numbers depend on the secret of the release and the row position. What an
+operation preserves exactly (means, distributions, sizes of groups) is recorded and compared with the file after it was
+written.
 """
 
 from collections import Counter

@@ -1,8 +1,9 @@
-"""PRAM, the post-randomization method: categories are changed by known probabilities.
+"""PRAM, the post-randomization method: categories are changed with known probabilities.
 
 Gouweleeuw, J., Kooiman, P., Willenborg, L., de Wolf, P.-P. (1998). Post randomisation for statistical disclosure
 control. Journal of Official Statistics 14(4). With stay = d and shares t of the categories, P = d I + (1 - d) 1 tᵀ is
-invariant: the expected number of each category stays. Who has the matrix can correct what he computes from the rows.
+invariant: the expected number of each category stays the same. Anyone who has the matrix can correct estimates from the
+rows.
 """
 
 from collections.abc import Mapping, Sequence

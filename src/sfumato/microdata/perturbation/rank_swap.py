@@ -1,7 +1,7 @@
 """Rank swapping: values are exchanged between records that are near each other in rank.
 
 Moore, R. (1996). Controlled data-swapping techniques for masking public use microdata sets. US Census Bureau. The
-distribution of the column stays exactly as it is; its relation to other columns becomes looser with the distance.
+distribution of the column stays exactly the same; its relation to other columns gets weaker with the distance.
 """
 
 import numpy as np

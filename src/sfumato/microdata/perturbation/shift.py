@@ -1,4 +1,4 @@
-"""Dates shifted: all dates of a person by one random number of days, so that the time between them stays."""
+"""Date shifting: all dates of a person are shifted by one random number of days, so that intervals stay the same."""
 
 from collections.abc import Sequence
 from datetime import date, timedelta

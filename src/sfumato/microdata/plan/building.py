@@ -1,4 +1,4 @@
-"""The plan as people write it in Python: promises first, then a step for each role, every step checked at once."""
+"""The plan builder for Python: privacy models first, then one method call per role, each checked immediately."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace

@@ -1,4 +1,4 @@
-"""Faults of plans for cell suppression, and of what only that looks at."""
+"""Checks of plans for local suppression, and of plan keys that only this method supports."""
 
 from sfumato.errors import Fault
 from sfumato.microdata.models.k_anonymity import SetSizes, least_sizes

@@ -1,4 +1,4 @@
-"""What a plan says of several files that are joined by keys: patients, their visits, the laboratory of each."""
+"""The plan of several files joined by keys, such as patients, their visits and the laboratory results of each."""
 
 from collections.abc import Mapping
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""What a plan is given in Python: read as a plan's reader would, or refused with what to say instead."""
+"""Parse the arguments of the plan builder like a plan file, or refuse them with a hint what to write instead."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress

@@ -1,4 +1,4 @@
-"""The parameters of each method, as the plan gives them."""
+"""The parameters of each method, as given in a plan."""
 
 from collections.abc import Mapping
 from dataclasses import field

@@ -1,4 +1,4 @@
-"""The policy that a plan names: what the release is held against, and what the plan leaves open is chosen by."""
+"""The policy that a plan names: the release is evaluated by it, and it fills in what the plan leaves open."""
 
 from collections.abc import Mapping
 from dataclasses import field

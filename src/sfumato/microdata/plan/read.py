@@ -1,4 +1,4 @@
-"""Reading a plan: YAML, JSON or a mapping becomes a Plan, or all its faults are reported at once."""
+"""Read a plan: YAML, JSON or a mapping becomes a requested plan, or all its issues are reported at once."""
 
 import re
 from collections.abc import Mapping

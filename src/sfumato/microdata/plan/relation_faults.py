@@ -1,4 +1,4 @@
-"""What does not go with several files, and with dates that are shifted."""
+"""Checks of plans with several files or shifted dates: what cannot be combined with them."""
 
 from sfumato.errors import Fault
 from sfumato.microdata.models.k_anonymity import KAnonymity

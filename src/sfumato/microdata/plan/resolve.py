@@ -1,4 +1,4 @@
-"""Resolving a plan: what it leaves open is filled in for the data at hand, and all of it is checked again."""
+"""Resolve a plan: fill in what it leaves open for the given data, and check the result again."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace

@@ -1,6 +1,6 @@
-"""Salvage: what can be made of a plan that has faults, so that faults between its parts are found at the same time.
+"""Read a plan that has issues as far as possible, so that issues between its parts are found at the same time.
 
-A part that cannot be read is replaced by one with which nothing is wrong: only what is certainly a fault is told.
+A part that cannot be read is replaced by a valid one, so that only certain issues are reported.
 """
 
 from collections.abc import Mapping

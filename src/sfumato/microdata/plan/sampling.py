@@ -1,4 +1,4 @@
-"""What a plan for differential privacy must be, so that the promise is true of the file that is published."""
+"""Checks of plans for differential privacy: what the guarantee requires of the plan for the published file."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING

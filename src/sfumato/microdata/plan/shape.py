@@ -1,4 +1,4 @@
-"""The shape of a plan: its keys, what each must look like, and the JSON Schema that follows from it."""
+"""The schema of the plan: its keys, what each accepts, and the JSON Schema derived from it."""
 
 from typing import get_args
 

@@ -1,6 +1,6 @@
-"""Writing a plan: the resolved plan as plain values or YAML that read back to the same.
+"""Write a plan: the resolved plan as plain values or YAML that read back to the same plan.
 
-A plan is written by the shapes that read it, so what one part of a plan may be called is said in one place.
+A plan is written by the same schema that reads it, so the name of each key is defined in one place.
 """
 
 from pathlib import Path

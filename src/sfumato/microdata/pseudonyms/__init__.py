@@ -1,1 +1,1 @@
-"""Pseudonyms: identifiers replaced so that whoever holds the key, and nobody else, finds the original again."""
+"""Pseudonyms: replacements of identifiers that only the holder of the key can reverse."""

@@ -1,4 +1,4 @@
-"""FF1, the format-preserving encryption of NIST SP 800-38G: numerals of a radix become others, as many."""
+"""FF1, the format-preserving encryption of NIST SP 800-38G: numerals of a radix become the same number of others."""
 
 from collections.abc import Sequence
 from math import ceil, log2

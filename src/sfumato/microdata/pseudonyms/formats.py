@@ -1,7 +1,7 @@
-"""Pseudonyms that keep the format: a digit stays a digit, a letter a letter of its case, all else stays as it is.
+"""Format-preserving pseudonyms: a digit stays a digit, a letter a letter of its case, all else stays unchanged.
 
-The characters that change are one number of a mixed radix, which FF1 permutes; numbers beyond the last one are
-encrypted again until they are none (cycle walking). Separators stay and show.
+The characters that change form one number of a mixed radix, which FF1 permutes; numbers beyond the last one are
+encrypted again until they are in range (cycle walking). Separators stay visible.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""The key of pseudonyms: what makes them, and turns them back."""
+"""The key that creates pseudonyms and reverses them."""
 
 from dataclasses import field
 from hashlib import blake2b, sha256

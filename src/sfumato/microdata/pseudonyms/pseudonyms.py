@@ -1,4 +1,4 @@
-"""Pseudonyms, whichever kind they are of."""
+"""The common interface of all kinds of pseudonyms."""
 
 from typing import Literal, Protocol
 

@@ -1,7 +1,7 @@
 """Keyed pseudonyms: a keyed hash of the identifier, and the identifier encrypted under it (AES-SIV, RFC 5297).
 
-Equal identifiers have equal pseudonyms, so that files can be joined; without the key nothing is learned of them but
-that they are equal, and about how long they are. A pseudonym of another key or domain is refused.
+Equal identifiers have equal pseudonyms, so that files can be joined. Without the key, only equality and the approximate
+length of identifiers can be learned. A pseudonym of another key or domain is refused.
 """
 
 import re

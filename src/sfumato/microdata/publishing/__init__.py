@@ -1,1 +1,1 @@
-"""What columns that are no quasi-identifiers are published as, one operation a file."""
+"""Transformations of columns that are no quasi-identifiers, one operation per file."""

@@ -1,4 +1,4 @@
-"""Binning: numbers are published as the interval of some width, counted from 0, that they lie in."""
+"""Binning: numbers are published as the interval of a given width, counted from 0, in which they lie."""
 
 from decimal import ROUND_FLOOR, Decimal
 

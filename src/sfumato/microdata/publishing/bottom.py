@@ -1,4 +1,4 @@
-"""Bottom coding: values below a limit are published as being below it, so that the smallest are not found by it."""
+"""Bottom coding: values below a limit get one common label, so that the smallest do not identify persons."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""The one reader of numbers that are published: limits, steps and proposals are about the same numbers."""
+"""Parse the numbers of a column; the single parser used by limits, intervals and suggestions."""
 
 from collections.abc import Sequence
 

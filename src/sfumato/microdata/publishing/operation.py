@@ -1,4 +1,4 @@
-"""The operation on a column: what a value of it is published as."""
+"""The interface of an operation on a column: what a value is published as."""
 
 from decimal import Decimal
 from typing import Protocol

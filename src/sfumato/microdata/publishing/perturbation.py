@@ -1,5 +1,4 @@
-"""What a plan says of columns that are published changed by chance or by their neighbors: the operations'
-parameters."""
+"""Plan parameters of the perturbation operations, which change values at random or by their neighbors."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field

@@ -1,4 +1,4 @@
-"""What a plan says a column is published as: its operations, in the order in which they are asked."""
+"""Plan parameters of how a column is published: its operations, in the order in which they are applied."""
 
 from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal

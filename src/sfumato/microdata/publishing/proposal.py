@@ -1,9 +1,9 @@
-"""A proposal of how a column's numbers are published: rounded so far that hardly any row has a number of its own.
+"""Suggest how to round or code a column of numbers so that hardly any row has a number of its own.
 
-Whoever knows somebody's exact salary finds the row by it, whatever was promised about the quasi-identifiers. So the
-least step is taken with which nearly all rows share their number with k - 1 others, the largest and the smallest
-numbers together. No step is taken that leaves next to nothing: what is rounded further tells no more than a withheld
-column does, and its verdict says how many rows are left alone by the finest number that is useful.
+Anyone who knows a person's exact salary finds the row by it, whatever the models guarantee for the quasi-identifiers.
+The smallest rounding base is proposed with which nearly all rows share their number with k - 1 others, with the largest
+and smallest numbers top- and bottom-coded. Bases that leave almost no information are not proposed: such a column is
+worth no more than a removed one, and its report says how many rows remain unique with the finest useful base.
 """
 
 import re

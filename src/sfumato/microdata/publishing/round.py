@@ -1,4 +1,4 @@
-"""Rounding: numbers are published as the nearest multiple of a step, halves away from zero."""
+"""Rounding: numbers are published as the nearest multiple of a base, halves away from zero."""
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_UP, Decimal
 from functools import cached_property

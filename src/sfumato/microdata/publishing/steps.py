@@ -1,4 +1,4 @@
-"""Many numbers published at once: numbers of one step are published alike, so its two ends tell what all become."""
+"""Transform many numbers at once: numbers in one rounding interval are published identically, so its ends suffice."""
 
 import re
 from collections.abc import Callable, Sequence

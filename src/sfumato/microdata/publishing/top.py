@@ -1,4 +1,4 @@
-"""Top coding: values above a limit are published as being above it, so that the largest are not found by it."""
+"""Top coding: values above a limit get one common label, so that the largest do not identify persons."""
 
 from decimal import Decimal
 

@@ -1,1 +1,1 @@
-"""What each row is published as, and what must be counted afterwards."""
+"""Recodings: what each row is published as, and the counts expected afterwards."""

@@ -1,4 +1,4 @@
-"""The division of combinations whose rows stand in more than one class, whatever their sensitive values."""
+"""Division of combinations whose rows belong to more than one class, regardless of their sensitive values."""
 
 import numpy as np
 

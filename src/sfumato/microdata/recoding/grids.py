@@ -1,6 +1,7 @@
-"""The grid that ends of published ranges lie on: whole steps of a column's numbers or dates, written and read back.
+"""The grid of round numbers or dates on which the ends of published ranges lie, written and parsed.
 
-A range `[low–high]` holds every value from its low end to its high one; a day, month or year at its end is held whole.
+A range `[low–high]` contains every value from its low end to its high one; a day, month or year at its end is included
+completely.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,8 +1,8 @@
-"""Texts that mean "missing" in columns under a promise: which of them are published, and which as empty fields.
+"""Codes for missing values in columns with a privacy model: which are published, and which become empty fields.
 
-No promise counts a missing value. So what a file holds in its place must tell nothing: of the words of a plan, those
-that every file may hold (`NA`, `k.A.`, -9) tell nothing, and neither do others that many rows have, of many persons
-where a column names these. One of few may be a remark that somebody wrote among numbers, with a name in it.
+No model counts a missing value, so its published text must reveal nothing. Of the codes in a plan, generic ones (`NA`,
+`k.A.`, -9) reveal nothing, and neither do others in many rows, of many persons if a column identifies them. A text in
+few rows may be a remark that contains a name.
 """
 
 from sfumato.dataclass import dataclass

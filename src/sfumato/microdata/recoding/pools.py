@@ -1,8 +1,8 @@
-"""Pools: published combinations that share rows of a divided raw combination.
+"""Published combinations that share the rows of a divided original combination.
 
-Which rows of a divided combination stand in which of its classes is drawn row by row, and a frequency table does not
-know rows. So of columns that the division does not look at, what is foretold is how often each value stands in all
-these classes together.
+The rows of a divided combination are assigned to its classes at random, row by row, and a frequency table does not know
+rows. For columns that the division does not use, only the counts of values over all these classes together can be
+expected.
 """
 
 from collections.abc import Mapping, Sequence

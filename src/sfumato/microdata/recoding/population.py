@@ -1,4 +1,4 @@
-"""The population behind the rows: read with the same ladders, and counted for each class of a node."""
+"""The population table: read with the same hierarchies, and counted for each class of a node."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,7 @@
-"""The prediction: what the published rows must count to, if the recoding was applied as meant.
+"""Expected counts: what the published rows must count to if the recoding was applied correctly.
 
-Cell by cell: the rows of each published combination of quasi-identifiers, and for each judged sensitive column the rows
-of each combination with each of its values.
+These are the rows of each published combination of quasi-identifiers and, for each sensitive column with a model, the
+rows of each combination with each of its values.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

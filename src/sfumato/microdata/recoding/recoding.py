@@ -1,8 +1,8 @@
-"""The recoding: what a value or a combination is published as, or that it is suppressed.
+"""The recoding: what each value or combination is published as, or that it is suppressed.
 
-Two kinds. A `LevelRecoding` publishes every value of a column at one level (full-domain generalization); classes that
-fail are suppressed by their labels. A `ClassRecoding` publishes each combination of values with its class (local
-recoding, Mondrian, K-Optimize). Engines apply both; neither knows a row.
+There are two kinds. A `LevelRecoding` publishes every value of a column at one level (full-domain recoding); violating
+classes are suppressed by their labels. A `ClassRecoding` publishes each combination of values with its class (local
+recoding, Mondrian, K-Optimize). Engines apply both; neither refers to single rows.
 """
 
 from collections.abc import Mapping, Sequence

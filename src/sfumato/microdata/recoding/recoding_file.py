@@ -1,6 +1,6 @@
-"""The recoding as a file: value → published value, readable by people, applicable to new rows.
+"""The recoding as a file: a readable map of original to published values that can be applied to new rows.
 
-The file belongs to those who made the release: it tells which rows were suppressed, and what raw values there were.
+The file is internal: it shows which rows were suppressed and which original values occurred.
 """
 
 from collections.abc import Mapping

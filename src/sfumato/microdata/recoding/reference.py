@@ -1,8 +1,8 @@
-"""The reference of a release: what its promises compare the published rows with, kept for whoever verifies them.
+"""The reference of a release: the distributions its models compare with, stored for later verification.
 
-Some promises are about more than the published rows: about the shares of sensitive values in the raw table, before any
-row was suppressed, or about the persons of a population. Both are gone from the published rows, so the release folder
-keeps them, in the file that stays in the house.
+Some models depend on more than the published rows: on the shares of sensitive values in the original table before
+suppression, or on the persons of a population. Both cannot be derived from the published rows, so the release folder
+keeps them in an internal file.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,1 +1,1 @@
-"""Several files joined by keys: which persons look alike with all their rows, and how far these must be generalized."""
+"""Linked files: persons whose rows in several joined files are identical, and the generalization this requires."""

@@ -1,8 +1,8 @@
-"""Fingerprints: persons who look alike with all their rows in all files, joined by keys.
+"""Person hashes: find persons whose rows are identical in all files joined by keys.
 
-A row's fingerprint is made of its labels and of those of its children, whatever their order; a person's is that of the
-row at the root. Two sums of 64 bits stand for it while a recoding is searched; what is published is compared label by
-label afterwards.
+The hash of a row is made of its labels and the hashes of its child rows in any order; the hash of a person is that of
+the row at the root. Two 64-bit sums represent it during the search; published rows are afterwards compared label by
+label.
 """
 
 from collections.abc import Sequence

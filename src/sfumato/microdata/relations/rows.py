@@ -1,4 +1,4 @@
-"""The rows of several files, coded: the quasi-identifiers of each, and the row of the parent that it belongs to."""
+"""The coded rows of linked files: the quasi-identifiers of each file, and the parent row of each row."""
 
 from collections.abc import Mapping
 from functools import cached_property

@@ -1,7 +1,7 @@
-"""The search for levels at which persons with all their rows look alike; who cannot be placed is withheld.
+"""Search for levels at which persons with all their rows are identical; persons who cannot be matched are suppressed.
 
-All levels are tried where there are few, and the least loss is proved; else the levels are refined from the top, one
-step of one column at a time, the one that loses least.
+If there are few levels, all are tried and the least loss is proven; else the levels are refined from the top, one level
+of one column at a time, the one that loses least.
 """
 
 from collections.abc import Callable, Iterator

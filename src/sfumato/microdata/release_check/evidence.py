@@ -1,4 +1,4 @@
-"""Evidence for rules: how often each value of a column occurs with finer labels, and whether chance explains it."""
+"""Evidence for inference rules: how often each value of a column occurs with finer labels, and the role of chance."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,7 +1,7 @@
-"""Which published labels of a column are finer than others, as an attacker understands their texts.
+"""Find which published labels of a column are finer than others, from their texts as an attacker reads them.
 
 `*` contains every other label. Ranges contain ranges and numbers, sets contain their members and smaller sets, masked
-codes contain what begins alike. A hierarchy that is known says the rest.
+codes contain codes with the same beginning. A known hierarchy defines all others.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

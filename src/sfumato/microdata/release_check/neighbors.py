@@ -1,4 +1,4 @@
-"""What an attacker reads from the order of a column whose values hardly repeat: neighbors in it have the same label."""
+"""Inference from sorted order: for columns whose values hardly repeat, neighbors in the order have the same label."""
 
 import re
 from collections.abc import Sequence

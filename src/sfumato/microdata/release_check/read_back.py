@@ -1,14 +1,14 @@
-"""Reading back: an attacker infers the value of a generalized quasi-identifier from other columns of the same file.
+"""Inference of generalized values: an attacker predicts finer labels of a quasi-identifier from other columns.
 
-Where a quasi-identifier is published finely in some rows and coarsely in others, an attacker learns from the former
-what a further column says of it, and applies this to the latter. Rows of one class then no longer look alike. A rule
-"who has this value has that label" is drawn from the published rows alone. It counts where it is right for at least
-95 % of at least k rows, and so often that chance does not explain it; or where the column as a whole predicts the label
-of 95 % of the other rows (leaving one out), whatever the number of rows with one value. A value that never stands with
-a fine label tells, too: its rows have none of those. In columns whose values hardly repeat, neighbors in their order
-have the same label; so have neighbors in the file where the rows keep their order.
+If a quasi-identifier is published finely in some rows and coarsely in others, an attacker learns from the former how a
+further column relates to it, and applies this to the latter. Rows of one class can then be distinguished. A rule "rows
+with this value have that label" is learned from the published rows alone. It counts if it is correct for at least 95 %
+of at least k rows, and more often than by chance; or if the column as a whole predicts the label of 95 % of the other
+rows (leave-one-out), whatever the number of rows per value. A value that never occurs with a fine label is informative,
+too: its rows have none of those. In columns whose values hardly repeat, neighbors in their order have the same label;
+so have neighbors in the file if the rows keep their order.
 
-What quasi-identifiers say of each other is no disclosure: all rows of a class agree in them, and none leaves it.
+Inference among quasi-identifiers is no disclosure: all rows of a class agree in them, and none becomes distinguishable.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

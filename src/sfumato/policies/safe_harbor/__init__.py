@@ -1,1 +1,1 @@
-"""HIPAA Safe Harbor: what of its identifiers the columns of a file hold, by their names and values."""
+"""HIPAA Safe Harbor: detect its identifiers in the columns of a file, by their names and values."""

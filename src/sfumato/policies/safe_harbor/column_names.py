@@ -1,4 +1,4 @@
-"""What the name of a column says of its values: which identifiers it is about, by its words in English and German."""
+"""Safe Harbor identifiers that a column name indicates, by English and German terms."""
 
 from collections.abc import Iterator
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Columns by Safe Harbor: which of its identifiers each one holds, by its name and its values; one value is enough."""
+"""Safe Harbor identifiers that each column contains, by its name and its values; one value is enough."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Places: whether a column tells more of where somebody is than the state, or three digits of a crowded ZIP area."""
+"""Safe Harbor rule on places: nothing finer than the state, or three digits of a populous ZIP area."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Dates and ages: whether a column tells more of a date than the year, or an age over 89."""
+"""Safe Harbor rule on dates and ages: nothing finer than the year, and no age over 89."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Values that are identifiers by how they are written: addresses, numbers of offices, accounts and vehicles."""
+"""Safe Harbor identifiers recognized by their format: addresses, numbers of authorities, accounts and vehicles."""
 
 import re
 from collections.abc import Callable, Iterator

@@ -1,1 +1,1 @@
-"""What every HTML report is set on: the page, its styles, and plots without script."""
+"""The HTML page of every report: layout, styles, and charts without script."""

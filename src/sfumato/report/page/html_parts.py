@@ -1,4 +1,4 @@
-"""The page that every HTML report is set on: one file, no script, no network, light and dark, prints well."""
+"""HTML building blocks of every report: one file, no script, no network, light and dark, prints well."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache

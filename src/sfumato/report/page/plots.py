@@ -1,4 +1,4 @@
-"""Plots for reports, drawn as plain SVG and HTML: no script, no font, no further package."""
+"""Charts for reports as plain SVG and HTML: no script, no font, no further package."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What every report to be signed has, of rows or of tables: the document, decisions, signatures, words, the plan."""
+"""Sections of every report to be signed, for rows and tables: document, decisions, signatures, glossary, plan."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date

@@ -1,1 +1,1 @@
-"""The reports of a microdata release: for the house, to hand out, and to be signed."""
+"""Reports of a microdata release: internal, for publication, and to be signed."""

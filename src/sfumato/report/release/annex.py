@@ -1,4 +1,4 @@
-"""The annex on a release of rows: its facts in the order of an impact assessment."""
+"""Content of the annex for a release of rows: its facts in the order of an impact assessment."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args

@@ -1,4 +1,4 @@
-"""What is left of columns that are published rounded, limited or in intervals: they lose, too."""
+"""Information loss of columns that are published rounded, top- or bottom-coded or in intervals."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""The dossier of a release: everything that a report on it is made of."""
+"""The input data of every report on a release."""
 
 from collections.abc import Mapping
 from dataclasses import field

@@ -1,4 +1,4 @@
-"""What happened to one column of a release, in a few sentences."""
+"""Explain in a few sentences what happened to one column of a release."""
 
 from collections.abc import Iterator
 

@@ -1,11 +1,11 @@
-"""The report to hand out with a release: it holds nothing that weakens the protection.
+"""The report for publication with a release: it contains nothing that weakens the protection.
 
-Left out on purpose: raw values and their counts, sizes of single classes beyond what is promised, exact numbers of
-suppressed rows, the seed (it would undo a shuffled order), the hash of the raw data (it would confirm a guess), the
-exact loss and whether it is the least (who knows that a release is minimal can rule out what it might have come from:
-Wong, R. et al. (2007). Minimality attack in privacy preserving data publishing, VLDB), levels and the plan itself. What
-a published value stands for is told, since nobody can use it otherwise; of groups, all values that the hierarchy lists,
-whether or not the data hold them.
+Left out on purpose: original values and their counts, sizes of single classes beyond the guarantee, exact numbers of
+suppressed rows, the seed (it would undo a shuffled order), the checksum of the original data (it would confirm a
+guess), the exact loss and whether it is the minimum (anyone who knows that a release is minimal can rule out some of
+its possible originals: Wong, R. et al. (2007). Minimality attack in privacy preserving data publishing, VLDB), levels
+and the plan itself. The meaning of published values is included, because the data cannot be used without it; for
+groups, all values of the hierarchy are listed, whether or not they occur in the data.
 """
 
 from collections.abc import Sequence

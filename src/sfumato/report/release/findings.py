@@ -1,6 +1,6 @@
-"""What was found of columns, in sentences: what is lost, what rows tell besides, which columns give others away.
+"""Findings about columns, in sentences: lost information, attribute disclosure, and inference between columns.
 
-Few columns have a sentence each; what is found of more stands in one sentence, with the columns listed.
+A few columns get a sentence each; findings about more are combined into one sentence that lists the columns.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence

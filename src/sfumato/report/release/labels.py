@@ -1,4 +1,4 @@
-"""How to read the values of a release: what each published label stands for, without levels and without raw values."""
+"""The meaning of each published label, without levels and without original values."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

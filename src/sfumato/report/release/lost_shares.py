@@ -1,4 +1,4 @@
-"""What published rows lost of each column, in one figure: pages, charts and the verdict say the same."""
+"""Information loss of each column as one number, the same in pages, charts and the verdict."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

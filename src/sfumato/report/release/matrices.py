@@ -1,4 +1,4 @@
-"""Matrices of PRAM to hand out: of the categories that some rows have alone, all others together."""
+"""PRAM matrices for publication, with categories that only a few rows have combined."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What is proved of a release: how far its loss may be from the least, and what a search over sets publishes."""
+"""What is proven about a release: the distance of its loss from the minimum, and what a search over sets publishes."""
 
 from collections.abc import Mapping, Sequence
 from html import escape

@@ -1,4 +1,4 @@
-"""What a report tells of perturbed columns: what was done, how often rows are found again, and what analysts lose."""
+"""Report section on perturbed columns: the operations, the rate of re-identified rows, and the loss for analyses."""
 
 from collections.abc import Iterator, Mapping
 from html import escape

@@ -1,4 +1,4 @@
-"""The report of a release: text for the terminal, the page for the house, a fragment for notebooks, the files."""
+"""The report of a release: text for the terminal, the internal page, a fragment for notebooks, the files."""
 
 import json
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""What reports say in sentences: about promises, their limits, and what is done to a column."""
+"""Sentences of reports about guarantees, their limits, and what happened to a column."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields

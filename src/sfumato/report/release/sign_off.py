@@ -1,4 +1,4 @@
-"""What a report on rows to be signed tells of them: the document's data, residual risk in plain words, decisions."""
+"""Content of the report to be signed for rows: document data, residual risk in plain words, decisions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape

@@ -1,1 +1,1 @@
-"""Reports of the risk of a file as it is."""
+"""Reports on the risk of a file without any protection."""

@@ -1,4 +1,4 @@
-"""The report on risk as a page, in the language that is asked for, and as a part of one for notebooks."""
+"""The risk report as an HTML page in the requested language, and as a fragment for notebooks."""
 
 from html import escape
 

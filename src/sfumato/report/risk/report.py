@@ -1,4 +1,4 @@
-"""The report on risk, as text for the terminal."""
+"""The risk report as text for the terminal."""
 
 from sfumato.microdata.measures.population import Estimate
 from sfumato.microdata.measures.risk import Attacker

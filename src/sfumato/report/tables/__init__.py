@@ -1,1 +1,1 @@
-"""Reports of tables: protected, changed, compared, by batch."""
+"""Reports of tables: suppressed, perturbed, compared, and of batch files."""

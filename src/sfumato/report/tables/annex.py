@@ -1,4 +1,4 @@
-"""The annex on a release of tables: its facts in the order of an impact assessment; it stays in the house."""
+"""Content of the annex for a release of tables: its facts in the order of an impact assessment; internal."""
 
 from sfumato.report.annex import Annex, Chapter, necessity, processing, seals, signatures
 from sfumato.report.tables.changed_house import changed_story

@@ -1,4 +1,4 @@
-"""The page that goes with every table a batch file writes: what was done, and what was lost, status by status."""
+"""The page that accompanies every table of a batch file: what was done, and the loss by cell status."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The report of the house on a table whose numbers were changed: how far they are off, and who knows what."""
+"""The internal report on a perturbed table: the size of the changes, and what attackers know."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""The report of a comparison of ways to protect a table: text and page."""
+"""The report of a comparison of methods that protect a table: text and page."""
 
 from collections.abc import Sequence
 from html import escape

@@ -1,4 +1,4 @@
-"""The report on a table that stays in the house, to be signed: what is told of masked and of changed tables alike."""
+"""The internal report on a table, to be signed: the parts common to suppressed and perturbed tables."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, fields

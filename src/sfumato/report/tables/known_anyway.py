@@ -1,4 +1,4 @@
-"""What the rules ask and nobody promises, for it is known whatever is masked, as reports say it; all for the house."""
+"""Report of inherent disclosure: what the rules require but cannot be guaranteed under any suppression; internal."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

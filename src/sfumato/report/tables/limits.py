@@ -1,7 +1,7 @@
-"""Against whom a masked table is protected and what is not promised: by its plan alone, whoever the cells tell of.
+"""Limitations of a suppressed table: the attackers it is protected against, and what no guarantee covers.
 
-Who happens to be alone in a cell depends on hidden values. What is handed out may not depend on these, so it names
-those whom the plan lets attack a table of its kind.
+They are derived from the plan alone. Which respondents are singletons depends on suppressed values, and published text
+must not depend on these, so it names the attackers that the plan considers for a table of its kind.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The report on a masked table that stays in the house: what is masked and why, and what its attackers could not do."""
+"""The internal report on a suppressed table: what is suppressed and why, and what the audit excludes."""
 
 from collections.abc import Iterator, Mapping
 from itertools import islice

@@ -1,4 +1,4 @@
-"""What came of a table in sentences, by its report.json: on the page, and in the annex."""
+"""Summary sentences about the result of a table, from its report.json: for the page and the annex."""
 
 from collections.abc import Mapping
 from typing import Any

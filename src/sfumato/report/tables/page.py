@@ -1,4 +1,4 @@
-"""The report on a protected table to hand out, as a page in the language of its plan."""
+"""The report for publication on a protected table, as a page in the language of its plan."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape

@@ -1,4 +1,4 @@
-"""Reports on tables whose numbers were changed: figures, and a text summary."""
+"""Reports on perturbed tables: metrics, and a text summary."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The report on a table whose numbers were changed to hand out, as a page in the language of its plan."""
+"""The report for publication on a perturbed table, as a page in the language of its plan."""
 
 from collections.abc import Mapping
 from html import escape

@@ -1,4 +1,4 @@
-"""Reports on protected tables: figures, and a text summary."""
+"""Reports on protected tables: metrics, and a text summary."""
 
 import hashlib
 import json

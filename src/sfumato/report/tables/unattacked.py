@@ -1,4 +1,4 @@
-"""What nobody attacked, as reports say it."""
+"""List what the audit did not cover, for reports."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -1,1 +1,1 @@
-"""Words that speak of persons, in the names and in the values of columns."""
+"""The lexicon of role detection: terms in names and values of columns about persons."""

@@ -1,8 +1,8 @@
-"""Abbreviations in names of columns: the word that one stands for.
+"""Expand abbreviations in column names to the words they stand for.
 
-The common ones stand in `abbreviations.txt`. Others are the beginning of a word (`disab`) or its consonants (`rtg`); a
-long word with another ending or one wrong letter is the right one. One that may stand for words of several roles stands
-for none.
+Common ones are listed in `abbreviations.txt`. Others are the beginning of a word (`disab`) or its consonants (`rtg`); a
+long word with another ending or one wrong letter matches the correct one. An abbreviation that may stand for words of
+several roles is not expanded.
 """
 
 from collections.abc import Collection

@@ -1,7 +1,7 @@
-"""Sets of short codes that mean nothing alone and something together: states, countries, colors, families, answers.
+"""Sets of short codes that are only meaningful together: states, countries, colors, marital status, answers.
 
-`M` may be anything; `S`, `M`, `D` and `W` together are who is single, married, divorced and widowed. The sets stand in
-`code_sets.txt`: the concept, how many different codes of the set a column needs, and those that must be among them.
+`M` may be anything; `S`, `M`, `D` and `W` together are single, married, divorced and widowed. The sets are in
+`code_sets.txt`: the concept, how many different codes of the set a column needs, and those that are required.
 """
 
 from functools import cache

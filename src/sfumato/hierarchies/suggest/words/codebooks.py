@@ -1,7 +1,7 @@
-"""Codebooks of public files and of programs that many use: what their columns are about, by names nobody would guess.
+"""Codebooks of public files and common programs: the meaning of column names that cannot be guessed.
 
-A name of two or three letters may mean anything; several names of one codebook in one file do not. The names stand in
-`books`, a file for each codebook, which are read when somebody asks.
+A name of two or three letters may mean anything; several names of one codebook in one file do not. The names are in
+`books`, one file per codebook, loaded on demand.
 """
 
 from collections import Counter

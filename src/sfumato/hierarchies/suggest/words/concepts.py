@@ -1,8 +1,8 @@
-"""Concepts: what columns about persons are about, and the words in their names that say so.
+"""Concepts: the topics of columns about persons, and the terms in column names that indicate them.
 
-English and German words stand in `concepts.txt`, in the order in which they are tried, those of other languages in
-`languages.txt` and `further_languages.txt`, those of registers and offices in `registers.txt`, those of studies and
-outcomes in `studies.txt`, those that forms have everywhere in `fields.txt`, those of trades in `topics.txt`.
+English and German terms are in `concepts.txt`, in the order in which they are tried, those of other languages in
+`languages.txt` and `further_languages.txt`, those of registers and authorities in `registers.txt`, those of studies and
+outcomes in `studies.txt`, those common in forms in `fields.txt`, those of industries in `topics.txt`.
 """
 
 import re

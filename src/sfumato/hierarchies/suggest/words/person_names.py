@@ -1,4 +1,4 @@
-"""Names of persons, told by a list of common given names and surnames."""
+"""Recognize names of persons by a list of common given names and surnames."""
 
 import re
 from collections.abc import Iterable, Sequence

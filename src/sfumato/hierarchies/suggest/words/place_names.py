@@ -1,4 +1,4 @@
-"""Names of places, told by how towns are called: no list has all of them, but most end or begin like others."""
+"""Recognize names of places by typical beginnings and endings, because no list contains all towns."""
 
 from sfumato.hierarchies.suggest.profile import Profile
 from sfumato.patterns import regex

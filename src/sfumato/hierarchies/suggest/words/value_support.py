@@ -1,4 +1,4 @@
-"""What values must be for a short or ambiguous word to be believed: an abbreviation alone tells too little."""
+"""Values that must support a short or ambiguous term in a column name, which alone is weak evidence."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Words and codes in the values that tell what a column is about, where its name does not."""
+"""Terms and codes in values that indicate the concept of a column if its name does not."""
 
 from functools import cache
 

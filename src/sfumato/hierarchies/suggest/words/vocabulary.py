@@ -1,4 +1,4 @@
-"""What names of columns speak of, and words of scales and of categories that speak for themselves."""
+"""Find the concepts in column names, and terms that identify scales and categories without further evidence."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence

@@ -1,1 +1,1 @@
-"""Measures of perturbed numbers: how often rows are found again, and what analysts lose."""
+"""Measures of perturbed numbers: how often rows are re-identified, and the information loss for analyses."""

@@ -1,14 +1,14 @@
-"""Risk and loss of perturbed numbers.
+"""Risk and information loss of perturbed numbers.
 
 Risk: interval disclosure, the share of values that lie near their published ones, in ranks or in standard deviations
 (Mateo-Sanz, J., Domingo-Ferrer, J., Sebé, F. 2005. Probabilistic information loss measures,
 https://doi.org/10.1007/s10618-005-0011-9); record linkage by distance and by probability (`linkage.py`), the share of
-rows that an attacker who knows all raw numbers of a person links rightly. Loss: IL1s, the mean distance from the raw
-value in units of sqrt(2) standard deviations (Yancey, W., Winkler, W., Creecy, R. 2002), and what becomes of
+rows that an attacker who knows all original numbers of a person links correctly. Loss: IL1s, the mean distance from the
+original value in units of sqrt(2) standard deviations (Yancey, W., Winkler, W., Creecy, R. 2002), and the changes of
 covariances, eigenvalues and quantiles.
 
-Where there are many rows, some are drawn and linked with all others. Figures of a column are about all rows that have
-its number; what compares rows or columns is about those that have all numbers.
+With many rows, a sample of them is linked with all others. Metrics of one column use all rows that have its number;
+metrics that compare rows or columns use the rows that have all numbers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,19 +21,19 @@ from sfumato.microdata.measures.perturbed.linkage import by_distance, by_probabi
 from sfumato.microdata.models.classes import Floats
 from sfumato.microdata.perturbation.draws import uniforms
 
-# Numbers that are compared for record linkage: some seconds of work.
+# Limit of the number comparisons in record linkage: some seconds of work.
 MOST_WORK = 200_000_000
-# A value is disclosed where it lies within this share of the ranks, or of the standard deviation, of the published one.
+# A value is disclosed if it lies within this share of the ranks, or of the standard deviation, of the published one.
 NEAR_RANKS, NEAR_DEVIATION = 0.01, 0.05
 QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 
 
 def figures_of(names: Sequence[str], before: Floats, after: Floats, key: str) -> dict[str, Any]:
-    """All figures, in plain values; those of linkage and of covariances where two rows have all numbers.
+    """Return all metrics as plain values; linkage and covariances only if two rows have all numbers.
 
     Args:
-        before, after: (rows, columns) raw and published numbers, NaN where one is missing.
-        key: What rows are drawn by where there are too many.
+        before, after: (rows, columns) original and published numbers, NaN for missing ones.
+        key: Key for sampling rows if there are too many.
     """
     there = ~(np.isnan(before) | np.isnan(after))
     whole = there.all(axis=1)
@@ -47,7 +47,7 @@ def figures_of(names: Sequence[str], before: Floats, after: Floats, key: str) ->
 
 
 def _row_figures(before: Floats, after: Floats, key: str) -> dict[str, Any]:
-    """How often rows are found again, and what becomes of what columns tell together; every row has all numbers."""
+    """Return re-identification rates and changes of joint distributions, for rows with all numbers."""
     spread = np.where(before.std(axis=0) > 0, before.std(axis=0), 1.0)
     raw, published = (np.ascontiguousarray((part - before.mean(axis=0)) / spread) for part in (before, after))
     chosen = _drawn(len(raw), raw.shape[1], key)
@@ -72,7 +72,7 @@ def _row_figures(before: Floats, after: Floats, key: str) -> dict[str, Any]:
 
 
 def _column_figures(columns: Mapping[str, tuple[Floats, Floats, Any]]) -> dict[str, Any]:
-    """What each column tells and loses by itself: raw and published numbers, and which rows have both."""
+    """Return risk and loss of each single column, from original and published numbers of the rows that have both."""
     pairs = {name: (raw[both], published[both]) for name, (raw, published, both) in columns.items()}
     gaps = {name: np.abs(raw - published) / (raw.std() or 1.0) for name, (raw, published) in pairs.items()}
     return {
@@ -84,7 +84,7 @@ def _column_figures(columns: Mapping[str, tuple[Floats, Floats, Any]]) -> dict[s
 
 
 def _drawn(rows: int, width: int, key: str) -> Any:
-    """The rows that are linked."""
+    """Return the sampled rows that are linked."""
     most = max(MOST_WORK // max(rows * width, 1), 100)
     if rows <= most:
         return np.arange(rows)
@@ -92,7 +92,7 @@ def _drawn(rows: int, width: int, key: str) -> Any:
 
 
 def _near_ranks(before: Floats, after: Floats) -> float:
-    """The share of rows whose value lies within a share of the ranks of its published one."""
+    """Return the share of rows whose value is within a share of the ranks of its published one."""
     reach = max(1, int(NEAR_RANKS * len(before)))
     values, rows, counts = np.unique(before, return_inverse=True, return_counts=True)
     ends = np.append(0, np.cumsum(counts))  # each value has the ranks from its end here to the next
@@ -104,7 +104,7 @@ def _near_ranks(before: Floats, after: Floats) -> float:
 
 
 def _covariance_distance(raw: Floats, published: Floats) -> float:
-    """The difference of the covariance matrices, as a share of the raw one."""
+    """Return the difference of the covariance matrices, relative to the original one."""
     one, other = (np.atleast_2d(np.cov(part, rowvar=False, bias=True)) for part in (raw, published))
     return float(np.linalg.norm(other - one) / max(float(np.linalg.norm(one)), 1e-300))
 
@@ -125,6 +125,6 @@ def _correlation_drift(before: Floats, after: Floats) -> float | None:
 
 
 def _quantiles(before: Floats, after: Floats) -> dict[str, list[float]]:
-    """Some quantiles before and after, by the share below them, of all numbers that there are."""
+    """Return some quantiles before and after, by the share below them."""
     pairs = zip(np.nanquantile(before, QUANTILES).tolist(), np.nanquantile(after, QUANTILES).tolist(), strict=True)
     return {f"{share:g}": [one, other] for share, (one, other) in zip(QUANTILES, pairs, strict=True)}

@@ -1,10 +1,11 @@
-"""Record linkage: what an attacker who knows all raw numbers of a person finds in published ones.
+"""Record linkage of original and perturbed numbers by an attacker who knows all original numbers of a person.
 
 By distance: the nearest published row is taken. By probability (Fellegi, I., Sunter, A. 1969. A theory for record
-linkage, https://doi.org/10.1080/01621459.1969.10501049): agreement in each column is weighed by how much likelier it is
-for a row and its own published one than for others, and the heaviest row is taken. Each also before, on the raw rows,
-and on holdout: what is told of persons who are not in the file, for whom rows are taken whose own published record, and
-those equal to it, are left out. What is learned of those is learned about everybody; what exceeds it is disclosure.
+linkage, https://doi.org/10.1080/01621459.1969.10501049): agreement in each column is weighted by how much likelier it
+is for a row and its own published row than for others, and the row with the largest weight is taken. Each is also
+computed before perturbation, on the original rows, and as a control: for persons who are not in the file, simulated by
+leaving out the own published record and those equal to it. What can be learned about these can be learned about anyone;
+only the excess is disclosure.
 """
 
 from typing import Any
@@ -19,10 +20,10 @@ from sfumato.microdata.perturbation.draws import uniforms
 
 @dataclass(frozen=True, slots=True)
 class Linkage:
-    """What one way of linking comes to.
+    """The result of one method of linkage.
 
     Attributes:
-        linked: The share of rows linked with their own.
+        linked: The share of rows linked with their own published row.
         learned: The share of values that lie near those of the linked row; learned_of_others: of persons not in the
             file.
     """
@@ -33,14 +34,14 @@ class Linkage:
 
 
 def by_distance(raw: Floats, published: Floats, chosen: Any, near: float) -> Linkage:
-    """Linkage with the nearest published row; near: how far a value may lie from the linked one to be learned."""
+    """Link with the nearest published row; near: maximum distance of a value from the linked one to be learned."""
     links = _Links.empty(len(chosen))
     linkage_kernels.link_nearest(raw, published, chosen, links.own, links.places, links.others)
     return links.linkage(raw, published, chosen, near)
 
 
 def by_probability(raw: Floats, published: Floats, chosen: Any, near: float, key: str) -> Linkage:
-    """Linkage with the published row of the greatest weight; key: what the rows for comparison are drawn by."""
+    """Link with the published row of the largest weight; key: for sampling the rows used for comparison."""
     reach = np.maximum(np.abs(raw - published).mean(axis=0), 1e-12)
     weights = _weights(raw, published, reach, chosen, key)
     links = _Links.empty(len(chosen))
@@ -50,7 +51,7 @@ def by_probability(raw: Floats, published: Floats, chosen: Any, near: float, key
 
 @dataclass(frozen=True, slots=True)
 class _Links:
-    """For each chosen row the probability of taking its own, the row that is taken, and the one taken without it."""
+    """For each chosen row the probability of its own row, the linked row, and the one linked without it."""
 
     own: Floats
     places: Any
@@ -66,21 +67,21 @@ class _Links:
 
 
 def before(raw: Floats, chosen: Any) -> float:
-    """The share of rows linked with their own before perturbation: either way, only equal rows are not told apart."""
+    """Return the share of rows linked with their own before perturbation: only equal rows cannot be distinguished."""
     equals = np.empty(len(chosen), np.int64)
     linkage_kernels.equal_records(raw, chosen, equals)
     return float((1 / equals).mean())
 
 
 def _learned(raw: Floats, published: Floats, chosen: Any, places: Any, near: float) -> float:
-    """The share of values that lie near those of the linked row; who is linked with none tells nothing."""
+    """Return the share of values that lie near those of the linked row; a row without link reveals nothing."""
     linked = places >= 0
     close = np.abs(raw[chosen[linked]] - published[places[linked]]) <= near
     return float(close.sum() / (len(chosen) * raw.shape[1]))
 
 
 def _weights(raw: Floats, published: Floats, reach: Floats, chosen: Any, key: str) -> Floats:
-    """(columns, 3): logarithms of odds of disagreement and of agreement, and the most that columns behind can add."""
+    """Return (columns, 3): log odds of disagreement and of agreement, and the maximum that later columns can add."""
     agree = np.zeros(raw.shape[1])
     linkage_kernels.agreement(raw, published, reach, chosen, chosen, agree)
     own = np.clip(agree / len(chosen), 1e-6, 1 - 1e-6)

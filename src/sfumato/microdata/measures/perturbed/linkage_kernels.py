@@ -1,9 +1,9 @@
-"""Compiled loops of record linkage: which published record is nearest to a raw one, or agrees with it most.
+"""Compiled loops of record linkage: the published record nearest to an original one, or with most agreement.
 
-raw, published: (records, columns), standardized alike; a record's own published one has its place. own: (chosen,) the
-probability that who takes the best published record takes the own one; places: (chosen,) the best one, the first of
-equals; others: the best one that is neither the own nor equals it, -1 where there is none: what is found of a person
-who is not in the file, and none of whose group is.
+raw, published: (records, columns), standardized in the same way; record i is published as record i. own: (chosen,) the
+probability that taking the best published record gives the own one; places: (chosen,) the best record, the first of
+ties; others: the best record that is neither the own one nor equal to it, -1 if there is none. The latter simulates a
+person who is not in the file and of whose group nobody is.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.loops.arrays import Ints, Reals, Reals2
 from sfumato.loops.compiled import compiled
 
-# Distances and weights that differ by less are equal.
+# Distances and weights that differ by less are treated as equal.
 CLOSE = 1e-12
 
 
@@ -61,7 +61,7 @@ def link_nearest(raw: Reals2, published: Reals2, chosen: Ints, own: Reals, place
 
 @compiled
 def agreement(raw: Reals2, published: Reals2, near: Reals, chosen: Ints, others: Ints, agree: Reals):
-    """For each column, how many pairs of chosen records and others agree: lie at most `near` apart."""
+    """Count for each column the pairs of chosen records and others that agree, i.e. differ by at most `near`."""
     agree[:] = 0
     for place in range(len(chosen)):
         for column in range(raw.shape[1]):
@@ -73,9 +73,9 @@ def agreement(raw: Reals2, published: Reals2, near: Reals, chosen: Ints, others:
 def link_heaviest(
     raw: Reals2, published: Reals2, near: Reals, weights: Reals2, chosen: Ints, own: Reals, places: Ints, others: Ints
 ):
-    """Link each chosen record with the published one of the greatest weight.
+    """Link each chosen record with the published one of the largest weight.
 
-    weights: (columns, 3) of disagreement, of agreement, and the greatest that all columns behind can add.
+    weights: (columns, 3) of disagreement, of agreement, and the maximum that all later columns can add.
     """
     for place in range(len(chosen)):
         one = chosen[place]

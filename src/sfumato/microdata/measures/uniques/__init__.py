@@ -1,1 +1,1 @@
-"""Rows that few columns single out."""
+"""Rows that few columns make unique."""

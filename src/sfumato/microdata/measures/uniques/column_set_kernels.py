@@ -1,4 +1,4 @@
-"""Compiled loops of sets of columns: which rows a set singles out, and for which of them no smaller set is enough."""
+"""Compiled loops over sets of columns: the rows that a set makes unique while none of its subsets does."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ _ONE = np.uint64(1)
 
 @compiled
 def single_out(owners: Halves, sizes: Ints, rows: Halves, out_rows: Halves, singled: Words):
-    """Mark in `singled` the rows that are alone in their class; `out_rows` gets a row of each class.
+    """Mark in `singled` the rows that are alone in their class; `out_rows` receives a row of each class.
 
     Args:
         owners: (n,) the class of each entry that was grouped; rows: (n,) a combination of each of these entries.
@@ -33,7 +33,7 @@ def single_out(owners: Halves, sizes: Ints, rows: Halves, out_rows: Halves, sing
 
 @compiled
 def score(singled: Words, parts: Words2, columns: Ints, points: float, scores: Reals, shares: Reals2, fewest: Bytes):
-    """Add the points of a set of columns to the rows that have it as a minimal unique: no part of it singles them out.
+    """Add the points of a set of columns to the rows that have it as a minimal unique.
 
     Args:
         singled: bits of the rows that the set singles out; parts: (parts, words) the same of sets with a column less.

@@ -1,7 +1,7 @@
-"""Sets of columns: how many classes the rows make by each of them, and which rows it singles out.
+"""Sets of columns: how many classes each one forms, and which rows it makes unique.
 
-Sets are gone through from large to small. The classes by a set are grouped from those by the smallest set at hand that
-holds it, so that sets of few columns, which make few classes, cost next to nothing.
+Sets are processed from large to small. The classes of a set are grouped from those of the smallest set already computed
+that contains it, so that sets of few columns, which form few classes, cost almost nothing.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from sfumato.microdata.measures.regrouping import Owners, Regrouper
 from sfumato.microdata.measures.uniques import column_set_kernels
 from sfumato.microdata.models.classes import Counts
 
-# So many classes of sets are kept to group smaller sets from them; the others are grouped from the whole table.
+# Limit of cached classes from which smaller sets are grouped; the others are grouped from the full table.
 MOST_KEPT = 20_000_000
 
 
@@ -27,10 +27,10 @@ class ColumnSet:
     """One set of columns.
 
     Attributes:
-        columns: Their places in the table.
-        classes: How many classes the rows make by them; uniques: how many rows are alone in theirs.
+        columns: Their indices in the table.
+        classes: How many classes they form; uniques: how many rows are unique.
         pairs: How many ordered pairs of rows lie in one class.
-        singled: The bits of the combinations that are alone, 64 in a word.
+        singled: The bits of the unique combinations, 64 in a word.
     """
 
     columns: tuple[int, ...]
@@ -41,7 +41,7 @@ class ColumnSet:
 
 
 class _Classes(NamedTuple):
-    """Packed values and rows of each class, and the place of one of its combinations."""
+    """Packed values and rows of each class, and the index of one of its combinations."""
 
     keys: Words
     counts: Counts
@@ -49,7 +49,7 @@ class _Classes(NamedTuple):
 
 
 def column_sets(table: FrequencyTable, largest: int) -> Iterator[list[ColumnSet]]:
-    """All sets of up to so many columns, those of one size together, large ones first."""
+    """Yield all sets of up to `largest` columns, grouped by size, large ones first."""
     width = len(table.columns)
     grouper = Regrouper(table)
     whole = _Classes(grouper.keys, table.counts, np.arange(len(table.counts), dtype=np.int32))
@@ -72,7 +72,7 @@ def column_sets(table: FrequencyTable, largest: int) -> Iterator[list[ColumnSet]
 def _grouped(
     grouper: Regrouper, chosen: tuple[int, ...], source: _Classes, combinations_: int
 ) -> tuple[ColumnSet, _Classes]:
-    """A set of columns, and the classes by it, from those of a set that holds it."""
+    """Return a set of columns, and its classes, from those of a superset."""
     keys, counts = grouper.by(chosen, source.keys, source.counts)
     singled: Words = np.zeros((combinations_ + 63) // 64, np.uint64)
     rows: npt.NDArray[np.int32] = np.empty(len(counts), np.int32)

@@ -1,4 +1,4 @@
-"""Special uniques after a release: the rows that sets of columns still single out among the published ones."""
+"""Special uniques after a release: the published rows that sets of columns still make unique."""
 
 import numpy as np
 
@@ -10,16 +10,16 @@ from sfumato.microdata.recoding.recoding import Recoding
 
 
 def published_uniques(recoding: Recoding, fraction: float, work: int) -> SpecialUniques:
-    """The special uniques of the published classes, withheld ones left out.
+    """Return the special uniques of the published classes, without suppressed ones.
 
     Args:
-        fraction: Of the population that was sampled; work: rows times sets of columns that may be gone through.
+        fraction: Of the population that was sampled; work: limit of rows times sets of columns.
     """
     return special_uniques(published_table(recoding), fraction, work)
 
 
 def published_table(recoding: Recoding) -> FrequencyTable:
-    """The published classes as combinations of their labels, under the labels' numbers."""
+    """Return the published classes as combinations of their labels, coded by the labels' numbers."""
     kept = ~recoding.suppressed & (recoding.sizes > 0)
     # A missing value has no label: it is the code before the first.
     codes, sizes = recoding.classes[kept] + 1, [len(labels) + 1 for labels in recoding.labels]

@@ -1,14 +1,15 @@
-"""Special uniques: rows that few columns are enough to single out, scored by how few and how many sets do.
+"""Special uniques (SUDA): rows that few columns make unique, scored by the number and size of such column sets.
 
 Elliot, M., Manning, A., Ford, R. (2002). A computational algorithm for handling the special uniques problem,
 https://doi.org/10.1142/S0218488502001600; Manning, A., Haglin, D., Keane, J. (2008). A recursive search algorithm for
 statistical disclosure assessment (SUDA2), https://doi.org/10.1007/s10618-007-0078-6. A minimal unique of a row is a set
-of columns that singles it out and of which no part does. A row's score is the sum over its minimal uniques of size s of
-(M - s)!, for M columns. DIS (Skinner, C., Elliot, M. (2002), https://doi.org/10.1111/1467-9868.00365) is the
-probability that a match with a unique row is right; it is shared out to the rows by their scores (Elliot et al. 2005).
+of columns that makes it unique while no proper subset does. A row's score is the sum over its minimal uniques of size s
+of (M - s)!, for M columns. DIS (Skinner, C., Elliot, M. (2002), https://doi.org/10.1111/1467-9868.00365) is the
+probability that a match with a unique row is correct; it is distributed over the rows by their scores (Elliot et al.
+2005).
 
-A set of columns is a minimal unique of the rows that it singles out and none of its parts with one column less does.
-Where there are too many sets, those up to some size are, and the answer says so.
+A set of columns is a minimal unique of the rows that it makes unique and that none of its subsets with one column less
+does. If there are too many sets, only those up to some size are examined, and the result says so.
 """
 
 from collections.abc import Iterable, Mapping
@@ -24,11 +25,11 @@ from sfumato.microdata.measures.uniques import column_set_kernels
 from sfumato.microdata.measures.uniques.column_sets import ColumnSet, column_sets
 from sfumato.microdata.models.classes import Floats
 
-# The sampling fraction that DIS takes where nobody knows better.
+# The default sampling fraction of DIS.
 USUAL_FRACTION = 0.01
-# Rows times sets of columns that may be gone through: some seconds of work.
+# Limit of the work, some seconds: rows times sets of columns.
 MOST_WORK = 400_000_000
-# Of few rows, too, no more sets than these are.
+# Maximum number of sets, even for few rows.
 _MOST_SETS = 20_000
 Bytes = npt.NDArray[np.uint8]
 
@@ -39,14 +40,14 @@ class SpecialUniques:
 
     Attributes:
         rows: Rows with a minimal unique; sizes: how many minimal uniques there are of each number of columns.
-        columns: For each column its share of all scores; shares add to more than 1.
-        dis: The probability that a match with a unique row is right; fraction: of the population sampled, as taken.
+        columns: For each column its share of all scores; the shares add up to more than 1.
+        dis: The probability that a match with a unique row is correct; fraction: the assumed sampling fraction.
         highest_dis: Of the row with the greatest score.
-        largest: Up to which number of columns sets were looked at; complete: whether these are all.
-        certain: Whether DIS is 1 only because no two rows are alike.
-        singled_out: Of each column how many rows it singles out alone.
-        scores, shares, row_dis: Of each combination of the table, for the caller alone: never in a report.
-        fewest: Of each combination the fewest columns that single it out, 0 where none do; for the caller alone.
+        largest: Maximum size of the sets examined; complete: whether these are all.
+        certain: Whether DIS is 1 only because all rows are different.
+        singled_out: For each column how many rows it makes unique alone.
+        scores, shares, row_dis: Of each combination of the table, for the caller only: never in a report.
+        fewest: For each combination the fewest columns that make it unique, 0 if none do; for the caller only.
     """
 
     rows: int
@@ -65,7 +66,7 @@ class SpecialUniques:
     fewest: Bytes = field(repr=False, default_factory=lambda: np.zeros(0, np.uint8))
 
     def to_dict(self) -> dict[str, object]:
-        """Without anything of single rows."""
+        """Return plain values, without anything about single rows."""
         names = ("rows", "sizes", "dis", "fraction", "highest_dis", "largest", "complete", "certain")
         return {name: getattr(self, name) for name in names} | {"columns": dict(self.columns)}
 
@@ -76,12 +77,12 @@ def special_uniques(
     work: int = MOST_WORK,
     sets: Iterable[list[ColumnSet]] | None = None,
 ) -> SpecialUniques:
-    """The special uniques of a frequency table.
+    """Return the special uniques of a frequency table.
 
     Args:
-        fraction: Of the population that was sampled; from the weights where there are some, else 0.01.
-        work: Rows times sets of columns that may be gone through.
-        sets: All sets of columns, where they are known.
+        fraction: Of the population that was sampled; by default from the weights if there are some, else 0.01.
+        work: Limit of rows times sets of columns.
+        sets: All sets of columns, if already computed.
     """
     width = len(table.columns)
     largest = _largest(width, len(table.counts), work)
@@ -116,7 +117,7 @@ def special_uniques(
 
 
 def _largest(width: int, rows: int, work: int) -> int:
-    """Up to which number of columns the sets are few enough."""
+    """Return the maximum size of sets that the work limit allows."""
     sets = 0
     for size in range(1, width + 1):
         sets += comb(width, size)
@@ -131,7 +132,7 @@ def _fraction(table: FrequencyTable) -> float:
 
 
 def dis_of(uniques: int, pairs: int, fraction: float) -> float:
-    """The probability that a match with a unique row is right.
+    """Return the probability that a match with a unique row is correct.
 
     Args:
         uniques: Rows that are unique; pairs: rows in classes of exactly two.
@@ -144,7 +145,7 @@ def dis_of(uniques: int, pairs: int, fraction: float) -> float:
 
 
 def dis_of_rows(scores: Floats, uniques: int, dis: float, width: int) -> Floats:
-    """DIS shared out to rows by their scores; 0 for rows without one."""
+    """Return DIS distributed over rows by their scores; 0 for rows without one."""
     shares = np.zeros(len(scores))
     scored = scores > 0
     if not scored.any() or not dis:
@@ -156,7 +157,7 @@ def dis_of_rows(scores: Floats, uniques: int, dis: float, width: int) -> Floats:
 
 
 class _Scores:
-    """The scores of rows, and what adds them up: sets of columns from large to small."""
+    """The scores of rows, added up over sets of columns from large to small."""
 
     def __init__(self, table: FrequencyTable) -> None:
         rows, self.width = len(table.counts), len(table.columns)
@@ -168,7 +169,7 @@ class _Scores:
         self._exhausted: list[bool] = []
 
     def add(self, levels: Iterable[list[ColumnSet]]) -> None:
-        """Add the points of all sets; those of one size come together."""
+        """Add the points of all sets, grouped by size."""
         larger: list[ColumnSet] = []
         for sets in levels:
             self._score(larger, sets)
@@ -179,7 +180,7 @@ class _Scores:
         self._exhausted.reverse()
 
     def _score(self, sets: list[ColumnSet], smaller: list[ColumnSet]) -> None:
-        """Add the points of sets of a size, of which those of one column less are known."""
+        """Add the points of sets of a size, given the sets with one column less."""
         if not sets:
             return
         parts = {one.columns: one.singled for one in smaller}
@@ -197,5 +198,5 @@ class _Scores:
 
     @property
     def enough(self) -> int | None:
-        """The number of columns of which every set singles out all rows that any does; None where there is none."""
+        """The size at which every set makes all unique rows unique; None if there is none."""
         return next((size for size, ends in enumerate(self._exhausted, 1) if ends), None)

@@ -1,1 +1,1 @@
-"""Cell suppression: single cells are published as missing, as few as possible."""
+"""Local suppression: as few single values as possible are published as missing."""

@@ -1,7 +1,6 @@
-"""The heuristic of cell suppression: groups are filled from the cheapest pattern on, then rows and groups are improved.
+"""Heuristic of local suppression: fill groups from the cheapest pattern on, then improve rows and groups.
 
-It hands over a feasible assignment for tables of any size; how far it is from the least cost, the bound of the patterns
-says.
+It returns a feasible assignment for tables of any size; the bound of the patterns limits its distance from the minimum.
 """
 
 import numpy as np
@@ -13,17 +12,17 @@ from sfumato.microdata.methods.cells.patterns import Codes, Patterns
 from sfumato.microdata.methods.time_limit import Deadline
 from sfumato.microdata.models.classes import Counts
 
-# After so many rounds of improvement little is gained.
+# Maximum number of rounds of improvement; later ones gain little.
 MOST_ROUNDS = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """Which pattern the rows of each combination are published with.
+    """The pattern with which the rows of each combination are published.
 
     Attributes:
-        combinations, patterns, rows: Side by side, a combination, a pattern, and how many of its rows have it.
-        cost: Of all cells that are published as missing; bound: the least that any assignment costs.
+        combinations, patterns, rows: Parallel arrays: a combination, a pattern, and how many of its rows have it.
+        cost: Of all suppressed values; bound: the minimum cost of any assignment.
     """
 
     combinations: Counts
@@ -34,15 +33,15 @@ class Assignment:
 
     @property
     def proved(self) -> bool:
-        """Whether nothing can cost less."""
+        """Whether the cost is proven to be minimal."""
         return self.cost <= self.bound + 1e-6
 
 
 def assign(patterns: Patterns, k: int, deadline: Deadline) -> Assignment:
-    """A good assignment of a table's rows.
+    """Return a good assignment of a table's rows.
 
     Raises:
-        UnattainableError: Some rows have no k others like them, whatever may be published as missing is.
+        UnattainableError: Some rows have no group of k, even if everything allowed is suppressed.
     """
     work = _Work(patterns, k)
     work.fill()
@@ -53,7 +52,7 @@ def assign(patterns: Patterns, k: int, deadline: Deadline) -> Assignment:
 
 
 class _Work:
-    """An assignment in the making."""
+    """An assignment under construction."""
 
     def __init__(self, patterns: Patterns, k: int) -> None:
         self.patterns, self.k = patterns, k
@@ -65,13 +64,13 @@ class _Work:
         self._orders: dict[int, Codes] = {}
 
     def fill(self) -> None:
-        """Every row in a group of k."""
+        """Put every row into a group of k."""
         kernels.fill(self.groups, self.starts, self.counts, self.k, self.chosen, self.filled)
         while kernels.place(self.groups, self.starts, self.costs, self.counts, self.chosen, self.filled):
             self._make_company()
 
     def _make_company(self) -> None:
-        """Put the first row without any group, and all others that look like it, into the largest group it fits."""
+        """Put the first unassigned row, and all others that are then identical, into the largest group it fits."""
         one = int(np.flatnonzero(self.chosen == kernels.NONE)[0])
         fits = np.flatnonzero(self.groups[:, one] != kernels.NONE)
         enough = [place for place in fits.tolist() if self.patterns.sizes[place][self.groups[place, one]] >= self.k]
@@ -87,10 +86,10 @@ class _Work:
         self._taken(enough[-1], one, always=True)
 
     def _taken(self, pattern: int, one: int, always: bool = False) -> bool:
-        """Take rows of a group from where they can leave, until it has k; whether it could be done.
+        """Take rows of a group from other groups that can spare them, until it has k; return whether that succeeded.
 
         Args:
-            always: Take all of them, and what they leave behind loses its group, too.
+            always: Take all of them, and dissolve the groups that become too small.
         """
         members = np.flatnonzero(self.groups[pattern] == self.groups[pattern, one])
         taken, rows, left = [], 0, self.filled.copy()
@@ -122,7 +121,7 @@ class _Work:
         return None if pattern == kernels.NONE else int(self.starts[pattern] + self.groups[pattern, member])
 
     def _free_small(self) -> None:
-        """Rows of groups that were left with too few are in none again."""
+        """Dissolve groups with too few rows."""
         for member in np.flatnonzero(self.chosen != kernels.NONE).tolist():
             own = self._group_of(member)
             if own is not None and 0 < self.filled[own] < self.k:
@@ -132,7 +131,7 @@ class _Work:
         np.add.at(self.filled, self.starts[self.chosen[kept]] + self.groups[self.chosen[kept], kept], self.counts[kept])
 
     def improve(self) -> float:
-        """Rows go where they pay less, new groups are opened, groups that cost too much dissolved; what that saves."""
+        """Move rows to cheaper groups, open new ones, dissolve expensive ones; return the savings."""
         state = (self.groups, self.starts, self.costs, self.counts)
         saved = kernels.move(*state, self.k, self.chosen, self.filled)
         for pattern in range(len(self.groups)):

@@ -1,8 +1,8 @@
-"""Compiled loops of cell suppression: rows are put into groups of k, moved to cheaper ones, and groups dissolved.
+"""Compiled loops of local suppression: assign rows to groups of k, move them to cheaper ones, and dissolve groups.
 
-groups: (patterns, combinations) the group of a combination under each pattern, -1 where it does not fit; starts: where
-the groups of each pattern begin in one numbering of all of them; costs: (patterns, combinations) what a row pays.
-chosen: (combinations,) the pattern of each combination, -1 for none; filled: (all groups,) rows that are in each group.
+groups: (patterns, combinations) the group of a combination under each pattern, -1 if it does not fit; starts: the first
+number of each pattern's groups in a common numbering; costs: (patterns, combinations) the cost of a row. chosen:
+(combinations,) the pattern of each combination, -1 for none; filled: (all groups,) rows in each group.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ NONE = -1
 
 @compiled
 def fill(groups: Halves2, starts: Ints, counts: Ints, k: int, chosen: Ints, filled: Ints):
-    """From the cheapest pattern on: combinations that are in no group and have k rows together become one."""
+    """Form groups from the cheapest pattern on: unassigned combinations with k rows together become one."""
     rows = np.zeros(len(filled), np.int64)
     for pattern in range(len(groups)):
         for one in range(len(counts)):
@@ -31,7 +31,7 @@ def fill(groups: Halves2, starts: Ints, counts: Ints, k: int, chosen: Ints, fill
 
 @compiled
 def cheapest(one, groups, starts, costs, filled, avoided):
-    """The pattern of least cost at which a combination joins a group that has rows, but for one group; or -1."""
+    """Return the cheapest pattern with which a combination joins a nonempty group other than `avoided`; or -1."""
     best, least = NONE, np.inf
     for pattern in range(len(groups)):
         if groups[pattern, one] == NONE or costs[pattern, one] >= least:
@@ -44,7 +44,7 @@ def cheapest(one, groups, starts, costs, filled, avoided):
 
 @compiled
 def place(groups: Halves2, starts: Ints, costs: Reals2, counts: Ints, chosen: Ints, filled: Ints):
-    """Put combinations that are in no group into the cheapest that has rows; how many find none."""
+    """Put unassigned combinations into the cheapest nonempty group; return how many fit none."""
     left = 0
     for one in range(len(counts)):
         if chosen[one] == NONE:
@@ -59,7 +59,7 @@ def place(groups: Halves2, starts: Ints, costs: Reals2, counts: Ints, chosen: In
 
 @compiled
 def move(groups: Halves2, starts: Ints, costs: Reals2, counts: Ints, k: int, chosen: Ints, filled: Ints):
-    """Move combinations to cheaper groups where those they leave keep k rows or none; how much that saves."""
+    """Move combinations to cheaper groups if those they leave keep k rows or none; return the savings."""
     saved = 0.0
     for one in range(len(counts)):
         now = chosen[one]
@@ -87,10 +87,10 @@ def gather(
     chosen: Ints,
     filled: Ints,
 ):
-    """Open groups of a pattern for combinations that pay less there and may leave theirs; how much that saves.
+    """Open groups of a pattern for combinations that cost less there and may leave theirs; return the savings.
 
     Args:
-        order: The combinations, those of a group of the pattern side by side.
+        order: The combinations, those of a group of the pattern contiguous.
     """
     saved, begin = 0.0, 0
     while begin < len(order):
@@ -106,7 +106,7 @@ def gather(
 
 @compiled
 def open_group(pattern, members, groups, starts, costs, counts, k, chosen, filled):
-    """Open one group where k rows gain by it; all that gain join."""
+    """Open one group if k rows gain by it; all that gain join."""
     target = starts[pattern] + groups[pattern, members[0]]
     rows, leaves = filled[target], np.zeros(len(members), np.bool_)
     for place in range(len(members)):
@@ -132,10 +132,10 @@ def open_group(pattern, members, groups, starts, costs, counts, k, chosen, fille
 
 @compiled
 def dissolve(order: Halves, groups: Halves2, starts: Ints, costs: Reals2, counts: Ints, chosen: Ints, filled: Ints):
-    """Dissolve groups all of whose combinations together pay less in other groups; how much that saves.
+    """Dissolve groups whose combinations together cost less in other groups; return the savings.
 
     Args:
-        order: The combinations, those of a group side by side.
+        order: The combinations, those of a group contiguous.
     """
     saved, begin = 0.0, 0
     while begin < len(order):
@@ -150,7 +150,7 @@ def dissolve(order: Halves, groups: Halves2, starts: Ints, costs: Reals2, counts
                 gain += counts[one] * (costs[chosen[one], one] - costs[pattern, one])
             rows += counts[one]
             end += 1
-        # A group that others have joined meanwhile is left to the next time.
+        # A group that others have joined in the meantime is left to the next call.
         if possible and gain > 1e-9 and rows == filled[group]:
             for place in range(begin, end):
                 one = order[place]

@@ -1,9 +1,9 @@
-"""Cell suppression for promises about risk: classes are merged, the riskiest first, until every promise holds.
+"""Local suppression for risk models: merge classes, the riskiest first, until every model is satisfied.
 
-Two classes become one by hiding the cells in which they differ. Whole classes alone are merged, so that no class ever
-gets smaller, and the weights behind each are known: rows of one combination stay together. The partner is the one that
-costs least. Risks only fall by merging (see models/individual_risk.py), so it ends where the promises hold, or where
-nothing may be hidden any more.
+Two classes become one by suppressing the values in which they differ. Only whole classes are merged, so no class ever
+gets smaller, and the weights behind each are known because rows of one combination stay together. The partner is the
+one with the lowest cost. Merging only lowers risks (see models/individual_risk.py), so the loop ends when the models
+are satisfied or nothing more may be suppressed.
 """
 
 from bisect import bisect_left
@@ -31,32 +31,32 @@ HIDDEN = -1
 
 @dataclass(frozen=True, slots=True)
 class RiskPromises:
-    """What is promised about classes: rows, and risks by the weights of rows where these are known."""
+    """Requirements on classes: rows, and risks by the weights of rows if these are known."""
 
     k: int
     models: Sequence[RiskModel]
     weights: Counts | None
 
     def usual_size(self, counts: Counts) -> int:
-        """How many rows of usual weights are enough for every promise; all of them where fewer are not."""
+        """Return how many rows of median weight satisfy every model; all rows if fewer do not."""
         rows = int(counts.sum())
         size = self.k
         for model in self.models:
             weight = 1 / (model.sampling_fraction or 1.0) if self.weights is None else _mean_weight(self.weights, rows)
             sizes = range(size, rows)
             limit = model.threshold * (1 + EXACT)
-            # Risks fall with rows: the first that is small enough is found by halving.
+            # Risks decrease with the number of rows: the first safe number is found by bisection.
             size += bisect_left(sizes, True, key=partial(_is_safe, weight, limit))
         return size
 
     def bound(self, patterns: Patterns) -> float:
-        """What all rows must pay at least for k and for each promise about the risk of every row."""
+        """Return the minimum cost of all rows for k and for each model of row risk."""
         weights = [None] * len(patterns.sizes) if self.weights is None else patterns.sums(self.weights)
         pairs = zip(patterns.sizes, weights, strict=True)
         return patterns.least_cost(self._kept(sizes, sums) for sizes, sums in pairs)
 
     def _kept(self, sizes: Counts, weights: Counts | None) -> Mask:
-        """Whether groups are large and safe enough, taken as whole classes."""
+        """Return which groups, taken as full classes, are large and safe enough."""
         classes = Classes(np.maximum(sizes, 1))
         classes = classes if weights is None else holding_weights(classes, weights)
         kept = sizes >= max(self.k, 1)
@@ -67,16 +67,16 @@ class RiskPromises:
 
 
 class Merging:
-    """Classes in the making.
+    """Classes during merging.
 
     Attributes:
-        owners: The class of each combination at the start; codes: what each class is published as, HIDDEN for missing.
-        sizes, weights: Rows and weights of each class; those that went into others have no rows.
-        heirs: The class that each went into, or itself; risks: of a row of each class, by each model.
+        owners: The initial class of each combination; codes: the published codes of each class, HIDDEN for suppressed.
+        sizes, weights: Rows and weights of each class; classes merged into others have no rows.
+        heirs: The class that each was merged into, or itself; risks: of a row of each class, by each model.
     """
 
     def __init__(self, cells: Cells, codes: Codes, promises: RiskPromises) -> None:
-        """Start with what each combination is published as."""
+        """Start from the published codes of each combination."""
         self.prices, self.promises = cells.prices, promises
         self.codes, owners = np.unique(codes, axis=0, return_inverse=True)
         self.owners = owners.reshape(-1).astype(np.int64)
@@ -87,10 +87,10 @@ class Merging:
         self.risks = [individual_risks(self._classes(every), model.sampling_fraction) for model in promises.models]
 
     def merge(self, deadline: Deadline) -> Codes:
-        """What each combination is published as, when every promise holds.
+        """Return the published codes of each combination once every model is satisfied.
 
         Raises:
-            UnattainableError: Nothing that may be hidden makes them hold.
+            UnattainableError: No allowed suppression satisfies them.
         """
         while (failing := self._failing()).any():
             if deadline.over:
@@ -120,13 +120,13 @@ class Merging:
         return failing & alive
 
     def _worst(self) -> Floats:
-        """The greatest risk of each class; small classes come first."""
+        """Return the highest risk of each class; small classes come first."""
         small = np.where(self.sizes < self.promises.k, 1.0, 0.0)
         worst: Floats = np.max([*self.risks, small], axis=0) + small
         return worst
 
     def _partner(self, one: int) -> int:
-        """The class that costs least to be merged with."""
+        """Return the class that costs least to be merged with."""
         differs = self.codes != self.codes[one]
         prices = np.where(np.isfinite(self.prices), self.prices, 0.0)
         own = (differs & (self.codes[one] != HIDDEN)) @ prices * self.sizes[one]
@@ -143,14 +143,14 @@ class Merging:
         return other
 
     def _join(self, one: int, other: int) -> None:
-        """Two classes, and those that then look like them, become one."""
+        """Merge two classes, and those that are then identical to them."""
         together = np.where(self.codes[one] == self.codes[other], self.codes[one], HIDDEN)
         alike = (self.codes == together).all(axis=1) & (self.sizes > 0)
         alike[[one, other]] = True
         self._unite(np.flatnonzero(alike), together)
 
     def _blank(self, failing: Mask) -> None:
-        """Hide all that may be of some classes: there is no time to choose."""
+        """Suppress everything allowed in some classes, because there is no time to choose."""
         touched = np.isfinite(self.prices)
         self.codes[np.ix_(failing, touched)] = HIDDEN
         for one in np.flatnonzero(failing).tolist():
@@ -159,7 +159,7 @@ class Merging:
                 self._unite(np.flatnonzero(alike), self.codes[one].copy())
 
     def _unite(self, classes: Places, codes: Codes) -> None:
-        """Some classes become one, which the first of them stands for."""
+        """Merge some classes into the first of them."""
         first = classes[:1]
         self.heirs[classes], self.codes[first] = first, codes
         for sums in (self.sizes, *(() if self.weights is None else (self.weights,))):
@@ -176,7 +176,7 @@ def _mean_weight(weights: Counts, rows: int) -> float:
 
 
 def _is_safe(weight: float, limit: float, rows: int) -> bool:
-    """Whether the risk of so many rows that all have one weight is small enough."""
+    """Return whether the risk of a number of rows with the same weight is small enough."""
     return bool(expected_risks(np.array([rows]), np.array([rows * weight]))[0] <= limit)
 
 

@@ -1,8 +1,8 @@
-"""The patterns of cell suppression: which columns of a row are published as missing, and who then looks alike.
+"""Patterns of local suppression: which columns of a row are suppressed, and which rows are then identical.
 
-A published row is its values outside a pattern. A missing value of the raw data is published as it is, so a row with
-one fits only patterns that hold its column, where it costs nothing. In a column that must not be touched no pattern
-does: there a missing value is a value like any other.
+A published row consists of its values outside the pattern. A missing value of the original data stays missing, so a row
+with one fits only patterns that contain its column, where it costs nothing. Columns that must not be suppressed are in
+no pattern: a missing value there is a value like any other.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,19 +16,19 @@ from sfumato.microdata.counts.tallies import numbers_of
 from sfumato.microdata.models.classes import Counts, Floats, Mask
 
 Codes = npt.NDArray[np.int32]
-# Places of groups by pattern and combination: so many take a fifth of a gigabyte.
+# Maximum number of entries (patterns times combinations): a fifth of a gigabyte.
 MOST_PLACES = 50_000_000
 UNFIT = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """The cells of a table: what may be published as missing, and at what price.
+    """The values of a table: which may be suppressed, and at what cost.
 
     Attributes:
-        codes: (combinations, columns), missing cells with one of their own; counts: rows of each; missing: cells that
+        codes: (combinations, columns), with a code for missing ones; counts: rows of each; missing: values that
             are missing already.
-        prices: Of a cell of each column; infinite where it must not be touched.
+        prices: Cost of suppressing a value of each column; infinite if it must not be suppressed.
     """
 
     codes: Codes
@@ -41,7 +41,7 @@ class Cells:
         return int(self.counts.sum())
 
     def costs(self, pattern: Mask) -> Floats:
-        """What a row of each combination pays for a pattern."""
+        """Return the cost of a pattern for a row of each combination."""
         paid: Floats = (pattern[None, :] & ~self.missing).astype(float) @ np.where(
             np.isfinite(self.prices), self.prices, 0.0
         )
@@ -50,13 +50,13 @@ class Cells:
 
 @dataclass(frozen=True, slots=True)
 class Patterns:
-    """Patterns in the order of their prices.
+    """Patterns in order of their cost.
 
     Attributes:
-        masks: (patterns, columns) whether a column is published as missing.
-        groups: (patterns, combinations) the group of equal rows, or UNFIT; costs: what a row pays there.
-        sizes: (patterns, most groups) rows of each group.
-        next_price: The least price of a pattern that was left out, infinite where none was.
+        masks: (patterns, columns) whether a column is suppressed.
+        groups: (patterns, combinations) the group of equal rows, or UNFIT; costs: the cost of a row there.
+        sizes: (patterns, maximum number of groups) rows of each group.
+        next_price: The lowest cost of a pattern that was left out, infinite if none was.
     """
 
     cells: Cells
@@ -67,13 +67,13 @@ class Patterns:
     next_price: float
 
     def bound(self, k: int) -> float:
-        """What all rows must pay at least: each the least price of a group with k rows."""
+        """Return the minimum cost of all rows: for each the lowest cost of a group with k rows."""
         return self.least_cost([sizes >= k for sizes in self.sizes])
 
     def least_cost(self, enough: Iterable[Mask]) -> float:
-        """What all rows must pay at least, where a row may stand in some groups of each pattern alone.
+        """Return the minimum cost of all rows if only some groups of each pattern may be used.
 
-        A class is never more than the whole group; so what even that does not keep, no class of it keeps.
+        A class is never larger than the full group; so a model that the group violates is violated by all its classes.
         """
         least = np.full(len(self.cells.counts), self.next_price)
         for groups, costs, keep in zip(self.groups, self.costs, enough, strict=True):
@@ -81,7 +81,7 @@ class Patterns:
         return float((least * self.cells.counts).sum())
 
     def sums(self, values: Counts) -> Iterator[Counts]:
-        """What the combinations of each group hold together, for each pattern."""
+        """Yield the sum of values over the combinations of each group, for each pattern."""
         for groups, sizes in zip(self.groups, self.sizes, strict=True):
             fits, sums = groups != UNFIT, np.zeros(len(sizes), np.int64)
             np.add.at(sums, groups[fits], values[fits])
@@ -89,7 +89,7 @@ class Patterns:
 
 
 def patterns_of(cells: Cells) -> Patterns:
-    """The patterns of a table, as many of the cheapest as there is room for, and the one with all columns."""
+    """Return the cheapest patterns of a table within the memory limit, and the one with all columns."""
     touched = np.flatnonzero(np.isfinite(cells.prices))
     room = max(MOST_PLACES // max(len(cells.counts), 1), 2)
     masks, next_price = _masks(cells.prices, touched.tolist(), room)
@@ -104,7 +104,7 @@ def patterns_of(cells: Cells) -> Patterns:
 
 
 def _masks(prices: Floats, touched: Sequence[int], room: int) -> tuple[Mask, float]:
-    """Sets of columns by price, as many as there is room for, the last with all columns."""
+    """Return sets of columns by cost, as many as fit into memory, the last with all columns."""
     chosen: list[tuple[int, ...]] = []
     left_out = np.inf
     for size in range(len(touched) + 1):

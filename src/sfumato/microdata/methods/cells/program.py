@@ -1,8 +1,8 @@
-"""The integer program of cell suppression: exact for small tables.
+"""Integer program of local suppression: exact for small tables.
 
-For each group of rows that look alike under a pattern: whether it is used, and how many rows of each combination it
-takes; at least k where it is used. A group all of whose rows agree in a column that its pattern hides is left out: the
-pattern without that column costs less and takes the same rows.
+For each group of rows that are identical under a pattern, variables state whether it is used and how many rows of each
+combination it takes; at least k if it is used. A group whose rows all agree in a column that its pattern suppresses is
+left out: the pattern without that column costs less and takes the same rows.
 """
 
 from typing import Any
@@ -15,13 +15,13 @@ from sfumato.microdata.methods.cells.heuristic import Assignment
 from sfumato.microdata.methods.cells.patterns import UNFIT, Patterns
 from sfumato.microdata.models.classes import Counts, Floats
 
-# Larger programs take longer than anybody waits.
+# Larger programs take too long.
 MOST_TAKEN = 40_000
 
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """The groups that may be used: side by side, a group, a combination that fits, and what a row of it pays."""
+    """The groups that may be used, as parallel arrays: group, combination that fits, and cost of a row of it."""
 
     owners: Counts
     combinations: Counts
@@ -31,7 +31,7 @@ class Groups:
 
 
 def groups_of(patterns: Patterns, k: int) -> Groups | None:
-    """The groups of k rows that no cheaper group stands for; None where they are too many."""
+    """Return the groups of k rows that no cheaper group replaces; None if there are too many."""
     parts: list[tuple[Any, ...]] = []
     number, taken = 0, 0
     for place in range(len(patterns.masks)):
@@ -65,7 +65,7 @@ def _of_pattern(patterns: Patterns, place: int, k: int) -> tuple[Counts, Counts]
 
 
 def solve(patterns: Patterns, k: int, start: Assignment, seconds: float) -> Assignment:
-    """The assignment of least cost, or the best that is found in time with the bound that is proved."""
+    """Return the assignment of least cost, or the best one found in time with its proven bound."""
     groups = groups_of(patterns, k)
     if groups is None or start.proved or seconds <= 0:
         return start
@@ -83,13 +83,13 @@ def solve(patterns: Patterns, k: int, start: Assignment, seconds: float) -> Assi
 
 
 def _rounded(patterns: Patterns, bound: float) -> float:
-    """A bound, raised to the next whole number where all prices are whole."""
+    """Return a bound, rounded up if all costs are integers."""
     prices = patterns.cells.prices[np.isfinite(patterns.cells.prices)]
     return float(np.ceil(bound - 1e-6)) if (prices == np.round(prices)).all() and np.isfinite(bound) else bound
 
 
 def _program(counts: Counts, groups: Groups, k: int, seconds: float, limit: float) -> Any:
-    """The program in HiGHS: rows taken from combinations by groups, then whether each group is used."""
+    """Solve the program with HiGHS: rows taken from combinations by groups, then whether each group is used."""
     try:
         import highspy
     except ImportError:
@@ -101,7 +101,7 @@ def _program(counts: Counts, groups: Groups, k: int, seconds: float, limit: floa
     taken, model = len(groups.owners), highspy.HighsLp()
     most = counts[groups.combinations].astype(float)
     columns = np.arange(taken)
-    # Rows of the program: each combination is taken whole; each group has k rows if used; takes rows only if used.
+    # Constraints: each combination is assigned completely; each used group has k rows; only used groups have rows.
     used = taken + groups.owners
     fill = len(counts) + np.arange(groups.number)
     only = len(counts) + groups.number + columns

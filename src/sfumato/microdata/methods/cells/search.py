@@ -1,12 +1,13 @@
-"""Cell suppression: single cells are published as missing, so that every published row is equal to k - 1 others.
+"""Local suppression: suppress single values so that every published row is equal to at least k - 1 others.
 
 Samarati, P., Sweeney, L. (1998). Protecting privacy when disclosing information; Meyerson, A., Williams, R. (2004). On
-the complexity of optimal k-anonymity, https://doi.org/10.1145/1055558.1055591. A missing cell counts as a value of its
-own: that is what is promised and recounted. Counted as a wildcard, k - 1 wholly blank rows would satisfy any table.
+the complexity of optimal k-anonymity, https://doi.org/10.1145/1055558.1055591. A suppressed value counts as a value of
+its own, in the search and in the recount. If it counted as a wildcard, k - 1 fully suppressed rows would satisfy
+k-anonymity for any table.
 
-Small tables are solved by an integer program and proved; others by a heuristic, with a bound on what any release loses.
-k may also be asked of all sets of some number of columns: then cells are suppressed for one set after the other until
-every set has its k. Promises about risk are kept by merging classes (merging.py).
+Small tables are solved to proven optimality by an integer program, others by a heuristic with a lower bound of the
+loss. k may also be requested for all sets of some number of columns: values are then suppressed for one set after the
+other until every set has its k. Risk models are satisfied by merging classes (merging.py).
 """
 
 from collections.abc import Iterator
@@ -36,15 +37,15 @@ from sfumato.microdata.recoding.division import division_of
 from sfumato.microdata.recoding.recoding import ClassRecoding, Division
 
 NEVER = "never"
-# Of more combinations one beginning alone is tried where risks are promised.
+# For more combinations, only one starting point is tried with risk models.
 MOST_TRIED = 3_000
 
 
 def search(plan: Plan, method: CellSuppression, table: FrequencyTable, progress: Progress | None = None) -> Result:
-    """The cells to be published as missing.
+    """Find the values to be suppressed.
 
     Raises:
-        UnattainableError: No choice of cells that may be touched gives every row its company.
+        UnattainableError: No allowed choice of values puts every row into a large enough class.
     """
     tell = progress or (lambda _done, _all: None)
     deadline = Deadline(method.time_limit)
@@ -60,7 +61,7 @@ def search(plan: Plan, method: CellSuppression, table: FrequencyTable, progress:
 
 
 def cells_of(plan: Plan, table: FrequencyTable) -> Cells:
-    """The cells of a table, at the prices that the plan's columns have."""
+    """Return the values of a table with the suppression costs from the plan."""
     absent = np.array([ladder.places.get(None, -1) for ladder in table.ladders], np.int32)
     importance = [plan.columns[name].importance for name in table.columns]
     prices = np.array([np.inf if value == NEVER else float(value) for value in importance])
@@ -69,7 +70,7 @@ def cells_of(plan: Plan, table: FrequencyTable) -> Cells:
 
 @dataclass(frozen=True, slots=True)
 class HiddenRows:
-    """Rows with what is hidden of them: a combination, which columns, and how many of its rows."""
+    """Suppressed values of rows: a combination, which columns, and how many of its rows."""
 
     combinations: Counts
     hidden: Mask
@@ -77,7 +78,7 @@ class HiddenRows:
 
 
 def _risk_promises(plan: Plan, table: FrequencyTable, k: int) -> RiskPromises:
-    """What is promised of classes: k rows, and risks."""
+    """Return the requirements on classes: k rows, and risks."""
     models = [model for model in plan.privacy if isinstance(model, IndividualRisk | GlobalRisk)]
     return RiskPromises(k, models, None if table.sample is None else table.sample.weights)
 
@@ -85,10 +86,10 @@ def _risk_promises(plan: Plan, table: FrequencyTable, k: int) -> RiskPromises:
 def _hidden(
     cells: Cells, promises: RiskPromises, set_sizes: dict[int, int], deadline: Deadline
 ) -> tuple[HiddenRows, bool, float]:
-    """What is hidden of each row, whether nothing less would do, and the least cost of any release.
+    """Return what is suppressed in each row, whether that is proven minimal, and the minimum cost of any release.
 
     Args:
-        set_sizes: The rows that must be alike in all sets of so many columns.
+        set_sizes: The required class size for all sets of a number of columns.
     """
     patterns = patterns_of(cells)
     if not promises.models:
@@ -103,14 +104,14 @@ def _hidden(
 
 
 def _mended(cells: Cells, rows: HiddenRows, set_sizes: dict[int, int], deadline: Deadline) -> HiddenRows:
-    """More hidden, until every set of columns has its k."""
+    """Suppress more values until every set of columns has its k."""
     while (fault := _short_set(cells, rows, set_sizes)) is not None:
         rows = _without_short(cells, rows, fault, set_sizes[len(fault)], deadline)
     return rows
 
 
 def _set_bound(cells: Cells, set_sizes: dict[int, int], deadline: Deadline) -> float:
-    """What any release must pay for one of the sets of columns alone, of those that there is time for."""
+    """Return the minimum cost for a single set of columns, the largest over the sets examined in time."""
     bound = 0.0
     for chosen in _sets(cells.codes.shape[1], set_sizes):
         if deadline.over:
@@ -122,9 +123,9 @@ def _set_bound(cells: Cells, set_sizes: dict[int, int], deadline: Deadline) -> f
 
 
 def _starts(patterns: Patterns, promises: RiskPromises, deadline: Deadline) -> Iterator[HiddenRows]:
-    """Where merging may start: with groups as large as rows of usual weights must be, and with groups of k.
+    """Yield starting points of merging: groups as large as rows of median weight require, and groups of k.
 
-    The first leaves little to be merged. Of large tables it is the only one, unless it is not to be had.
+    The first leaves little to be merged. For large tables it is the only one, unless it cannot be found.
     """
     cells, found = patterns.cells, False
     for size in sorted({promises.k, promises.usual_size(cells.counts)}, reverse=True):
@@ -145,9 +146,9 @@ def _cost(cells: Cells, rows: HiddenRows) -> float:
 
 
 def _without_risk(cells: Cells, rows: HiddenRows, promises: RiskPromises, deadline: Deadline) -> HiddenRows:
-    """More hidden, so that no risk is too great; rows of one combination are all hidden as most of them are.
+    """Suppress more values until no risk is too high; all rows of a combination follow the majority of them.
 
-    What the rows of a divided combination weigh in each part of it would not be known.
+    The weights of the parts of a divided combination would be unknown.
     """
     order = np.lexsort((-rows.rows, rows.combinations))
     combinations, first = np.unique(rows.combinations[order], return_index=True)
@@ -165,7 +166,7 @@ def _rows_of(assignment: Assignment, patterns: Patterns) -> HiddenRows:
 
 
 def _published(cells: Cells, rows: HiddenRows) -> npt.NDArray[np.int32]:
-    """What rows are published as: codes, -1 for missing."""
+    """Return the published codes of rows, -1 for missing."""
     gone = rows.hidden | cells.missing[rows.combinations]
     return np.where(gone, -1, cells.codes[rows.combinations]).astype(np.int32)
 
@@ -176,7 +177,7 @@ def _sets(width: int, sizes: dict[int, int]) -> Iterator[tuple[int, ...]]:
 
 
 def _short_set(cells: Cells, rows: HiddenRows, sizes: dict[int, int]) -> tuple[int, ...] | None:
-    """The first set of columns in which some rows have too few others like them; None where there is none."""
+    """Return the first set of columns by which some class is too small; None if there is none."""
     codes = _published(cells, rows) + 1
     for chosen in _sets(codes.shape[1], sizes):
         _, owners = np.unique(codes[:, chosen], axis=0, return_inverse=True)
@@ -188,9 +189,9 @@ def _short_set(cells: Cells, rows: HiddenRows, sizes: dict[int, int]) -> tuple[i
 def _without_short(
     cells: Cells, rows: HiddenRows, chosen: tuple[int, ...], least: int, deadline: Deadline
 ) -> HiddenRows:
-    """More hidden, so that a set of columns gives every row its company; rows that look alike stay so.
+    """Suppress more values until every class by a set of columns is large enough; identical rows stay identical.
 
-    They are hidden alike; so all columns together keep their k.
+    The same values are suppressed in them, so all columns together keep their k.
     """
     codes = _published(cells, rows)
     distinct, owners = np.unique(codes, axis=0, return_inverse=True)
@@ -202,7 +203,7 @@ def _without_short(
     assignment = _solved(patterns, least, deadline)
     hidden = np.zeros((len(distinct), codes.shape[1]), bool)
     pattern = np.zeros(len(distinct), np.int64)
-    # Rows that look alike may be divided by the program: all of them follow its largest part, which is hidden most.
+    # The program may divide identical rows: all of them follow its largest part, which has most values suppressed.
     for combination, at in zip(assignment.combinations.tolist(), assignment.patterns.tolist(), strict=True):
         pattern[combination] = max(pattern[combination], at)
     hidden[:, chosen] = patterns.masks[pattern]
@@ -260,7 +261,7 @@ def _recoding(
 
 
 def _division(plan: Plan, table: FrequencyTable, rows: HiddenRows, classes: Counts) -> Division | None:
-    """The combinations whose rows are published in more than one way."""
+    """Return the combinations whose rows are published in more than one way."""
     order = np.lexsort((classes, rows.combinations))
     combinations, owners = rows.combinations[order], classes[order]
     first = np.ones(len(order), bool)

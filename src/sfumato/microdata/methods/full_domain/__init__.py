@@ -1,1 +1,1 @@
-"""Full-domain generalization: one level a column."""
+"""Full-domain recoding: one level per column for all rows."""

@@ -1,4 +1,4 @@
-"""The trade-off: what other budgets and neighboring levels would have cost in a full-domain release."""
+"""The trade-off: the loss of a full-domain release with other suppression limits and neighboring levels."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import LevelRecoding, Recoding
 
 BUDGETS = (0.0, 0.01, 0.02, 0.05, 0.10)
-# Beyond this many cells (nodes times combinations) other budgets are not searched: a report must not cost minutes.
+# Beyond this size (nodes times combinations) other limits are not searched: a report must not take minutes.
 MOST_WORK = 300_000_000
 MOST_COMBINATIONS = 1_000_000
 NEAR = 1e-9
@@ -22,12 +22,12 @@ NEAR = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """A release that was not chosen.
+    """A possible release that was not chosen.
 
     Attributes:
-        levels: Of each column; loss: what it would lose; suppressed_rows: how many rows it would suppress.
-        changed: The column that is one level finer than in the release, for a neighbor; None for another budget.
-        budget: The share of rows that may be suppressed, for another budget.
+        levels: Of each column; loss: its loss; suppressed_rows: how many rows it would suppress.
+        changed: The column that is one level finer than in the release, for a neighbor; None for another limit.
+        budget: The suppression limit, if it differs from the plan's.
     """
 
     levels: dict[str, int]
@@ -42,7 +42,7 @@ class Alternative:
 
 
 def alternatives(plan: Plan, table: FrequencyTable, recoding: Recoding) -> tuple[Alternative, ...]:
-    """Other budgets and finer neighbors; nothing for methods without levels, or where the work would be too much."""
+    """Return alternatives with other suppression limits and finer neighbors; none without levels or for large tables."""
     method = plan.method
     if not isinstance(method, FullDomain) or not isinstance(recoding, LevelRecoding):
         return ()
@@ -57,7 +57,7 @@ def alternatives(plan: Plan, table: FrequencyTable, recoding: Recoding) -> tuple
 
 
 def _neighbors(problem: Problem, recoding: LevelRecoding) -> list[Alternative]:
-    """The nodes one step finer in one column."""
+    """Return the nodes one level finer in one column."""
     node = recoding.node
     entries = []
     for column, level in enumerate(node):
@@ -68,7 +68,7 @@ def _neighbors(problem: Problem, recoding: LevelRecoding) -> list[Alternative]:
 
 
 def _budgets(table: FrequencyTable, problem: Problem) -> list[Alternative]:
-    """The best node for each of a few budgets besides the one asked for."""
+    """Return the best node for each of a few other suppression limits."""
     entries = []
     for share in BUDGETS:
         limit = Suppression(share=share).limit(table.rows)

@@ -1,17 +1,17 @@
-"""Bounded: the optimal search for lattices too large to be written down; it ends with a proof, or in time with a bound.
+"""Best-first search for lattices too large to enumerate; it ends with a proof of optimality or, in time, with a bound.
 
-Columns get their levels one after the other. As long as some have none yet, these stand at their highest levels: such a
-node is coarser than all that the choice so far leaves open, so
+Columns are assigned levels one after the other. Columns without an assignment are taken at their highest levels: such a
+node is coarser than all nodes that the choice so far leaves open, so
 
-- when more rows than the budget are certain to fail there, all of them are ruled out (the subset pruning of LeFevre, K.
-  et al. (2005). Incognito, https://doi.org/10.1145/1066157.1066164);
-- what suppression costs there, it costs them at least;
-- what the chosen levels cost, and the lowest levels that pairs of columns leave to the others, bounds the rest of their
-  loss from below.
+- if more rows than the suppression limit are certain to violate a model there, all of them are ruled out (the subset
+  pruning of LeFevre, K. et al. (2005). Incognito, https://doi.org/10.1145/1066157.1066164);
+- they cost at least what suppression costs there;
+- the cost of the chosen levels, and of the lowest levels that pairs of columns leave to the others, bounds the rest of
+  their loss from below.
 
-The choice with the least bound is looked at next (best first), so the least bound among those waiting bounds every node
-not yet judged. When it exceeds the best found, that is the optimum. Otherwise, when the time is over, the best found is
-handed over together with the bound. Nothing is kept for nodes that were not reached.
+The choice with the smallest bound is expanded next (best first), so the smallest bound in the queue bounds every node
+not yet evaluated. When it exceeds the best solution found, that one is optimal. Otherwise, when the time is over, the
+best solution is returned together with the bound. Nothing is stored for nodes that were not reached.
 """
 
 import heapq
@@ -28,7 +28,7 @@ from sfumato.microdata.methods.full_domain.unattainable import unattainable
 from sfumato.microdata.models.classes import Counts, Floats, Mask
 
 TIE = 1e-9
-# Choices that wait at most: beyond, the search ends as if its time were over.
+# Maximum number of open choices: beyond it, the search ends as if its time were over.
 MAX_WAITING = 4_000_000
 
 
@@ -37,9 +37,9 @@ class Choice:
     """Levels chosen for the first columns of the order.
 
     Attributes:
-        levels: Of the columns in their order; least: for every column, the lowest level that is still possible.
-        added: What suppression costs at least.
-        judgment: Of the node with all other columns at their highest levels, where it was judged already.
+        levels: Of the columns in their order; least: for every column, the lowest level still possible.
+        added: A lower bound of the loss of suppression.
+        judgment: Of the node with all other columns at their highest levels, if already evaluated.
     """
 
     levels: tuple[int, ...]
@@ -49,10 +49,10 @@ class Choice:
 
 
 def search(problem: Problem) -> Solution:
-    """The best node that is found in time, proved where the time suffices.
+    """Find the best node, with a proof if the time suffices.
 
     Raises:
-        UnattainableError: No node keeps the promises within the budget.
+        UnattainableError: No node satisfies the models within the suppression limit.
     """
     walk = Walk(problem)
     best = walk.down()
@@ -67,7 +67,7 @@ def search(problem: Problem) -> Solution:
 
 
 def cut_short(problem: Problem, best: Judgment, checked: int, least: float) -> Solution:
-    """The solution of a search whose time was over, with the least sum of both parts of a loss that a node may have."""
+    """Return the solution of a search that timed out, with a lower bound of the loss of any node."""
     bound = min(problem.loss.value(least), best.loss)
     remark = (
         f"The lattice has {problem.size:,} nodes, too many to be searched to the end in {problem.time_limit:g} s: "
@@ -77,7 +77,7 @@ def cut_short(problem: Problem, best: Judgment, checked: int, least: float) -> S
 
 
 class _Tree:
-    """The choices that wait, least bound first."""
+    """The open choices, smallest bound first."""
 
     def __init__(self, problem: Problem, best: Judgment | None) -> None:
         self.problem = problem
@@ -92,7 +92,7 @@ class _Tree:
         self._number = count()
 
     def run(self) -> None:
-        """Look at choices until none can be better than the best found, or the time is over."""
+        """Expand choices until none can be better than the best solution, or the time is over."""
         self._push(Choice((), self.problem.lowest))
         while self._waiting:
             bound, _, _, choice = heapq.heappop(self._waiting)
@@ -105,7 +105,7 @@ class _Tree:
 
     @property
     def _most(self) -> float:
-        """The most that a bound may be to be of interest still."""
+        """Return the largest bound that is still of interest."""
         if self.best is None or not self.problem.offers(self.best):
             return np.inf
         return self.best.terms.total + TIE * max(1.0, self.best.terms.total)
@@ -113,7 +113,7 @@ class _Tree:
     def _push(self, choice: Choice) -> None:
         bound = self._bound(choice)
         if bound <= self._most:
-            # Of equal bounds the deeper choice first: it is nearer to a node.
+            # Of equal bounds, the deeper choice comes first: it is nearer to a node.
             heapq.heappush(self._waiting, (bound, -len(choice.levels), next(self._number), choice))
 
     def _bound(self, choice: Choice) -> float:
@@ -123,7 +123,7 @@ class _Tree:
         return float(sum(floor[level] for floor, level in zip(self._floors, levels, strict=True))) + choice.added
 
     def _look(self, choice: Choice) -> None:
-        """Judge a choice's coarsest node, and let its next column's levels wait where it does not rule them out."""
+        """Evaluate the coarsest node of a choice and, unless it excludes them, queue the levels of its next column."""
         judgment = choice.judgment or self._judge(choice)
         if judgment.certain_rows > self.problem.limit or len(choice.levels) == len(self._order):
             return
@@ -146,7 +146,7 @@ class _Tree:
         return judgment
 
     def _narrowed(self, choice: Choice, column: int, level: int) -> Node | None:
-        """The lowest levels that are possible once a column has its level; None where some column has none."""
+        """Return the lowest possible levels once a column has its level; None if some column has none."""
         chosen = set(self._order[: len(choice.levels)])
         least = list(choice.least)
         for other in range(len(least)):
@@ -158,10 +158,10 @@ class _Tree:
 
 
 def _floors(problem: Problem) -> list[Floats]:
-    """For each column what each of its levels adds, at least, to the generalization part of the loss.
+    """Return for each column and level a lower bound of its contribution to the generalization part of the loss.
 
-    The floors of a lattice are sums over columns, known from one line of nodes along each column; or they are products,
-    which rise by more where other columns are coarser: what they rise by along these lines bounds them from below.
+    The bounds of a lattice are sums over columns, known from one line of nodes along each column; or they are products,
+    which increase more if other columns are coarser: their increase along these lines is a lower bound.
     """
     corner = tuple(slice(low, low + 1) for low in problem.lowest)
     base = float(problem.loss.floors(corner).reshape(-1)[0]) / len(corner)
@@ -174,7 +174,7 @@ def _floors(problem: Problem) -> list[Floats]:
 
 
 def _lowest_beside(problem: Problem) -> list[Counts]:
-    """For each column, each of its levels and each other column: the lowest level that the pair leaves possible.
+    """Return for each level of each column the lowest level of each other column that the pair leaves possible.
 
     Rows that are rare in two columns are at least as rare in all (see rare_pairs.py).
     """
@@ -188,6 +188,6 @@ def _lowest_beside(problem: Problem) -> list[Counts]:
 
 
 def _first(fits: Mask) -> Counts:
-    """For each row the place of its first True; beyond the last where there is none."""
+    """Return for each row the index of its first True; the row length if there is none."""
     first: Counts = np.where(fits.any(axis=1), fits.argmax(axis=1), fits.shape[1])
     return first

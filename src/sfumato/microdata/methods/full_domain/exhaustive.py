@@ -1,7 +1,7 @@
-"""Exhaustive: every node of the lattice is judged; the answer includes the table of all of them.
+"""Method `exhaustive`: evaluate every node of the lattice; the result includes a table of all of them.
 
-For k-anonymity alone the lattice is swept in compiled loops; other promises are judged node by node. Either way nodes
-are taken by height, each rolled up from the smallest of its finer neighbors.
+For k-anonymity alone the lattice is swept in compiled loops; other models are evaluated node by node. Either way nodes
+are taken by height, and each is grouped from the smallest of its finer neighbors.
 """
 
 from collections.abc import Iterator
@@ -13,14 +13,14 @@ from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Prob
 from sfumato.microdata.methods.full_domain.lattice.sweep import by_height, sweep
 from sfumato.microdata.methods.full_domain.unattainable import unattainable
 
-# Larger lattices are not listed: their nodes are judged in order as long as there is time.
+# Larger lattices are not enumerated: their nodes are evaluated in order as long as there is time.
 MAX_LISTED = 1_000_000
-# Beyond so many nodes a greedy walk comes first, so that there is an answer whatever the time.
+# Beyond this number of nodes a greedy search comes first, so that there is a result whatever the time.
 MAX_UNAIDED = 100_000
 
 
 def judge_all(problem: Problem) -> tuple[Judgment, ...]:
-    """Every node judged, as far as there is time, in the order of their levels."""
+    """Evaluate every node, as far as there is time, in the order of their levels."""
     loss = problem.loss
     if problem.size > MAX_LISTED:
         return tuple(_in_order(problem))
@@ -48,7 +48,7 @@ def _swept(problem: Problem, loss: Sweepable) -> dict[Node, Judgment]:
 
 
 def _judgments(problem: Problem, loss: Sweepable, swept: Swept) -> Iterator[Judgment]:
-    """The nodes of a height as a search sees them."""
+    """Yield the evaluations of the nodes of a height."""
     generalization, suppression = loss.swept_terms(swept)
     figures = (swept.suppressed_rows, swept.classes, swept.smallest, swept.largest)
     before = (swept.all_classes, swept.all_smallest, swept.all_largest)
@@ -83,10 +83,10 @@ def _one_by_one(problem: Problem) -> dict[Node, Judgment]:
 
 
 def search(problem: Problem) -> Solution:
-    """The best of all nodes.
+    """Return the best of all nodes.
 
     Raises:
-        UnattainableError: No node keeps the promises within the budget.
+        UnattainableError: No node satisfies the models within the suppression limit.
     """
     walk = Walk(problem).down() if problem.size > MAX_UNAIDED else None
     nodes = judge_all(problem)
@@ -104,7 +104,7 @@ def search(problem: Problem) -> Solution:
 
 
 def _smallest(problem: Problem, below: dict[Node, Grouped], node: Node) -> Grouped:
-    """The finer neighbor with the fewest classes, or the raw table for the lowest node."""
+    """Return the finer neighbor with the fewest classes, or the original table for the lowest node."""
     best = problem.grouper.base
     for column, level in enumerate(node):
         neighbor = below.get((*node[:column], level - 1, *node[column + 1 :]))

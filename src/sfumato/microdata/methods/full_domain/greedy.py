@@ -1,10 +1,10 @@
-"""Greedy: one step of one column at a time, the step that looks best; quick on any lattice, and proves nothing.
+"""Method `greedy`: change one level of one column at a time, always the most promising; fast, without any proof.
 
-Top-down starts where every column has its highest level and refines, each time to the releasable neighbor of least
-loss, as long as the loss falls. Bottom-up starts from the lowest levels and generalizes, each time the column that
-saves most rows from suppression for the loss it adds, until the node may be released; then it refines what it can
-(in the spirit of Sweeney, L. (2002). Datafly, https://doi.org/10.1142/S021848850200165X, which generalizes the column
-with most values instead). Both stop at a node that no single step improves; a better one may lie elsewhere.
+Top-down starts with every column at its highest level and refines, each time to the releasable neighbor of least loss,
+as long as the loss decreases. Bottom-up starts from the lowest levels and generalizes, each time the column that saves
+most rows from suppression per loss added, until the node may be released; then it refines where possible (similar to
+Sweeney, L. (2002). Datafly, https://doi.org/10.1142/S021848850200165X, which generalizes the column with most values
+instead). Both stop at a node that no single step improves; a better one may exist elsewhere.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,10 +17,10 @@ REMARK = "Greedy search: no single step improves this result, but a better one m
 
 
 def search(problem: Problem) -> Solution:
-    """A good node.
+    """Find a good node.
 
     Raises:
-        UnattainableError: Not even the highest levels keep the promises within the budget, or no node on the way does.
+        UnattainableError: No node on the path, not even the top, satisfies the models within the suppression limit.
     """
     walk = Walk(problem)
     best = walk.up() if problem.upwards else walk.down()
@@ -32,10 +32,10 @@ def search(problem: Problem) -> Solution:
 
 
 class Walk:
-    """Steps through a lattice, each node judged once.
+    """A path through the lattice on which each node is evaluated once.
 
     Attributes:
-        ended: Whether the time was over on the way.
+        ended: Whether the search timed out.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -48,7 +48,7 @@ class Walk:
         return len(self._judgments)
 
     def down(self, start: Node | None = None) -> Judgment | None:
-        """From a node that may be released to one that no finer neighbor improves; None where the start may not be."""
+        """Refine from a releasable node until no finer neighbor improves it; None if the start is not releasable."""
         best = self._judgments[start or self.problem.highest]
         if not best.holds:
             return None
@@ -59,7 +59,7 @@ class Walk:
             best = next_best
 
     def up(self) -> Judgment | None:
-        """From the lowest levels to a node that may be released, then down again; None where the way leads nowhere."""
+        """Generalize from the lowest levels to a releasable node, then refine; None if no node on the path is."""
         here = self._judgments[self.problem.lowest]
         while not here.holds:
             coarser = list(self._neighbors(here.node, 1))
@@ -69,7 +69,7 @@ class Walk:
         return self.down(here.node)
 
     def _neighbors(self, node: Node, step: int) -> Iterator[Judgment]:
-        """The neighbors of a node that are judged in time."""
+        """Yield the neighbors of a node that are evaluated in time."""
         for neighbor in self.problem.neighbors(node, step):
             self.ended |= self.problem.deadline.over
             if self.ended:
@@ -82,7 +82,7 @@ def _most_worth(before: Judgment, steps: Sequence[Judgment]) -> Judgment:
 
 
 def _worth(before: Judgment, after: Judgment) -> tuple[bool, float, float]:
-    """Whether a step reaches its aim, and the rows that it saves for what generalization costs more."""
+    """Return whether a step reaches a releasable node, and the rows it saves per additional loss."""
     saved = before.suppressed_rows - after.suppressed_rows
     cost = max(after.terms.generalization - before.terms.generalization, 1e-12)
     return (after.holds, -after.loss if after.holds else saved / cost, -after.loss)

@@ -1,7 +1,7 @@
-"""What a search hands over whose time is over before it has found anything that may be released.
+"""Result of a search that timed out before it found any releasable node.
 
-A node that tells rows apart is looked for from the top down, a few moments longer: the first is the answer. Where there
-is none in that time, nobody knows whether there is one, and the error says so; it never says that there is none.
+Nodes that distinguish rows are tried from the top down for a short extra time; the first releasable one is returned. If
+none is found, it is unknown whether one exists, and the error says so instead of claiming that there is none.
 """
 
 from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem, Solution
@@ -12,10 +12,10 @@ REMARK = "{seconds:g} s were over before a release was found: this one is the fi
 
 
 def releasable(problem: Problem, solution: Solution) -> Solution:
-    """A solution that may be released: itself, or where its time was over, the first from the top down.
+    """Return a releasable solution: itself or, after a timeout, the first one from the top down.
 
     Raises:
-        UnattainableError: Nothing below the top keeps the promises.
+        UnattainableError: No level below the top satisfies the models.
         EngineError: The time was over before anything was found.
     """
     if problem.offers(solution.best):
@@ -26,7 +26,7 @@ def releasable(problem: Problem, solution: Solution) -> Solution:
 
 
 def first_release(problem: Problem, checked: int = 0) -> Solution:
-    """The first node from the top down that may be released.
+    """Return the first releasable node from the top down.
 
     Raises:
         UnattainableError: There is none.

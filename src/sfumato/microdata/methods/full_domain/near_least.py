@@ -1,9 +1,9 @@
-"""A near-least node instead of the least: drawn by the seed, so that nobody can reason from the least one.
+"""Choose a near-optimal node at random, so that attackers cannot reason from the optimum (minimality attack).
 
-Who knows that a release has the least loss knows, of every finer one, that it broke a promise; that may tell about
-persons (Wong, R. et al. (2007). Minimality attack in privacy preserving data publishing,
-https://www.vldb.org/conf/2007/papers/research/p543-wong.pdf). Here one of the best few nodes within two steps of the
-least is released, each as likely as the others.
+Anyone who knows that a release has the least loss knows of every finer node that it violated a model, which may reveal
+information about persons (Wong, R. et al. (2007). Minimality attack in privacy preserving data publishing,
+https://www.vldb.org/conf/2007/papers/research/p543-wong.pdf). This module therefore draws, by the seed, one of the best
+few nodes within two levels of the optimum, each with the same probability.
 """
 
 from dataclasses import replace
@@ -13,12 +13,12 @@ import numpy as np
 from sfumato.microdata.counts.grouping import Node
 from sfumato.microdata.methods.full_domain.lattice.problem import Judgments, Problem, Solution
 
-# So many nodes are drawn from, the least among them.
+# Number of nodes to draw from, including the optimum.
 CANDIDATES = 8
 
 
 def near_least(problem: Problem, solution: Solution, seed: int) -> Solution:
-    """One of the best nodes near a solution."""
+    """Return one of the best nodes near a solution."""
     judgments = Judgments(problem)
     nearby = [judgments[node] for node in sorted(_nearby(problem, solution.best.node))]
     candidates = sorted((node for node in nearby if problem.offers(node)), key=lambda node: node.rank)[:CANDIDATES]
@@ -28,7 +28,7 @@ def near_least(problem: Problem, solution: Solution, seed: int) -> Solution:
 
 
 def _nearby(problem: Problem, node: Node) -> set[Node]:
-    """A node, the coarser ones within two steps, and those that are one step coarser here and one finer there."""
+    """Return a node, the coarser ones within two levels, and those one level coarser here and one finer there."""
     coarser = set(problem.neighbors(node, 1))
     further = {other for one in coarser for step in (1, -1) for other in problem.neighbors(one, step)}
     return {node} | coarser | further

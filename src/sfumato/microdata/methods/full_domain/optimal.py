@@ -1,17 +1,17 @@
-"""Optimal: the node of least loss in the whole lattice that keeps every promise within the budget, proved.
+"""Method `optimal`: the node of least loss in the lattice that satisfies all models within the limit, with a proof.
 
-The search keeps, for every node not yet ruled out, a lower bound of its loss, and ends when none is left that could be
-better than the best found. What one judged node v tells about others:
+The search keeps a lower bound of the loss for every node not yet excluded, and ends when none could be better than the
+best found. An evaluated node v implies for others:
 
-- rows that fail at v under a model that is monotone under suppression fail at every finer node (with no budget,
-  monotone under generalization is enough): when they are more than the budget, all finer nodes are ruled out
-  (predictive tagging; Kohlmayer, F. et al. (2012). Flash, https://doi.org/10.1109/SocialCom-PASSAT.2012.52);
+- rows that violate a model at v, if the model is monotone under suppression, violate it at every finer node (with a
+  suppression limit of 0, monotone under generalization is enough): if they exceed the limit, all finer nodes are
+  excluded (predictive tagging; Kohlmayer, F. et al. (2012). Flash, https://doi.org/10.1109/SocialCom-PASSAT.2012.52);
 - the generalization part of the loss at v bounds that of every coarser node from below;
-- the suppression part at v bounds that of every finer node from below, where loss and models are monotone; for other
-  models, what it would be if only the rows that finer nodes are certain to lose were suppressed.
+- the suppression part at v bounds that of every finer node from below if loss and models are monotone; for other
+  models, the bound is its value with only the rows suppressed that every finer node must suppress.
 
-Where a model or a loss lacks a property, its rule is simply not used, so the answer stays exact. The next node is taken
-from the upper part of what is open: a coarse node is cheap to group, and rules out much below it.
+If a model or a loss lacks a property, the corresponding rule is not used, so the result stays exact. The next node is
+taken from the upper part of the open ones: a coarse node is cheap to group and excludes many nodes below it.
 """
 
 import numpy as np
@@ -27,9 +27,9 @@ from sfumato.microdata.methods.full_domain.lattice.rare_pairs import screened
 from sfumato.microdata.methods.full_domain.unattainable import unattainable
 from sfumato.microdata.models.classes import Floats, Mask
 
-# How far up the open part of the lattice the next node is taken: 0 its finest node, 1 its coarsest.
+# Position of the next node in the open part of the lattice: 0 its finest node, 1 its coarsest.
 WHERE = 0.8
-# Larger lattices are searched choice by choice (best_first.py), where a level's cost is known before it is tried,
+# Larger lattices are searched by best_first.py, where a level's cost is known before it is tried,
 MAX_MARKED = 500_000
 # and those beyond this number of nodes in any case: they are never written down.
 MAX_NODES = 10_000_000
@@ -37,10 +37,10 @@ TIE = 1e-9
 
 
 def search(problem: Problem) -> Solution:
-    """The best node.
+    """Return the best node.
 
     Raises:
-        UnattainableError: No node keeps the promises within the budget.
+        UnattainableError: No node satisfies the models within the suppression limit.
     """
     bounds_are_sums = isinstance(problem.loss, Marginal) and problem.prunes_suppression
     if problem.size > (MAX_MARKED if bounds_are_sums else MAX_NODES):
@@ -64,7 +64,7 @@ def search(problem: Problem) -> Solution:
 
 
 def _trivial(problem: Problem) -> Judgment | None:
-    """The finest node, where suppression costs nothing, every step up does, and it may be released."""
+    """Return the finest node if it is releasable, suppression costs nothing and every level up does cost."""
     loss = problem.loss
     if not isinstance(loss, Marginal) or not loss.suppression_is_free or not problem.limit:
         return None
@@ -76,7 +76,7 @@ def _trivial(problem: Problem) -> Judgment | None:
 
 
 def _compiled(problem: Problem, frontier: OutlierSearch | Frontier) -> Solution:
-    """The best node, searched in one compiled loop."""
+    """Return the best node, searched in one compiled loop."""
     done = frontier.search()
     best = frontier.best
     if best is None:
@@ -87,7 +87,7 @@ def _compiled(problem: Problem, frontier: OutlierSearch | Frontier) -> Solution:
 
 
 class _Frontier:
-    """The nodes that may still be better than the best found."""
+    """The nodes that may still be better than the best one found."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -100,11 +100,11 @@ class _Frontier:
 
     @property
     def bound(self) -> float:
-        """The least sum of both parts of the loss that an open node may have."""
+        """Return a lower bound of both parts of the loss over all open nodes."""
         return float((self._floors + self._added)[self._open].min(initial=np.inf))
 
     def next(self) -> Node | None:
-        """The node to visit next, or None when nothing is open."""
+        """Return the node to visit next, or None if nothing is open."""
         place = kernels.pick(self._open.reshape(-1), self._ranks.reshape(-1), WHERE)
         if place < 0:
             return None
@@ -112,7 +112,7 @@ class _Frontier:
         return tuple(int(level) + low for level, low in zip(levels, self.problem.lowest, strict=True))
 
     def visit(self, node: Node) -> None:
-        """Judge a node and rule out what it makes impossible."""
+        """Evaluate a node and exclude the nodes that it makes impossible."""
         at = tuple(level - low for level, low in zip(node, self.problem.lowest, strict=True))
         finer = tuple(slice(0, place + 1) for place in at)
         coarser = tuple(slice(place, None) for place in at)

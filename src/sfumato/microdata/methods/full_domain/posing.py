@@ -1,4 +1,4 @@
-"""The problem that a full-domain method solves, as a plan poses it."""
+"""Build the search problem of a full-domain method from a plan and a frequency table."""
 
 from sfumato.microdata.counts.frequencies import FrequencyTable
 from sfumato.microdata.losses.registry import prepare
@@ -10,7 +10,7 @@ from sfumato.microdata.plan.model import Plan
 
 
 def problem_of(plan: Plan, method: FullDomain, table: FrequencyTable, progress: Progress | None = None) -> Problem:
-    """The problem of a method, with the columns, limits and promises of a plan."""
+    """Return the problem of a method, with the columns, limits and models of a plan."""
     columns = [plan.columns[name] for name in table.columns]
     tops = [ladder.height - 1 for ladder in table.ladders]
     check_levels(plan, table)

@@ -1,9 +1,9 @@
-"""Samarati: the lowest height at which some node can be released, and there the one of least loss.
+"""Method `samarati`: find the lowest height with a releasable node, and there the node of least loss.
 
-Binary search on the height: with monotone promises, if some node of a height can be released, so can one of every
-greater height (where suppression breaks that, heights are tried from the bottom up). Samarati, P. (2001),
-https://doi.org/10.1109/69.971193. Lowest height is not least loss; the optimal search of the same problem tells by how
-much the answer could be better.
+Binary search on the height: with monotone models, if some node of a height can be released, so can one of every greater
+height. If suppression breaks this property, heights are tried from the bottom up. Samarati, P. (2001),
+https://doi.org/10.1109/69.971193. The lowest height is not the least loss; the optimal search of the same problem shows
+how much better a node can be.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,14 +15,14 @@ from sfumato.microdata.methods.full_domain.unattainable import unattainable
 
 
 class _TimeOverError(Exception):
-    """The time is over, and the lowest height is not known yet."""
+    """The search timed out before the lowest height was known."""
 
 
 def search(problem: Problem) -> Solution:
-    """The best node of the lowest height that has a releasable one.
+    """Return the best node of the lowest height that has a releasable one.
 
     Raises:
-        UnattainableError: No node keeps the promises within the budget.
+        UnattainableError: No node satisfies the models within the suppression limit.
     """
     judgments = Judgments(problem)
     try:
@@ -44,7 +44,7 @@ def search(problem: Problem) -> Solution:
 
 
 def _cut_short(problem: Problem, judgments: Judgments) -> Solution:
-    """The best node judged so far."""
+    """Return the best node evaluated so far."""
     best = problem.best([*judgments.values(), judgments[problem.highest]])
     if best is None:
         raise unattainable(problem)
@@ -53,13 +53,13 @@ def _cut_short(problem: Problem, judgments: Judgments) -> Solution:
 
 
 def _releasable(problem: Problem, judgments: Judgments) -> list[Judgment]:
-    """The nodes of the lowest height with a releasable one that may be released."""
+    """Return the releasable nodes of the lowest height that has some."""
     lowest = _lowest(problem, judgments)
     return [] if lowest is None else [node for node in _height(problem, judgments, lowest) if node.holds]
 
 
 def _lowest(problem: Problem, judgments: Judgments) -> int | None:
-    """The lowest height with a releasable node: by halving where promises are monotone, else from the bottom up."""
+    """Return the lowest height with a releasable node: by bisection if models are monotone, else from the bottom up."""
     low, high = sum(problem.lowest), sum(problem.highest)
 
     def some(height: int) -> bool:
@@ -80,7 +80,7 @@ def _lowest(problem: Problem, judgments: Judgments) -> int | None:
 
 
 def _height(problem: Problem, judgments: Judgments, height: int) -> Iterator[Judgment]:
-    """The judgments of a height's nodes.
+    """Yield the evaluations of a height's nodes.
 
     Raises:
         _TimeOverError: It is.
@@ -92,7 +92,7 @@ def _height(problem: Problem, judgments: Judgments, height: int) -> Iterator[Jud
 
 
 def nodes_of_height(lowest: Node, highest: Node, height: int) -> Iterator[Node]:
-    """The nodes whose levels have a sum, the last column's level changing fastest.
+    """Yield the nodes with a given sum of levels, the last column's level changing fastest.
 
     >>> list(nodes_of_height((0, 0), (1, 2), 2))
     [(0, 2), (1, 1)]

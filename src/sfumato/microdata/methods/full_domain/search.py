@@ -1,4 +1,4 @@
-"""The search of full-domain methods: one level a column."""
+"""Entry point of the full-domain methods: one level per column."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -23,9 +23,9 @@ NEAR = 1e-9
 
 
 def search(plan: Plan, method: FullDomain, table: FrequencyTable, progress: Progress | None) -> Result:
-    """The recoding at the node that the method finds."""
+    """Return the recoding at the node that the method finds."""
     problem = problem_of(plan, method, table, progress)
-    # The module of a method has its name; of the others nothing is needed.
+    # The module has the name of its method.
     found: Solution = import_module(f"sfumato.microdata.methods.full_domain.{method.name}").search(problem)
     solution = releasable(problem, _proved(problem, found))
     if method.hide_minimality:
@@ -34,7 +34,7 @@ def search(plan: Plan, method: FullDomain, table: FrequencyTable, progress: Prog
 
 
 def result_of(problem: Problem, loss: str, solution: Solution, details: Mapping[str, Any] | None = None) -> Result:
-    """The recoding at the node of a solution."""
+    """Return the recoding at the node of a solution."""
     table = problem.table
     grouped, owners = problem.grouper.rolled_with_owners(solution.best.node)
     failing: Mask = problem.failing(grouped)
@@ -55,11 +55,11 @@ def result_of(problem: Problem, loss: str, solution: Solution, details: Mapping[
 
 
 def _proved(problem: Problem, solution: Solution) -> Solution:
-    """A solution with what is proved of it.
+    """Return a solution with its proof of optimality.
 
-    Which classes a promise against the published rows costs is not settled class by class, and a node may have other
-    ways to keep it than the one that was judged. Promises against the raw table alone ask for less: what they lose at
-    least, nothing loses less than.
+    The classes that a model checked on published rows suppresses are not unique, and a node may have other
+    ways to satisfy it than the one that was evaluated. Models that refer to the original table alone require less:
+    their minimum loss is a lower bound.
     """
     if not solution.proved_optimal or not problem.limit or not any(map(for_readers, problem.models)):
         return solution
@@ -72,7 +72,7 @@ def _proved(problem: Problem, solution: Solution) -> Solution:
 
 
 def _details(method: FullDomain, table: FrequencyTable, solution: Solution) -> dict[str, Any]:
-    """What else the report says of a search."""
+    """Return further details of a search for the report."""
     details: dict[str, Any] = {}
     if method.name == "exhaustive":
         details["satisfying_nodes"] = sum(node.holds for node in solution.nodes)

@@ -1,4 +1,4 @@
-"""The error for promises that no node can keep, with the nearest that could be kept instead."""
+"""The error if no node satisfies the privacy models, with the nearest parameters that could be satisfied."""
 
 import math
 from typing import Any
@@ -10,13 +10,13 @@ from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Prob
 from sfumato.microdata.methods.time_limit import Deadline, out_of_time
 from sfumato.microdata.models.model import Model
 
-# How many nodes are looked at to find what would be attainable.
+# Maximum number of nodes examined to find what would be attainable.
 MAX_NODES = 2_000
 MOST_SECONDS = 1.0
 
 
 def unattainable(problem: Problem) -> SfumatoError:
-    """Says why nothing can be released, and what could be; where its time was over, that nothing was found by then."""
+    """Return the error: why nothing can be released and what could be, or that the search timed out."""
     error = beyond_limits(problem.models, problem.table.whole)
     if error is not None:
         return error
@@ -39,7 +39,7 @@ def unattainable(problem: Problem) -> SfumatoError:
 
 
 def only_top(problem: Problem, best: Judgment) -> SfumatoError:
-    """The error for a promise about a sensitive column that is kept only where all rows look alike.
+    """Return the error for a model of a sensitive column that is satisfied only if all rows are identical.
 
     Args:
         best: The node that was found, which may not be released.
@@ -48,7 +48,7 @@ def only_top(problem: Problem, best: Judgment) -> SfumatoError:
         return unattainable(problem)
     what = f"With {_share(problem.limit, problem)} suppression nothing below the top satisfies {_asked(problem)}"
     nearest = least_suppression(problem, problem.highest)
-    # What the budget allows already and is not offered needs no further rows.
+    # A node within the limit that is still not offered needs no further rows.
     if nearest is None or not problem.limit < nearest.suppressed_rows < problem.table.rows:
         return UnattainableError(f"{what}.", "Ask for less, or leave the quasi-identifiers out of the release.", "top")
     return UnattainableError(
@@ -59,9 +59,9 @@ def only_top(problem: Problem, best: Judgment) -> SfumatoError:
 
 
 def least_suppression(problem: Problem, top: Node) -> Judgment | None:
-    """The node that suppresses the fewest rows, from a top node down, among those that tell rows apart.
+    """Return the node that suppresses the fewest rows, from a top node down, among those that distinguish rows.
 
-    A node is passed over when finer nodes are certain to lose more rows than the best found.
+    A node is skipped if finer nodes must suppress more rows than the best one found.
     """
     waiting, seen, deadline = [top], {top}, Deadline(MOST_SECONDS)
     best: Judgment | None = None
@@ -81,7 +81,7 @@ def least_suppression(problem: Problem, top: Node) -> Judgment | None:
 
 
 def _share(rows: int, problem: Problem) -> str:
-    """Rows as a share of all, rounded up to what would suffice."""
+    """Return rows as a share of all, rounded up to a sufficient value."""
     if rows == 0:
         return "0 %"
     percent = 100 * rows / problem.table.rows
@@ -98,12 +98,12 @@ def _asked(problem: Problem) -> str:
 
 
 def _name(model: Model) -> str:
-    """A promise by its model, and the column that it is about."""
+    """Return the name of a model, with the column it refers to."""
     return model.name if model.column is None else f"{model.name} of {model.column}"
 
 
 def _symbol(model: Model) -> str:
-    """The letter or word that a plan has for what a model asks."""
+    """Return the plan key of a model's parameter."""
     from dataclasses import fields
 
     own: Any = getattr(model, "model", model)  # one that counts persons is about another
@@ -112,7 +112,7 @@ def _symbol(model: Model) -> str:
 
 
 def _reachable(problem: Problem, node: Node) -> str:
-    """What could be asked instead: what each promise that fails at a node reaches there with nothing suppressed."""
+    """Return what could be requested instead: the achieved parameter of each violated model without suppression."""
     classes = problem.classes(problem.grouper.at(node))
     whole = problem.table.whole
     reached = {
@@ -124,18 +124,18 @@ def _reachable(problem: Problem, node: Node) -> str:
 
 
 def _of_which(problem: Problem, model: Model) -> str:
-    """The column that a promise is about, where several promises are about columns."""
+    """Return the column that a model refers to, if several models refer to columns."""
     several = sum(other.column is not None for other in problem.models) > 1
     return f" of {model.column}" if several and model.column else ""
 
 
 def _promises(model: Model, reached: float) -> bool:
-    """Whether a figure still promises something: a class always has one row and one value."""
+    """Return whether a parameter value is meaningful: every class has at least one row and one value."""
     return math.isfinite(reached) and (reached > 1 or _symbol(model) not in ("k", "l"))
 
 
 def _rounded(reached: float, asked: float) -> str:
-    """A figure in few digits, on the side of it that is still attainable."""
+    """Return a parameter value in few digits, rounded to the side that is still attainable."""
     if reached == int(reached):
         return str(int(reached))
     scaled = reached * 10_000

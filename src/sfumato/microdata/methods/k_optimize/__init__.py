@@ -1,1 +1,1 @@
-"""K-Optimize: the best set of cuts."""
+"""Method `k-optimize`: the optimal set of cuts between values."""

@@ -1,34 +1,34 @@
-"""Lower bounds of K-Optimize: what nothing below a node can cost less than, and what that rules out.
+"""Lower bounds of K-Optimize: the minimum cost of all sets below a node, and what that excludes.
 
 A node has a head H and a tail T; below it are all sets S with H ⊆ S ⊆ H ∪ T. Its rows are the atoms: combinations that
-H ∪ T tells apart. N is the number of all rows. Each rule is followed by why no better set is lost by it.
+H ∪ T distinguishes. N is the number of all rows. Each rule is followed by the reason why no better set is lost by it.
 
 1. *Suppressed stays suppressed.* A class of H smaller than k pays for suppression in every S: its rows only get into
-   smaller classes. So such classes are settled at once; and when more rows than the limit are suppressed, no S may be
-   released (the paper's).
-2. *A row pays at least its atom.* In S the row's class holds its atom. Discernibility: at least max(atom, k) (the
-   paper's). Classification: the rows that are not of the most frequent label of a merged class are at least those of
-   its atoms together. Loss metric: its labels cover at least what they cover in H ∪ T.
+   smaller classes. Such classes are therefore settled at once; and when more rows than the limit are suppressed, no S
+   may be released (the paper's rule).
+2. *A row pays at least its atom.* In S the row's class contains its atom. Discernibility: at least max(atom, k) (the
+   paper's rule). Classification: the rows without the most frequent label of a merged class are at least those of its
+   atoms together. Loss metric: its labels cover at least what they cover in H ∪ T.
 3. *Few classes are large classes* (discernibility). Of p rows that share a class of H, with s rows in atoms smaller
    than k and the squares q of the other atoms, S makes classes of k rows or more, each around a large atom or of small
    atoms only, of the latter at most g = ⌊s/k⌋. For c rows in a class, c² ≥ a² + 2k(c - a) with a ≥ k its large atom,
-   and c² ≥ 2kc - k²; a suppressed row pays N ≥ 2k. Together at least q + 2ks - gk² = q + ks + k(s mod k).
-   And at most ⌊p/k⌋ classes share p rows: at least p²/⌊p/k⌋ by the inequality of the means. Suppressing x of the rows
-   changes that by Nx - (2p - x)x/⌊p/k⌋ ≥ 0 when there is room for two classes, since then 2p/⌊p/k⌋ ≤ p ≤ N; with
-   room for one, c rows kept of p cost c² + N(p - c), least at c = N/2 or at the end nearest to it.
+   and c² ≥ 2kc - k²; a suppressed row pays N ≥ 2k. Together at least q + 2ks - gk² = q + ks + k(s mod k). And at most
+   ⌊p/k⌋ classes share p rows: at least p²/⌊p/k⌋ by the inequality of the means. Suppressing x of the rows changes that
+   by Nx - (2p - x)x/⌊p/k⌋ ≥ 0 when two classes are possible, since then 2p/⌊p/k⌋ ≤ p ≤ N; with one possible class, c
+   rows kept of p cost c² + N(p - c), which is smallest at c = N/2 or at the end nearest to it.
 4. *The best split.* A class E of H either stays whole in S and pays for that exactly, or some feature of T splits it;
-   then each part pays at least what rules 1 to 3 say of it. So E pays at least the least of all these. A class that no
-   feature of T can split into parts of k rows or more is as good as final: its whole cost is the least. (For the
-   loss metric whole classes still gain by finer labels, so rule 2 stands for them.)
+   then each part pays at least its bound by rules 1 to 3. So E pays at least the minimum of all these. A class that no
+   feature of T can split into parts of k rows or more is final: its full cost is the minimum. (For the loss metric
+   whole classes still gain by finer labels, so rule 2 is used for them.)
 5. *Costly features.* With v in the head, E pays at least the parts that v makes of it. A v with which all classes
-   together pay as much as the incumbent, or suppress too many rows, leaves T (the paper's, with the bounds above).
+   together pay as much as the incumbent, or suppress too many rows, leaves T (the paper's rule, with the bounds above).
 6. *Needed features.* Without v, a class whose best split is by v pays at least its second best. When that adds up to
    the incumbent's cost, no S without v is better, and v goes into the head.
-7. *Features that tell nothing.* A v that splits no class of H splits none of S either: with and without it the classes
-   are the same. It leaves T; for the loss metric, where it makes labels finer at no price, it goes into the head. So
-   of symmetric features (the last value of a column to be isolated, equal or complementary values) one remains.
+7. *Uninformative features.* A v that splits no class of H splits none of S either: with and without it the classes are
+   the same. It leaves T; for the loss metric, where it makes labels finer at no cost, it goes into the head. So of
+   symmetric features (the last value of a column to be isolated, equal or complementary values) one remains.
 
-Each bound of a node is also one of all nodes below, so that a bound once proved is never given up.
+Each bound of a node also bounds all nodes below it, so a proven bound is never given up.
 """
 
 from typing import NamedTuple
@@ -46,14 +46,14 @@ SPLITS, HIDES = 0, 1
 
 
 class Verdicts(NamedTuple):
-    """What a node says of the features of its tail: f features, v codes.
+    """The bounds of a node for the features of its tail: f features, v codes.
 
-    bounds (4, f): what all sets WITH and WITHOUT a feature cost at least, the PARTS it makes of one class, and how much
+    bounds (4, f): lower bounds of all sets WITH and WITHOUT a feature, the PARTS it makes of one class, and how much
         it alone keeps APART: summed over the classes of which both parts have k rows or more, the share of a class that
         would be in one block with as many others or more if the feature were left out (`isolate`: 1 for each class).
     counts (2, f): the classes it SPLITS, and the rows suppressed with it (HIDES).
-    sizes, small, floors (v,): of each code in one class: its rows, those in small atoms, what they pay at least.
-    penalty (v,): what each code loses.
+    sizes, small, floors (v,): of each code in one class: its rows, those in small atoms, their minimum cost.
+    penalty (v,): the loss of each code.
     """
 
     bounds: Reals2
@@ -76,7 +76,7 @@ def atom_floors(
     penalty: Reals,
     out: Reals,
 ):
-    """What each atom pays at least by itself (rule 2); small atoms of discernibility are left to rule 3."""
+    """Compute the minimum cost of each atom by itself (rule 2); small atoms of discernibility are left to rule 3."""
     if inst.params[at.KIND] == at.LOSS_METRIC:
         penalties(inst, state, at.TAIL, penalty)
     for row in range(start, stop):
@@ -93,10 +93,10 @@ def atom_floors(
 
 @compiled
 def part_floor(inst, size, small, floor, hidden):
-    """What rows that share a class pay at least (rules 1 to 3).
+    """Return the minimum cost of rows that share a class (rules 1 to 3).
 
     Args:
-        size: How many they are; small: of them in small atoms; floor: what the others pay; hidden: suppressed so far.
+        size: Number of rows; small: of them in small atoms; floor: cost of the others; hidden: suppressed so far.
     """
     k, rows = inst.params[at.K], inst.params[at.ROWS]
     if size < k:
@@ -115,7 +115,7 @@ def part_floor(inst, size, small, floor, hidden):
 
 @compiled
 def whole_cost(inst, size, label_rows, start, stop, floor):
-    """What a class pays when it stays whole."""
+    """Return the cost of a class that is not split."""
     if inst.params[at.KIND] == at.DISCERNIBILITY:
         return np.float64(size) * size
     if inst.params[at.KIND] == at.CLASSIFICATION:
@@ -125,7 +125,7 @@ def whole_cost(inst, size, label_rows, start, stop, floor):
 
 @compiled
 def tail_of(inst, state, features, starts):
-    """List the features of the tail column by column; the answer is how many they are."""
+    """List the features of the tail column by column; return how many there are."""
     count = 0
     for column in range(len(inst.weights)):
         starts[column] = count
@@ -139,7 +139,7 @@ def tail_of(inst, state, features, starts):
 
 @compiled
 def reach(inst, keys, start, stop, column):
-    """The least and the greatest code that a class has in a column."""
+    """Return the minimum and maximum code of a class in a column."""
     word, shift, mask = inst.columns[column, at.WORD], inst.columns[column, at.SHIFT], inst.columns[column, at.MASK]
     low = high = (keys[start, word] >> shift) & mask
     for row in range(start + 1, stop):
@@ -150,7 +150,7 @@ def reach(inst, keys, start, stop, column):
 
 @compiled
 def tally(inst, keys, counts, floors, start, stop, column, low, high, out):
-    """Add up the atoms of a class by their codes in a column, which reach from `low` to `high`."""
+    """Add up the atoms of a class by their codes in a column, which range from `low` to `high`."""
     for code in range(low, high + 1):
         out.sizes[code] = out.small[code] = 0
         out.floors[code] = 0.0
@@ -166,7 +166,7 @@ def tally(inst, keys, counts, floors, start, stop, column, low, high, out):
 
 @compiled
 def sum_up(inst, counts, floors, start, stop):
-    """The rows of a class, those of them in small atoms, and what its atoms pay at least."""
+    """Return the rows of a class, those in small atoms, and the minimum cost of its atoms."""
     size, small, floor = 0, 0, 0.0
     for row in range(start, stop):
         size += counts[row]
@@ -178,7 +178,7 @@ def sum_up(inst, counts, floors, start, stop):
 
 @compiled
 def split_cost(inst, feature, one, size, small, one_small, floor, one_floor, hidden, out):
-    """What a class pays at least when a feature splits it (rule 4); 0 where it does not.
+    """Return the minimum cost of a class split by a feature (rule 4); 0 if the feature does not split it.
 
     Args:
         one, one_small, one_floor: The part with the feature, as `size`, `small` and `floor` of the whole class.
@@ -194,11 +194,11 @@ def split_cost(inst, feature, one, size, small, one_small, floor, one_floor, hid
 
 @compiled
 def best_splits(inst, features, starts, keys, counts, floors, start, stop, size, small, floor, whole, hidden, out):
-    """The least that a class pays, whole or split by a feature of the tail, the second least, and the feature or -1.
+    """Return the two smallest minimum costs of a class, unsplit or split by a tail feature, and the best feature or -1.
 
     Args:
-        features, starts: The tail, as `tail_of` lists it; whole: what the class pays when it stays whole.
-        out: Its PARTS receive what the class pays with each feature, its counts and APART what each does to it.
+        features, starts: The tail, as `tail_of` lists it; whole: the cost of the unsplit class.
+        out: Its PARTS receive the cost of the class with each feature, its counts and APART the effect of each.
     """
     least, second, which = whole, whole, -1
     for column in range(len(inst.weights)):
@@ -254,11 +254,11 @@ def judge(
     hidden: int,
     out: Verdicts,
 ):
-    """Bound a node, and what each feature of its tail would make of it.
+    """Compute the bound of a node, and of each feature of its tail.
 
     Args:
         keys, counts, label_rows, floors: The atoms, from `start` on; ends: where classes end, from `first` to `last`.
-        settled: What classes pay that are no longer there; hidden: rows suppressed so far.
+        settled: Cost of the classes already removed; hidden: rows suppressed so far.
 
     Returns:
         What nothing below the node can cost less than.

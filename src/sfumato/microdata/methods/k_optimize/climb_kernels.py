@@ -1,4 +1,4 @@
-"""Compiled loops of the local search for K-Optimize: what a set of features costs, and what each further one would."""
+"""Compiled loops of the local search of K-Optimize: the cost of a set of features and of adding each further one."""
 
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ OWNER, ORDER, SIZES, START, LEADER = 0, 1, 2, 3, 4
 
 
 class Scratch(NamedTuple):
-    """Room to work in: n rows, m columns, f features, v codes of all columns.
+    """Working arrays: n rows, m columns, f features, v codes of all columns.
 
     codes (n, m): the rows unpacked; marks (v,): a random word for each code; block, penalty (v,): of each code.
     rows (5, n + 2): OWNER: the class of each row; ORDER: the rows by class, the first of a class at its START; SIZES of
@@ -102,7 +102,7 @@ def arrange(inst, scratch, count):
 
 @compiled
 def labels_of(inst, scratch, place, total):
-    """Rows of a class with each label."""
+    """Count the rows of a class with each label."""
     for label in range(len(total)):
         total[label] = 0
     for index in range(scratch.rows[START, place], scratch.rows[START, place + 1]):
@@ -112,7 +112,7 @@ def labels_of(inst, scratch, place, total):
 
 @compiled
 def price(inst, size, total, one):
-    """What a part of a class costs: `one` are its labels, or what it lacks of `total` when that is given."""
+    """Return the cost of a part of a class: `one` are its labels, or its complement in `total` if that is given."""
     if size < inst.params[at.K]:
         return suppressed_cost(inst, size)
     if inst.params[at.KIND] == at.DISCERNIBILITY:
@@ -125,7 +125,7 @@ def price(inst, size, total, one):
 
 @compiled
 def cost_of(inst, scratch, state):
-    """What a head costs, and how many classes it has; more than `NEVER` when it suppresses too many rows."""
+    """Return the cost of a head, and its number of classes; more than `NEVER` if it suppresses too many rows."""
     count = group(inst, scratch, state)
     arrange(inst, scratch, count)
     hidden, cost = 0, 0.0
@@ -146,7 +146,7 @@ def cost_of(inst, scratch, state):
 
 @compiled
 def label_losses(inst, scratch, state):
-    """The loss metric of the rows that are kept."""
+    """Return the loss metric of the rows that are kept."""
     penalties(inst, state, at.HEAD, scratch.penalty)
     cost = 0.0
     for row in range(len(inst.counts)):
@@ -158,7 +158,7 @@ def label_losses(inst, scratch, state):
 
 @compiled
 def additions(inst, scratch, state, cost, count, hidden):
-    """What the head costs with each further feature, from its classes as `cost_of` left them."""
+    """Compute the cost of the head with each further feature, from its classes as `cost_of` left them."""
     for feature in range(len(state)):
         scratch.costs[feature], scratch.hidden[feature] = cost, hidden
     total = np.zeros(inst.label_rows.shape[1], np.int64)
@@ -179,7 +179,7 @@ def additions(inst, scratch, state, cost, count, hidden):
 
 @compiled
 def tally_codes(inst, scratch, start, stop, column):
-    """The lowest and highest code of a class in a column; where they differ, the rows of each go to the tallies."""
+    """Return the lowest and highest code of a class in a column; if they differ, count the rows of each code."""
     tallies, labels = scratch.tallies, inst.label_rows.shape[1]
     low, high = inst.columns[column, at.SIZE], np.int64(0)
     for index in range(start, stop):
@@ -201,10 +201,10 @@ def tally_codes(inst, scratch, start, stop, column):
 
 @compiled
 def add_splits(inst, scratch, state, column, low, high, size, total, one, none):
-    """Add what each further feature of a column makes of a class, from its tallies.
+    """Add the effect of each further feature of a column on a class, from its counts.
 
     Args:
-        size, total: The rows of the class, and those of each label; one, none: (labels,) room, and zeros.
+        size, total: The rows of the class, and those of each label; one, none: (labels,) a buffer, and zeros.
     """
     tallies, labels, ordered = scratch.tallies, len(total), inst.params[at.ORDERED]
     whole = price(inst, size, total, none)
@@ -227,7 +227,7 @@ def add_splits(inst, scratch, state, column, low, high, size, total, one, none):
 
 @compiled
 def additions_one_by_one(inst, scratch, state, choices, stop):
-    """As `additions`, for costs that are not sums over classes."""
+    """Like `additions`, for costs that are not sums over classes."""
     costs = np.full(len(state), NEVER)
     for feature in choices:
         if state[feature] != at.HEAD and stop[0] == 0:
@@ -240,7 +240,7 @@ def additions_one_by_one(inst, scratch, state, choices, stop):
 
 @compiled
 def best_addition(inst, scratch, state, choices, stop):
-    """What a set costs, the best of the features that may be added to it, and the cost with that one."""
+    """Return the cost of a set, the best feature to add, and the cost with it."""
     cost, count, hidden = cost_of(inst, scratch, state)
     if hidden > inst.params[at.LIMIT]:
         return cost, -1, NEVER
@@ -265,7 +265,7 @@ def shuffle(items, count, random):
 
 @compiled
 def draw(random, below):
-    """A number from 0 to below, from a generator of our own: the same on every machine."""
+    """Return a random number from 0 to below `below`, from an own generator: the same on every machine."""
     random[0] ^= random[0] << np.uint64(13)
     random[0] ^= random[0] >> np.uint64(7)
     random[0] ^= random[0] << np.uint64(17)
@@ -274,10 +274,10 @@ def draw(random, below):
 
 @compiled
 def climb(inst: at.Instance, scratch: Scratch, state: Tinies, choices: Ints, random: Words, stop: Ints):
-    """Improve a set by additions, removals and exchanges until none helps; the answer is its cost.
+    """Improve a set by additions, removals and exchanges until none helps; return its cost.
 
     Args:
-        choices: The features that may be taken: those of columns that have more than one value here.
+        choices: The features that may be used: those of columns that have more than one value here.
     """
     features = choices.copy()
     cost, added, least = best_addition(inst, scratch, state, choices, stop)
@@ -315,7 +315,7 @@ def relieve(inst: at.Instance, scratch: Scratch, state: Tinies, random: Words):
 
 @compiled
 def shake(inst: at.Instance, state: Tinies, choices: Ints, random: Words, strength: int):
-    """Change a set at random: drop all features of one column, or turn a few features."""
+    """Change a set at random: drop all features of one column, or toggle a few features."""
     if draw(random, 3) == 0:
         column = inst.features[choices[draw(random, len(choices))], at.COLUMN]
         for feature in range(inst.columns[column, at.FIRST], inst.columns[column + 1, at.FIRST]):

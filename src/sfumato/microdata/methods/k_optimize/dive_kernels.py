@@ -1,7 +1,7 @@
-"""Compiled search of K-Optimize: the nodes from the one at which a dive began down to the present one lie on a stack.
+"""Compiled depth-first search of K-Optimize: the nodes from the start of the branch to the current one are on a stack.
 
-A child is made above its parent on the stack, by splitting the parent's classes; when it is done the parent goes on
-where it was, with one feature less and its atoms merged in place. No node is ever grouped anew from the table.
+A child is made above its parent on the stack by splitting the parent's classes. When it is done, the parent continues
+with one feature less and its atoms merged in place. No node is ever grouped from the table again.
 """
 
 from typing import NamedTuple
@@ -33,19 +33,19 @@ from sfumato.microdata.methods.k_optimize.kernels import (
     suppressed_cost,
 )
 
-# A set must be better than the incumbent by more than rounding: this share of its cost.
+# A set must be better than the incumbent by more than rounding errors: by this share of its cost.
 TIE = 1e-12
 ROW0, ROW1, CLASS0, CLASS1, HIDDEN, TAKEN = 0, 1, 2, 3, 4, 5
 SETTLED, BOUND = 0, 1
 
 
 class Stack(NamedTuple):
-    """Room for a dive: p atoms in w words, d nodes, f features.
+    """Buffers of a depth-first search: p atoms in w words, d nodes, f features.
 
-    keys (p, w), counts (p,), label_rows (p, c), floors (p,): atoms, node above node; ends (p + 1,): where classes end.
+    keys (p, w), counts (p,), label_rows (p, c), floors (p,): atoms, node by node; ends (p + 1,): where classes end.
     states (d, f): of each node; spans (6, d): its atoms and classes from ROW0, CLASS0 up to ROW1, CLASS1, its
         suppressed rows (HIDDEN), and the feature TAKEN for its child.
-    costs (2, d): what the SETTLED classes of a node pay, and its BOUND.
+    costs (2, d): the cost of the SETTLED classes of a node, and its BOUND.
     table (2, 2^b), clock (1,): a hash table for merging, and the last stamp used in it.
     """
 
@@ -63,7 +63,7 @@ class Stack(NamedTuple):
 
 @compiled
 def compact(inst, stack, depth, touched):
-    """Merge the atoms of a node that its features no longer tell apart.
+    """Merge the atoms of a node that its features no longer distinguish.
 
     Args:
         touched: (m + 1,) the columns that lost features, and in the last place whether any did.
@@ -94,7 +94,7 @@ def compact(inst, stack, depth, touched):
 
 @compiled
 def inherit(stack, one, other):
-    """Give a node the state, the costs and the suppressed rows of another."""
+    """Copy the state, the costs and the suppressed rows of one node to another."""
     for feature in range(stack.states.shape[1]):
         stack.states[other, feature] = stack.states[one, feature]
     stack.spans[HIDDEN, other] = stack.spans[HIDDEN, one]
@@ -104,7 +104,7 @@ def inherit(stack, one, other):
 
 @compiled
 def spread(inst, stack, depth, feature):
-    """Make the child that has a feature in its head, above its parent on the stack."""
+    """Create the child with a feature in its head, above its parent on the stack."""
     spans, above = stack.spans, depth + 1
     inherit(stack, depth, above)
     stack.states[above, feature] = at.HEAD
@@ -137,7 +137,7 @@ def spread(inst, stack, depth, feature):
 
 @compiled
 def lower(stack, depth):
-    """Put the child in its parent's place."""
+    """Move the child to its parent's position."""
     spans, above = stack.spans, depth + 1
     shift = spans[ROW0, above] - spans[ROW0, depth]
     for row in range(spans[ROW0, above], spans[ROW1, above]):
@@ -152,13 +152,13 @@ def lower(stack, depth):
 
 @compiled
 def has_room(stack, depth):
-    """Whether a child fits above a node."""
+    """Return whether a child fits above a node."""
     return 2 * stack.spans[ROW1, depth] - stack.spans[ROW0, depth] <= len(stack.counts)
 
 
 @compiled
 def head_cost(inst: at.Instance, stack: Stack, depth: int, penalty: Reals):
-    """What the head of a node costs."""
+    """Return the cost of a node's head."""
     cost, start = stack.costs[SETTLED, depth], stack.spans[ROW0, depth]
     if inst.params[at.KIND] == at.LOSS_METRIC:
         penalties(inst, stack.states[depth], at.HEAD, penalty)
@@ -180,8 +180,8 @@ def head_cost(inst: at.Instance, stack: Stack, depth: int, penalty: Reals):
 
 @compiled
 def load(inst: at.Instance, stack: Stack, state: Tinies):
-    """Make the node of a state the first on the stack."""
-    # Not written as 0, for which every function that takes it would be compiled once more.
+    """Make the node of a state the first one on the stack."""
+    # Not the literal 0, because every function that receives it would be compiled again for it.
     rows, bottom = len(inst.counts), np.int64(0)
     stack.keys[:rows], stack.counts[:rows], stack.label_rows[:rows] = inst.keys, inst.counts, inst.label_rows
     stack.states[0] = state
@@ -197,7 +197,7 @@ def load(inst: at.Instance, stack: Stack, state: Tinies):
 
 @compiled
 def sort_out(inst, state, out, most, touched):
-    """Take out of the tail what the bounds rule out (rules 5 to 7).
+    """Remove from the tail what the bounds exclude (rules 5 to 7).
 
     Returns:
         Whether the tail or the head changed, how many features are left, and one that is needed (or -1).
@@ -225,7 +225,7 @@ def sort_out(inst, state, out, most, touched):
 
 @compiled
 def settle(inst, stack, depth, out, best, best_state, touched, stop):
-    """Prune a node until nothing changes or the flag is up; True when something below it is left to be searched."""
+    """Prune a node until nothing changes or the flag is set; return whether anything below it is left to search."""
     fresh = True
     while True:
         state, spans = stack.states[depth], stack.spans
@@ -266,11 +266,11 @@ def settle(inst, stack, depth, out, best, best_state, touched, stop):
 
 @compiled
 def branch(inst, state, out):
-    """The feature to take next: the one that alone keeps most apart, of those the first in turn.
+    """Return the feature to branch on: the one that alone separates most; of equal ones the first in order.
 
-    Such a feature matters to the cost either way: with it classes are smaller, without it large blocks are one, which
-    no other feature can split. A cut in the midst of a column that has cuts left on both sides says less: they stand in
-    for it. And so do splits of which a part is suppressed, since the best sets have few of them.
+    Such a feature affects the cost either way: with it classes are smaller, without it large blocks are merged, which
+    no other feature can split. A cut in the middle of a column with cuts left on both sides matters less: they replace
+    it. So do splits with a suppressed part, because the best sets have few of them.
     """
     apart, chosen = out.bounds[APART], -1
     for place in range(len(state)):
@@ -293,10 +293,10 @@ def dive(
     open_states: Tinies2,
     open_bounds: Reals,
 ):
-    """Search below a node in depth, until it is done, the limit of nodes is reached or the flag `stop` is up.
+    """Search below a node in depth until it is done, the limit of nodes is reached or the flag `stop` is set.
 
     Args:
-        best, best_state: (1,), (f,) the least cost known, and the head that has it; changed when a better one is found.
+        best, best_state: (1,), (f,) the lowest known cost, and its head; updated when a better one is found.
         open_states, open_bounds: (d, f), (d,) receive the nodes that are left to be searched.
 
     Returns:

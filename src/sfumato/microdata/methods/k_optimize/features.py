@@ -1,9 +1,9 @@
-"""The alphabet of K-Optimize: what each column contributes to it, and the frequency table in the words of the kernels.
+"""The features of K-Optimize: the cuts that each column contributes, and the frequency table as arrays of the kernels.
 
-A column contributes its labels at the plan's `min_level`: with `isolate` one feature a label that the data hold ("the
-value is v"), with `ordered` a cut before every label but the first ("the value is v or later"), from the first to the
-last label that the data hold, in the order of the hierarchy. Cuts with no row between them are the same feature; the
-search knows them once.
+A column contributes its labels at the plan's `min_level`: with `isolate` one feature per label that occurs in the data
+("the value is v"), with `ordered` a cut before every label but the first ("the value is v or later"), from the first to
+the last label that occurs, in the order of the hierarchy. Cuts with no row between them are the same feature and are
+used once.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ KINDS = {"discernibility": at.DISCERNIBILITY, "classification": at.CLASSIFICATIO
 
 @dataclass(frozen=True)
 class Alphabet:
-    """The labels of one column that the data hold, in order.
+    """The labels of one column that occur in the data, in order.
 
     Attributes:
         level: The level whose labels they are.
@@ -49,33 +49,33 @@ class Alphabet:
 
     @cached_property
     def leaves(self) -> Counts:
-        """For each label of the level the values of the domain under it; the missing value is none."""
+        """For each label of the level the number of domain values it covers; 0 for the missing value."""
         known = np.array([value is not None for value in self.ladder.values], bool)
         return np.bincount(self.ladder.codes[self.level][known], minlength=len(self.ladder.labels[self.level]))
 
     @property
     def spans(self) -> tuple[Counts, Counts]:
-        """For each label held, the values of the domain before it, and those up to it."""
+        """For each label that occurs, the number of domain values before it, and up to it."""
         ends = np.cumsum(self.leaves)
         return (ends - self.leaves)[self.present], ends[self.present]
 
     @property
     def missing(self) -> int:
-        """The place of the missing value among the labels held, -1 when it is not there."""
+        """The index of the missing value among the labels, -1 if it does not occur."""
         return self.labels.index(None) if None in self.labels else -1
 
     @property
     def cuts(self) -> int:
-        """Cuts from the first to the last label held, also those that no row tells apart from others."""
+        """Number of cuts between the first and the last label, including those that distinguish no rows."""
         return int(self.present[-1] - self.present[0])
 
 
 @dataclass(frozen=True)
 class Space:
-    """What K-Optimize searches: the alphabets, and the distinct combinations of labels.
+    """The search space of K-Optimize: the alphabets, and the distinct combinations of labels.
 
     Attributes:
-        codes: For each combination the place of its label among those held, (combinations, columns).
+        codes: For each combination the index of its label in the alphabet, (combinations, columns).
         owners: The combination of each row of the frequency table.
     """
 
@@ -96,7 +96,7 @@ class Space:
         return np.full(len(self.instance.features), at.OUT, np.int8)
 
     def blocks(self, state: State, column: int) -> Codes:
-        """For each label held of a column, the number of its block under a head, in order."""
+        """Return for each label of a column the number of its block under a head, in order."""
         first, last = self.instance.columns[column : column + 2, at.FIRST]
         chosen = state[first:last] == at.HEAD
         if self.instance.params[at.ORDERED]:
@@ -106,7 +106,7 @@ class Space:
 
 
 def space_of(plan: Plan, method: KOptimize, table: FrequencyTable) -> Space:
-    """The space of a plan and its table."""
+    """Return the search space of a plan and its table."""
     check_levels(plan, table)
     alphabets = tuple(_alphabet(plan, table, column) for column in range(len(table.columns)))
     codes = np.column_stack([_coded(alphabet, table, column) for column, alphabet in enumerate(alphabets)])
@@ -130,7 +130,7 @@ def _coded(alphabet: Alphabet, table: FrequencyTable, column: int) -> Codes:
 
 
 def _label_rows(table: FrequencyTable, method: KOptimize, owners: Codes, combinations: int) -> Counts:
-    """For each combination its rows with each value of the class column, where the loss looks at one."""
+    """Return for each combination its rows with each value of the class column, if the loss uses one."""
     if method.class_column is None:
         return np.zeros((combinations, 0), np.int64)
     histogram = table.sensitive[method.class_column]
@@ -163,10 +163,10 @@ def _instance(
 
 
 def _turns(columns: Codes, codes: Codes, counts: Counts) -> Codes:
-    """The features in the order in which a search takes them: column by column, the most telling column first.
+    """Return the order in which a search uses the features: by column, the most informative column first.
 
-    Features of one column stand in for each other, so that only leaving out all of them coarsens a table; and the more
-    a column tells (its entropy), the more that does.
+    Features of one column can replace each other, so only leaving out all of them coarsens a table; and the more
+    information a column has (its entropy), the larger is the effect.
     """
     entropies = np.array([_entropy(codes[:, column], counts) for column in range(codes.shape[1])])
     return np.argsort(-entropies[columns], kind="stable")
@@ -178,7 +178,7 @@ def _entropy(codes: Codes, counts: Counts) -> float:
 
 
 def _columns(alphabets: Sequence[Alphabet], packing: Packing, features: Sequence[int]) -> Codes:
-    """The table of columns, with a last row for where features and codes end."""
+    """Return the table of columns, with a last row for the ends of features and codes."""
     table = np.zeros((len(alphabets) + 1, at.MISSING + 1), np.int64)
     table[:-1, at.WORD] = packing.word
     table[:-1, at.SHIFT] = packing.shift.astype(np.int64)
@@ -192,7 +192,7 @@ def _columns(alphabets: Sequence[Alphabet], packing: Packing, features: Sequence
 
 
 def _values(alphabets: Sequence[Alphabet]) -> Codes:
-    """For each code of each column what it covers of the domain; the rest of a column has nothing here."""
+    """Return for each code of each column what it covers of the domain; 0 for the rest of a column."""
     parts = []
     for alphabet in alphabets:
         low, high = alphabet.spans

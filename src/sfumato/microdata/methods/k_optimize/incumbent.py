@@ -1,7 +1,7 @@
-"""Local search for K-Optimize: improve a set of features by single changes, shake it and improve it again.
+"""Local search of K-Optimize: improve a set of features by single changes, perturb it and improve it again.
 
-A set that has features of few columns only costs as much on the table of just these columns, which is small; so sets
-can be improved there first (see walks.py). The same numbers give the same walks on every machine.
+A set with features of few columns costs the same on the table of just these columns, which is small; so sets can be
+improved there first (see walks.py). The same random numbers give the same search on every machine.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ from sfumato.microdata.methods.k_optimize.layout import Instance
 _SEED = 0x9E3779B97F4A7C15
 _WORD = 2**64
 Random = npt.NDArray[np.uint64]
-# In few columns a walk is shaken up to so many times, and for so many rows together.
+# Limits on the perturbations of a search in few columns: their number, and the rows of all together.
 MOST_SHAKES = 40
 ROWS_SHAKEN = 8000
 STRENGTH = 6
@@ -29,14 +29,14 @@ STRENGTH = 6
 
 @dataclass(frozen=True, slots=True)
 class Incumbent:
-    """A set of features, as a state, and what it costs."""
+    """A set of features, as a state, and its cost."""
 
     cost: float
     state: State
 
 
 class Watch(Protocol):
-    """Who looks on: ends a search by its flag, and hears what each set costs that is found."""
+    """Observer that ends a search by its flag, and receives the cost of each set found."""
 
     @property
     def stop(self) -> Flag: ...
@@ -46,7 +46,7 @@ class Watch(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A table, room for a local search on it, and the features that it may take."""
+    """A table, buffers for a local search on it, and the features that may be used."""
 
     instance: Instance
     scratch: Scratch
@@ -54,7 +54,7 @@ class Place:
 
 
 def place_of(space: Space, columns: Iterable[int] | None = None) -> Place:
-    """The table of all columns, or of some of them: the others have one value there."""
+    """Return the table of all columns, or of some of them; the others have a single value there."""
     inst, codes = space.instance, space.codes
     if columns is None:
         return Place(inst, _scratch(inst, codes), np.arange(len(inst.features)))
@@ -70,7 +70,7 @@ def place_of(space: Space, columns: Iterable[int] | None = None) -> Place:
 
 
 def _grouped(codes: Codes) -> tuple[Codes, Codes]:
-    """For each distinct combination one row that has it, and for each row its combination."""
+    """Return for each distinct combination one of its rows, and for each row its combination."""
     keys = packing_of((codes.max(axis=0) + 1).tolist()).pack(codes.astype(np.int32))
     distinct = keys[0] if len(keys) == 1 else np.ascontiguousarray(keys.T)
     _, first, owners = np.unique(distinct, axis=0, return_index=True, return_inverse=True)
@@ -95,7 +95,7 @@ def _scratch(inst: Instance, codes: Codes) -> Scratch:
 
 
 def columns_of(space: Space, state: State) -> frozenset[int]:
-    """The columns that have features in a set."""
+    """Return the columns with features in a set."""
     return frozenset(space.instance.features[state == at.HEAD, at.COLUMN].tolist())
 
 
@@ -116,7 +116,7 @@ def wander(place: Place, start: State, number: int, watch: Watch) -> Incumbent:
 
 
 def stray(place: Place, start: Incumbent, random: Random | int, watch: Watch) -> Incumbent:
-    """Shake a set and improve it again; the set itself when that gives none as good."""
+    """Perturb a set and improve it again; return the original set if the result is worse."""
     if watch.stop[0] or not len(place.choices):
         return start
     words, trial = _random(random) if isinstance(random, int) else random, start.state.copy()
@@ -135,5 +135,5 @@ def climb(place: Place, start: State, random: Random, watch: Watch) -> Incumbent
 
 
 def _random(number: int) -> Random:
-    """Another generator for each number, the same on every machine."""
+    """Return a separate generator for each number, the same on every machine."""
     return np.array([_SEED * (2 * number + 1) % _WORD], np.uint64)

@@ -1,8 +1,8 @@
-"""Compiled loops on one node of K-Optimize: blocks of values, merging rows, splitting classes, prices and penalties.
+"""Compiled loops on one node of K-Optimize: blocks of values, merging rows, splitting classes, costs and penalties.
 
 A node is a state for each feature (`OUT`, `TAIL` or `HEAD`). Its rows are the combinations that the head and the tail
-together can tell apart, packed in words, side by side for each class of the head. Rows of classes that are settled
-(suppressed, or of one row that nothing can split) are gone; what they cost is in a sum.
+together distinguish, packed in words, contiguous for each class of the head. Rows of settled classes (suppressed, or of
+one row that nothing can split) are removed; their cost is kept in a sum.
 """
 
 import numpy as np
@@ -16,13 +16,13 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 @compiled
 def code_of(inst, keys, row, column):
-    """The code of a column in the key of a row."""
+    """Return the code of a column in the key of a row."""
     return (keys[row, inst.columns[column, at.WORD]] >> inst.columns[column, at.SHIFT]) & inst.columns[column, at.MASK]
 
 
 @compiled
 def blocks(inst, state, least, column, out, base):
-    """For each code of a column, from `base` on, the code of its block, when features of at least a state are used.
+    """Compute for each code of a column the code of its block (from `base` on), using features of at least a state.
 
     Ordered: a block is named by its first value; isolate: by its value, or by the highest code for the rest.
     """
@@ -41,10 +41,10 @@ def blocks(inst, state, least, column, out, base):
 
 @compiled
 def penalties(inst: at.Instance, state: Tinies, least: int, out: Reals):
-    """For each column and code the weighted loss (M-1)/(|A|-1) of its block under features of at least a state.
+    """Compute for each column and code the weighted loss (M-1)/(|A|-1) of its block, for features of at least a state.
 
-    A block of one value of the data is that value; a block of all of them, or of the missing value and others, is `*`
-    and loses all. Splitting a block never makes a loss greater.
+    A block of one value is that value; a block of all values, or of the missing value and others, is `*`
+    and has the maximum loss. Splitting a block never increases a loss.
     """
     for column in range(len(inst.weights)):
         size, base = inst.columns[column, at.SIZE], inst.columns[column, at.BASE]
@@ -77,7 +77,7 @@ def penalties(inst: at.Instance, state: Tinies, least: int, out: Reals):
 
 @compiled
 def renames(inst, state, touched, out):
-    """For each code of the columns that are touched the block that head and tail still tell apart."""
+    """Compute for each code of the touched columns the block that head and tail still distinguish."""
     for column in range(len(inst.weights)):
         if touched[column]:
             blocks(inst, state, at.TAIL, column, out, inst.columns[column, at.BASE])
@@ -85,7 +85,7 @@ def renames(inst, state, touched, out):
 
 @compiled
 def relabel(inst, keys, start, stop, touched, block):
-    """Give the rows of a class their blocks, as `renames` says; True when any row has another one than before."""
+    """Replace the codes in the rows of a class by their blocks, as given by `renames`; return whether any changed."""
     changed = False
     for column in range(len(inst.weights)):
         if not touched[column]:
@@ -102,11 +102,12 @@ def relabel(inst, keys, start, stop, touched, block):
 
 @compiled
 def merge(keys, counts, label_rows, start, stop, write, table, stamp):
-    """Merge the equal rows of one class, writing them from `write` on.
+    """Merge the equal rows of one class, writing them from position `write` on.
 
     Args:
-        table: (2, 2^b) a hash table of rows, and the stamp of each: an entry is there when that is the given one. Only
-            as much of it is used as the class needs, so that it stays near the processor.
+        table: (2, 2^b) a hash table of rows, and the stamp of each: an entry is valid if its stamp is the given one.
+            Only
+            as much of it is used as the class needs, so that it stays in the processor cache.
 
     Returns:
         Where the next class is written.
@@ -145,7 +146,7 @@ def merge(keys, counts, label_rows, start, stop, write, table, stamp):
 
 @compiled
 def move(keys, counts, label_rows, row, to):
-    """Copy a row to another place."""
+    """Copy a row to another position."""
     for word in range(keys.shape[1]):
         keys[to, word] = keys[row, word]
     counts[to] = counts[row]
@@ -155,7 +156,7 @@ def move(keys, counts, label_rows, row, to):
 
 @compiled
 def has(inst, keys, row, feature):
-    """Whether a row has a feature; its block lies whole on one side, since the feature is in head or tail."""
+    """Return whether a row has a feature; its block lies on one side, because the feature is in head or tail."""
     code = code_of(inst, keys, row, inst.features[feature, at.COLUMN])
     return (
         code >= inst.features[feature, at.VALUE]
@@ -166,7 +167,7 @@ def has(inst, keys, row, feature):
 
 @compiled
 def suppressed_cost(inst, rows):
-    """What suppressed rows pay."""
+    """Return the cost of suppressed rows."""
     if inst.params[at.KIND] == at.DISCERNIBILITY:
         return np.float64(rows) * inst.params[at.ROWS]
     if inst.params[at.KIND] == at.CLASSIFICATION:
@@ -179,7 +180,7 @@ def suppressed_cost(inst, rows):
 
 @compiled
 def minority(label_rows, start, stop):
-    """Rows of a class that do not have its most frequent label."""
+    """Return the rows of a class without its most frequent label."""
     total, most = 0, 0
     for label in range(label_rows.shape[1]):
         rows = 0

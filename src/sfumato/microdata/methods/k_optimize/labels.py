@@ -1,11 +1,11 @@
-"""What K-Optimize publishes: a label for each block of values, and the recoding that a head describes.
+"""Labels that K-Optimize publishes for blocks of values, and the recoding that a head describes.
 
-- A single value is published as it is; so is a rest of `isolate` that is a single value.
+- A single value is published unchanged; so is a rest of `isolate` that is a single value.
 - All values together, the rest of `isolate`, and a block of the missing value and others are `*`.
-- Neighbors of an ordered scale are an interval from the first to the last: `20-34`, `[55, 199)`, `none..mild`; of raw
-  numbers it ends at round ones between these and the next, where there are some.
-- Other blocks have the hierarchy's name, when one of its labels stands for just these values, else they are a set:
-  `{Divorced, Widowed}`.
+- Neighbors of an ordered scale are an interval from the first to the last: `20-34`, `[55, 199)`, `none..mild`;
+  intervals of original numbers end at round numbers between these values and the next, if there are some.
+- Other blocks have the hierarchy's label if one covers exactly these values, else they are a set: `{Divorced,
+  Widowed}`.
 """
 
 import re
@@ -22,19 +22,19 @@ from sfumato.microdata.methods.k_optimize.features import Alphabet, Codes, Space
 from sfumato.microdata.recoding.grids import number_grid
 from sfumato.microdata.recoding.recoding import STAR, ClassRecoding, Labels, class_recoding
 
-# By so large a part of the range its ends may lie beyond the least and the largest value.
+# Maximum distance of a range's ends from the smallest and largest value, as a share of the range.
 _MARGIN = 10
 _BRACKETS = re.compile(r"([\[(])([^,]+), ([^,]+)([\])])")
 _DASH = re.compile(r"(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)")
 
 
 def published(space: Space, state: State) -> tuple[Labels, ...]:
-    """For each column the labels of its blocks, in the order of the blocks."""
+    """Return for each column the labels of its blocks, in the order of the blocks."""
     return tuple(_column_labels(space, state, column) for column in range(len(space.alphabets)))
 
 
 def recoding_of(space: Space, state: State, table: FrequencyTable) -> ClassRecoding:
-    """The recoding that publishes a head; classes are numbered by their labels, small ones are suppressed."""
+    """Return the recoding that publishes a head; classes are numbered by their labels, small ones are suppressed."""
     columns = range(len(space.alphabets))
     blocks = np.column_stack([space.blocks(state, column)[space.codes[:, column]] for column in columns])
     classes, owners = np.unique(blocks, axis=0, return_inverse=True)
@@ -57,7 +57,7 @@ def _column_labels(space: Space, state: State, column: int) -> Labels:
 
 
 def _label(alphabet: Alphabet, places: Codes, scale: bool, rest: bool) -> str | None:
-    """The label of one block."""
+    """Return the label of one block."""
     labels = alphabet.labels
     if len(places) == 1:
         return labels[int(places[0])]
@@ -69,9 +69,9 @@ def _label(alphabet: Alphabet, places: Codes, scale: bool, rest: bool) -> str | 
 
 
 def _round_range(alphabet: Alphabet, places: Codes) -> str | None:
-    """The range of a block of raw numbers: it ends at round ones in the gaps around it; a value may be one person's.
+    """Return the range of a block of original numbers; its ends are round, because a value may be one person's.
 
-    None where values are no numbers, or labels of a hierarchy, which tell nobody's value.
+    None if values are no numbers, or are hierarchy labels, which reveal no person's value.
     """
     texts = [label for label in alphabet.labels if label is not None]
     numbers = numerals(texts)
@@ -88,14 +88,14 @@ def _round_range(alphabet: Alphabet, places: Codes) -> str | None:
         high = grid.roundest(int(ends[last]) + 1, int(steps[last + 1])) - 1
     else:
         high = grid.roundest(int(ends[last]), int(ends[last]) + beyond)
-    if high < ends[last]:  # no step lies between the block and the next value
+    if high < ends[last]:  # no round number lies between the block and the next value
         return None
     low_text, high_text = grid.text(low), grid.text(high)
     return joined(low_text, high_text) if grid.decimals == 0 else f"{low_text}..{high_text}"
 
 
 def _is_scale(ladder: Ladder) -> bool:
-    """Whether the values are numbers or dates in ascending order."""
+    """Return whether the values are numbers or dates in ascending order."""
     if ladder.numbers is not None:
         return True
     numbers = numerals([value for value in ladder.values if value is not None])
@@ -103,7 +103,7 @@ def _is_scale(ladder: Ladder) -> bool:
 
 
 def joined(first: str, last: str) -> str:
-    """The interval from one label to another.
+    """Return the interval from one label to another.
 
     >>> joined("20-24", "30-34"), joined("17", "19"), joined("[55, 127)", "[199, 272]"), joined("<20", "20-39")
     ('20-34', '17-19', '[55, 272]', '<20..20-39')
@@ -116,7 +116,7 @@ def joined(first: str, last: str) -> str:
 
 
 def _ends(label: str) -> tuple[str, str] | None:
-    """The ends of a whole number or of an interval of whole numbers."""
+    """Return the ends of an integer or of an interval of integers."""
     dashed = _DASH.fullmatch(label)
     if dashed:
         return dashed[1], dashed[2]
@@ -124,7 +124,7 @@ def _ends(label: str) -> tuple[str, str] | None:
 
 
 def _name(alphabet: Alphabet, places: Codes) -> str | None:
-    """The hierarchy's label that stands for just these values of the data, the lowest if there are several."""
+    """Return the hierarchy's label that covers exactly these values of the data, the lowest if there are several."""
     ladder = alphabet.ladder
     for level in range(alphabet.level + 1, ladder.height):
         above: npt.NDArray[np.int32] = ladder.step(alphabet.level, level)[alphabet.present]

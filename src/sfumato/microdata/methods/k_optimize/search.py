@@ -1,17 +1,17 @@
-"""K-Optimize: the set of published values, or of cuts between values, of least loss among all sets, proved.
+"""Method `k-optimize`: the set of published values, or of cuts between values, of least loss, with a proof.
 
-An anonymization is a set of features (see features.py); rows that agree in all of them are a class, and the
-rows of classes smaller than k are suppressed. The search goes through the tree of sets: a node is a head, which its
-whole subtree has, and a tail, from which the subtree takes more. Bayardo, R., Agrawal, R. (2005). Data privacy through
+An anonymization is a set of features (see features.py); rows that agree in all of them form a class, and the rows of
+classes smaller than k are suppressed. The search explores the tree of sets: a node is a head, which all sets of its
+subtree contain, and a tail, from which the subtree adds more. Bayardo, R., Agrawal, R. (2005). Data privacy through
 optimal k-anonymization, https://doi.org/10.1109/ICDE.2005.42; the bounds are in bounds_kernels.py.
 
-Nodes are taken from a queue, the least bound first, a few at a time, and each is searched in depth for a small number
-of nodes; what that leaves open goes back into the queue. So the least bound in the queue, which only rises, bounds the
-optimum at any time. Beside it a local search (walks.py) looks for strong sets; with the least bound first,
-few nodes are searched in vain before it has found them. Both go on in rounds of the same jobs on every machine, so that
-the answer depends neither on the number of threads nor on their pace, unless the time runs out.
+Nodes are taken from a queue, the smallest bound first, a few at a time, and each is searched in depth for a limited
+number of nodes; what remains open returns to the queue. The smallest bound in the queue only increases and bounds the
+optimum at any time. In parallel a local search (walks.py) looks for good sets; with the smallest bound first, few nodes
+are searched in vain before it has found them. Both proceed in rounds of the same jobs on every machine, so the result
+depends neither on the number of threads nor on their speed, unless the time runs out.
 
-It protects as k-anonymity does, and against nothing more.
+It provides k-anonymity and protects against nothing else.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,12 +39,14 @@ from sfumato.microdata.recoding.recoding import ClassRecoding
 
 Progress = Callable[[int, int], None]
 T = TypeVar("T")
-# The first dive sees so many nodes, so that a small problem is solved at once. Then rounds follow, each of jobs of the
-# local search and of dives below the nodes of least bound. The fewer nodes a dive sees, the sooner the least bound
-# rises; with much fewer, most of the time would go into making the nodes where dives begin.
+# The first depth-first search is longer, so that a small problem is solved at once. Then rounds follow, each with jobs
+# of the local search and of depth-first searches below the nodes of smallest bound. The fewer nodes such a search
+# visits, the sooner the smallest bound increases; with far fewer, most of the time would be spent on creating the start
+# nodes.
 FIRST_NODES = 1000
 DIVE_NODES = 60
-# The more jobs of the local search a round has, the fewer dives: at first a good set is worth more than a bound.
+# The more jobs of the local search a round has, the fewer depth-first ones: at first a good set is worth more than a
+# bound.
 FEWEST_DIVES = 6
 MOST_DIVES = 32
 LOCAL_JOBS = 16
@@ -52,11 +54,11 @@ LOCAL_JOBS = 16
 
 @dataclass(frozen=True, slots=True)
 class Optimum:
-    """What the search found.
+    """The result of the search.
 
     Attributes:
         best: The best head, and its cost.
-        bound: What no head can cost less than; the cost itself when it is proved.
+        bound: A lower bound of the cost of every head; the cost itself if it is proven.
         nodes: Nodes searched; left: nodes still open.
     """
 
@@ -72,12 +74,12 @@ class Optimum:
 
     @property
     def gap(self) -> float:
-        """How much less than the cost the optimum may be, as a share of the cost."""
+        """How far the optimum may be below the cost, as a share of the cost."""
         return 0.0 if self.best.cost <= 0 else max(0.0, 1.0 - self.bound / self.best.cost)
 
 
 def search(plan: Plan, method: KOptimize, table: FrequencyTable, progress: Progress | None = None) -> Result:
-    """The best recoding that can be found in time.
+    """Return the best recoding that can be found in time.
 
     Raises:
         UnattainableError: There are fewer rows than a class needs.
@@ -104,13 +106,13 @@ def search(plan: Plan, method: KOptimize, table: FrequencyTable, progress: Progr
 
 
 def optimize(space: Space, seconds: float, progress: Progress | None = None) -> Optimum:
-    """The head of least cost, or the best found in so many seconds."""
+    """Return the head of least cost, or the best one found in the given time."""
     with closing(Crew(space, seconds)) as crew, crew.interruptible():
         return _Queue(space, crew, progress or (lambda _done, _all: None)).optimum()
 
 
 class _Queue:
-    """The nodes still to be searched, the least bound first."""
+    """The nodes still to be searched, the smallest bound first."""
 
     def __init__(self, space: Space, crew: Crew, progress: Progress) -> None:
         self.space = space
@@ -139,7 +141,7 @@ class _Queue:
         return self.crew.run(jobs, self._tell)
 
     def _tell(self) -> None:
-        """Tell what is proved and what is the best so far, also in the midst of a local search."""
+        """Report the proven bound and the best solution so far, also during a local search."""
         best = min(self.best.cost, self.crew.watch.least)
         if best < np.inf:
             self.progress(int(min(self.bound, best)), int(best))
@@ -149,7 +151,7 @@ class _Queue:
         heappush(self._open, (node.bound, self._serial, node))
 
     def _round(self, nodes: int, local_jobs: int) -> None:
-        """Search below the nodes of least bound, and go on with the local search beside it."""
+        """Search below the nodes of smallest bound, and continue the local search in parallel."""
         walks = self.walks.deal(local_jobs)
         dives = min(max(FEWEST_DIVES, MOST_DIVES - 2 * len(walks)), len(self._open))
         taken = [heappop(self._open)[2] for _ in range(dives)]
@@ -170,13 +172,13 @@ class _Queue:
             self._push(node)
 
     def _forget(self) -> None:
-        """Drop nodes that cannot hold anything better than what is known."""
+        """Drop nodes that cannot contain a better solution."""
         if self._open and max(entry[0] for entry in self._open) >= self.best.cost:
             self._open = sorted(entry for entry in self._open if entry[0] < self.best.cost)
 
 
 def _per_column(space: Space, optimum: Optimum, recoding: ClassRecoding) -> dict[str, float]:
-    """The loss metric of each column, when that is the loss."""
+    """Return the loss metric of each column, if that is the loss."""
     inst = space.instance
     if inst.params[at.KIND] != at.LOSS_METRIC:
         return {}
@@ -203,7 +205,7 @@ def _remark(optimum: Optimum, method: KOptimize, scale: int) -> str:
 
 
 def _details(space: Space, optimum: Optimum, method: KOptimize, scale: int) -> dict[str, Any]:
-    """What else the report says: the proof, and what each column is published as."""
+    """Return further details for the report: the proof, and the labels of each column."""
     labels = published(space, optimum.best.state)
     return {
         "bound": optimum.bound / scale,

@@ -1,8 +1,8 @@
-"""The plan of the local search for K-Optimize: which sets are improved next, a few at a time beside the search proper.
+"""Schedule of the local search of K-Optimize: which sets are improved next, a few at a time next to the exact search.
 
-First from nothing, in all columns. Then the best sets of each single column, of these with one column more, and so on
-as long as that helps; from the best of them walks in all columns; and at last, from the best set known, one walk after
-the other: each time for a while, and less often when they no longer find anything.
+First from the empty set, in all columns. Then the best sets of each single column, of these with one column more, and
+so on as long as that helps; from the best of them in all columns; and finally, from the best set known, one local
+search after the other: each for a while, and less often when they no longer find improvements.
 """
 
 from collections import deque
@@ -16,20 +16,20 @@ from sfumato.microdata.methods.k_optimize.workers import Crew, Worker
 
 Job = Callable[[Worker], Incumbent]
 Batches = Generator[list[Job], list[Incumbent], None]
-# How many sets of columns are carried on from each size to the next, and how many columns they may have at most.
+# Number of sets of columns that are extended from each size to the next, and their maximum number of columns.
 CARRIED = 6
 MOST_COLUMNS = 5
-# From how many sets walks in all columns begin, how often each is shaken, and how many walks follow at a time.
+# Number of sets from which searches in all columns begin, how often each is perturbed, and how many follow at a time.
 FIRST_WALKS = 4
 SHAKES = 6
 WALKS = 2
-# After so many walks that found nothing better, they are dealt once in so many times only.
+# After this many searches without improvement, they are dealt only once in so many times.
 PATIENCE = 60
 REST = 4
 
 
 class Walks:
-    """Deals the jobs of the local search; the next batch is planned when all of the last one have come back.
+    """Deals the jobs of the local search; the next batch is planned when all jobs of the last one have returned.
 
     Attributes:
         best: The best set known, and its cost.
@@ -48,14 +48,14 @@ class Walks:
         self._results: list[Incumbent] = []
 
     def deal(self, most: int) -> list[Job]:
-        """The next jobs, at most so many; what they find is to be given to `take` before more are dealt."""
+        """Return the next jobs, at most `most`; their results must be passed to `take` before more are dealt."""
         self._dealt += 1
         if self._fruitless >= PATIENCE and self._dealt % REST:
             return []
         return [self._waiting.popleft() for _ in range(min(most, len(self._waiting)))]
 
     def take(self, incumbents: Sequence[Incumbent]) -> None:
-        """Take what the jobs dealt last have found, in their order."""
+        """Receive the results of the jobs dealt last, in their order."""
         better = min((one.cost for one in incumbents), default=np.inf) < self.best.cost
         self._fruitless = min(self._fruitless, 0) if better else self._fruitless + len(incumbents)
         self.improve(*incumbents)
@@ -66,7 +66,7 @@ class Walks:
             self._expected = len(self._waiting)
 
     def improve(self, *incumbents: Incumbent) -> None:
-        """Keep the best of these sets and the one known; of equal ones the one known first."""
+        """Keep the best of these sets and the best known one; of equal ones the one known first."""
         self.best = min((self.best, *incumbents), key=lambda one: one.cost)
 
     def _batches(self) -> Batches:
@@ -80,7 +80,7 @@ class Walks:
             yield [self._stray(self.best) for _ in range(WALKS)]
 
     def _grown(self) -> Generator[list[Job], list[Incumbent], list[Incumbent]]:
-        """The best sets with features of few columns, in more and more columns as long as that helps."""
+        """Plan the best sets with features of few columns, in more and more columns as long as that helps."""
         carried = grown = [Incumbent(np.inf, self.space.empty())]
         for _ in range(min(MOST_COLUMNS, len(self.space.alphabets))):
             wider = yield list(self._wider(carried))
@@ -91,7 +91,7 @@ class Walks:
         return grown
 
     def _wider(self, carried: Sequence[Incumbent]) -> Iterator[Job]:
-        """Jobs that improve each set by features of one column more; each set of columns once."""
+        """Yield jobs that improve each set by features of one more column; each set of columns once."""
         seen: set[frozenset[int]] = set()
         for one in carried:
             used = columns_of(self.space, one.state)

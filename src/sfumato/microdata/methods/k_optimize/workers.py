@@ -1,4 +1,4 @@
-"""The workers of K-Optimize: each has its own room to search in, and searches below a node for so many nodes."""
+"""Worker threads of K-Optimize; each has its own buffers and searches a limited number of nodes below a given one."""
 
 import os
 import signal
@@ -22,7 +22,8 @@ from sfumato.microdata.methods.k_optimize.features import Space, State
 from sfumato.microdata.methods.k_optimize.incumbent import Incumbent, place_of, wander
 
 T = TypeVar("T")
-# How many levels of a dive with all rows the stack holds; a deeper dive is cut there and taken up again later.
+# Number of levels of a depth-first search with all rows that the stack holds; deeper searches are cut and resumed
+# later.
 ROOM = 12
 PATIENCE_SECONDS = 0.05
 MOST_WORKERS = 8
@@ -30,7 +31,7 @@ MOST_WORKERS = 8
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """A node that is still to be searched, and what nothing below it can cost less than."""
+    """A node that is still to be searched, and its lower bound."""
 
     bound: float
     state: State
@@ -38,7 +39,7 @@ class Open:
 
 @dataclass(frozen=True, slots=True)
 class DiveOutcome:
-    """What a dive below a node found: nodes left open, a better head if there is one, and how many nodes it saw."""
+    """The result of a depth-first search: nodes left open, a better head if there is one, and the nodes visited."""
 
     left: tuple[Open, ...]
     better: Incumbent | None
@@ -46,7 +47,7 @@ class DiveOutcome:
 
 
 class Worker:
-    """Room for one search at a time."""
+    """Buffers for one search at a time."""
 
     def __init__(self, space: Space) -> None:
         self.space = space
@@ -62,7 +63,7 @@ class Worker:
         return DiveOutcome((node,), None, 0) if stop[0] else self._dive_below(node, best, nodes, stop)
 
     def look(self, node: Open) -> DiveOutcome:
-        """Bound a node, and no more."""
+        """Compute the bound of a node without searching below it."""
         return self._dive_below(node, np.inf, 1, np.ones(1, np.int64))
 
     def _dive_below(self, node: Open, best: float, nodes: int, stop: Flag) -> DiveOutcome:
@@ -76,7 +77,7 @@ class Worker:
 
 
 class Watcher:
-    """Ends searches by its flag, and keeps the least cost that any of them has told of."""
+    """Ends searches by its flag, and keeps the lowest cost reported by any of them."""
 
     def __init__(self) -> None:
         self.stop = np.zeros(1, np.int64)
@@ -119,12 +120,12 @@ def _verdicts(space: Space) -> Verdicts:
 
 
 class Crew:
-    """Workers on threads; what they are given comes back in the order given, whoever was first.
+    """A pool of worker threads; results are returned in the order of the jobs.
 
     Attributes:
         watch: Its flag ends all searches; it is set when the time is over or the user interrupts.
-        interrupted: Whether the user did.
-        root: The node below which everything lies.
+        interrupted: Whether the user interrupted the search.
+        root: The root of the search tree.
     """
 
     def __init__(self, space: Space, seconds: float) -> None:
@@ -139,7 +140,7 @@ class Crew:
         self._deadline = perf_counter() + seconds
 
     def _first(self, space: Space) -> Open:
-        """The first node with its bound; this compiles the loops, before the clock starts."""
+        """Return the root with its bound; this compiles the loops before the clock starts."""
         worker, stopped = self._free.get(), Watcher()
         stopped.stop[0] = 1
         wander(worker.place, space.empty(), 0, stopped)
@@ -155,10 +156,10 @@ class Crew:
         return bool(self.watch.stop[0])
 
     def run(self, jobs: Sequence[Callable[[Worker], T]], meanwhile: Callable[[], None]) -> list[T]:
-        """Do all jobs; when time or patience ends, they end early with what they have.
+        """Run all jobs; at a timeout or an interrupt they end early with what they have.
 
         Args:
-            meanwhile: Called again and again until they are done.
+            meanwhile: Called repeatedly until they are done.
         """
         futures = [self._threads.submit(self._do, job) for job in jobs]
         while wait(futures, None if self.stopped else PATIENCE_SECONDS).not_done:
@@ -167,7 +168,7 @@ class Crew:
 
     @contextmanager
     def interruptible(self) -> Iterator[None]:
-        """While it lasts, the first Ctrl-C ends the search with what it has; a second one ends the program."""
+        """Within this context, the first Ctrl-C ends the search with its current result, a second one the program."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return

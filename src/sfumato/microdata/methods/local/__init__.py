@@ -1,1 +1,1 @@
-"""Local recoding: each class at its own level."""
+"""Local recoding: each class has its own levels."""

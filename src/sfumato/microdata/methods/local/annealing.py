@@ -1,12 +1,12 @@
-"""Classes found by annealing: cells that may become classes are opened and closed by chance, with ever less heat.
+"""Local recoding by simulated annealing: candidate classes are opened and closed at random, with falling temperature.
 
-The recoding is a location of facilities with a least number of customers each: cells are opened, and every row goes to
-the cheapest open one around it that is not left too small thereby. Prices of rows are bettered first, so that few cells
-are left that may be opened, and of these few rows (see price_kernels.py). Then those cells are opened that lose least
-for what their rows are worth; at last cells drawn by chance are opened or closed, with what that leaves too small
-closed, too, where it adds no more to the loss than the temperature allows (Kirkpatrick, S., Gelatt, C. D., Vecchi,
-M. P. (1983). Optimization by simulated annealing, https://doi.org/10.1126/science.220.4598.671). It ends by the work
-that it has done: the same table gives the same classes, unless the time is over.
+The recoding is a facility location problem with a minimum number of customers: candidate classes ("cells") are opened,
+and every row goes to the cheapest open one that contains it and is not left too small. Prices of rows are improved
+first, so that few candidates with few rows remain (see price_kernels.py). Then the candidates are opened that lose
+least for the prices of their rows. Finally random candidates are opened or closed, and classes that become too small
+are closed too, if that adds no more loss than the temperature allows (Kirkpatrick, S., Gelatt, C. D., Vecchi, M. P.
+(1983). Optimization by simulated annealing, https://doi.org/10.1126/science.220.4598.671). The amount of work is
+limited: the same table gives the same classes, unless the time is over.
 """
 
 import numpy as np
@@ -23,33 +23,33 @@ from sfumato.microdata.methods.time_limit import Flag
 from sfumato.microdata.models.classes import Floats
 
 Halves = npt.NDArray[np.int32]
-# Cells are opened whose ratio is below the first of these, then the next.
+# Thresholds: cells with a ratio below the first are opened first, then those below the next.
 LIMITS = (1.0001, 1.05, 1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 1.75, 2.0, 3.0, 10.0)
-# Prices are bettered by the cells whose ratio is below the first of these; then those below the second may be opened.
+# Prices are improved by the cells with a ratio below the first threshold; then those below the second may be opened.
 FAR, NEAR = 2.3, 1.06
-# The steps by which prices are bettered, and what the best classes lose, in what rows lose at least: roughly.
+# Step lengths of the price improvement, and a rough loss of the best classes, relative to the minimum loss of rows.
 FIRST_LENGTH, SHORTER, PRICE_STEPS = 2.0, 0.95, 30
 TARGET = 1.6
-# The temperatures, from the first to the last, in shares of what a class loses; then none.
+# The first and the last temperature, as shares of the loss of a class; then zero.
 HOT, COLD = 0.15, 0.05
 STEPS, STILL = 60, 4
-# How often the members of all cells are looked at, times the root of k: a larger class takes rows from more others, and
-# fewer tries succeed. At least and at most so many members: a tenth of a second, and more than one.
+# Number of passes over the members of all cells, times the root of k: a larger class takes rows from more others, and
+# fewer attempts succeed. Minimum and maximum number of members: a tenth of a second, and more than one.
 PASSES = 6.5
 FEWEST_LOOKS, MOST_LOOKS = 10_000_000, 80_000_000
 SEED = 88_172_645_463_325_252
-# Room for the members of the cells of classes, at first.
+# Initial buffer size for the members of the cells of classes.
 ROOM = 2_000_000
-# What a row in no class loses, beside the dearest cell.
+# Loss of a row in no class, relative to the most expensive cell.
 LOST = 4.0
 CHANCES = 1024
 
 
 def annealed(walk: CellWalk, least: Floats, stop: Flag) -> Ints | None:
-    """The class of each combination, or UNPLACED; None where there are none.
+    """Return the class of each combination, or UNPLACED; None if there are no candidates.
 
     Args:
-        least: What a row of each combination loses at least in any class.
+        least: Lower bound of the loss of a row of each combination.
     """
     sweep = walk.sweep
     k, counts = sweep.problem.k, sweep.table.counts.astype(np.int32)
@@ -76,7 +76,7 @@ def annealed(walk: CellWalk, least: Floats, stop: Flag) -> Ints | None:
 
 
 def _worth(walk: CellWalk, least: Floats, counts: Halves, stop: Flag) -> Floats:
-    """The price of a row of each combination: what it loses at least, bettered by the cells that lose little more."""
+    """Return the price of a row of each combination: its minimum loss, improved by the cells with little more loss."""
     worth, lengths = least.copy(), np.array([FIRST_LENGTH * SHORTER**step for step in range(PRICE_STEPS)])
     target = TARGET * float((counts * worth).sum())
     price_kernels.better_prices(
@@ -86,7 +86,7 @@ def _worth(walk: CellWalk, least: Floats, counts: Halves, stop: Flag) -> Floats:
 
 
 def _greedy(found: Found, counts: Halves, worth: Floats, k: int) -> Ints:
-    """The classes of those cells that lose least for what their rows are worth."""
+    """Return the classes of the cells that lose least for the prices of their rows."""
     core, order = _core(found, len(counts))
     opened = _opened(core, counts, k)
     ratios = found.ratios[order]
@@ -96,7 +96,7 @@ def _greedy(found: Found, counts: Halves, worth: Floats, k: int) -> Ints:
 
 
 def _with_classes(sweep: Sweep, found: Found, owners: Ints, number: int, worth: Floats) -> Found:
-    """The cells, and those of classes."""
+    """Return the cells, extended by those of existing classes."""
     levels, firsts, labels = levels_of(sweep, owners, number), firsts_of(owners, number), _labels(sweep, worth)
     starts, room = np.zeros(number + 1, np.int64), ROOM
     while True:
@@ -115,7 +115,7 @@ def _with_classes(sweep: Sweep, found: Found, owners: Ints, number: int, worth: 
 
 
 def _labels(sweep: Sweep, worth: Floats) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    """The combinations by their labels, the dearest first, and where those of each label begin."""
+    """Return the combinations by their labels, highest price first, and where those of each label begin."""
     columns, levels, values = sweep.prices.labels.shape
     order = np.argsort(-worth, kind="stable").astype(np.int32)
     listed = np.empty((columns, levels, len(worth)), np.int32)
@@ -125,7 +125,7 @@ def _labels(sweep: Sweep, worth: Floats) -> tuple[npt.NDArray[np.int32], npt.NDA
 
 
 def _core(found: Found, rows: int) -> tuple[Core, Ints]:
-    """The cells by their cost, and which they are."""
+    """Return the cells sorted by their cost, and their numbers."""
     order = np.argsort(found.costs, kind="stable")
     places, holders = np.zeros(rows + 1, np.int64), np.empty(len(found.members), np.int32)
     core_kernels.cells_of_rows(found.members, found.starts, order, places, holders)
@@ -134,7 +134,7 @@ def _core(found: Found, rows: int) -> tuple[Core, Ints]:
 
 
 def _opened(core: Core, counts: Halves, k: int) -> Opened:
-    """No cell open, and all rows nowhere."""
+    """Return the state with no cell open and all rows unassigned."""
     rows, slots = len(counts), int(counts.sum()) // k + 2
     costs = np.zeros(slots)
     costs[NOWHERE] = LOST * max(core.costs.max(initial=0.0), 1e-6)
@@ -165,7 +165,7 @@ def _opened(core: Core, counts: Halves, k: int) -> Opened:
 
 
 def _heats(opened: Opened) -> Floats:
-    """The temperatures: shares of what a class loses on average, now."""
+    """Return the temperatures: shares of the current mean loss of a class."""
     classes = opened.cells >= 0
     scale = float((opened.sizes * opened.costs)[classes].sum()) / max(int(classes.sum()), 1)
     falling = HOT * (COLD / HOT) ** (np.arange(STEPS) / (STEPS - 1))

@@ -1,4 +1,4 @@
-"""Sweeps over the nodes, and the answers that they come to."""
+"""Candidate solutions of local recoding, made by sweeps over the nodes of the lattice."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -22,24 +22,24 @@ from sfumato.microdata.models.readers_view import without_skew
 from sfumato.microdata.plan.methods import Local
 from sfumato.microdata.plan.model import Plan
 
-# The share of classes that are passed over where minimality is to be hidden.
+# Share of classes that are skipped at random against minimality attacks.
 SPARED = 0.2
 
 
 def rough_losses(plan: Plan, method: Local, table: FrequencyTable) -> Mapping[str, float] | None:
-    """What each column loses by one sweep over nodes at even distances; None where some rows find no place.
+    """Return the loss of each column by one sweep over evenly spaced nodes; None if some rows find no class.
 
-    The best single node is not looked for, which takes the longest: who compares columns needs no more.
+    The best single node is not searched, which takes the longest: this suffices for comparing columns.
     """
     best = swept(sweep_of(plan, method, problem_of(plan, method, table)), method)
     return None if best is None else best.per_column
 
 
 def sweep_of(plan: Plan, method: Local, problem: Problem, progress: Progress | None = None) -> Sweep:
-    """The sweep over the nodes of a problem."""
-    # Classes are made of equal rows. Where missing values match anything, or persons of a population count, that is
-    # more than is asked for; a class that holds only by rows it matches would lose them when these are generalized
-    # again, and one that mixes levels stands for no combination that the population could be counted by.
+    """Return the sweep over the nodes of a problem."""
+    # Classes consist of equal rows. If missing values match anything, or persons of a population count, that is
+    # stricter than required; but a class that is valid only by rows it matches would lose them when these are
+    # generalized again, and a class with mixed levels matches no combination by which the population could be counted.
     rows_alone = replace(problem.table, population=None)
     equal_rows = replace(problem, missing_matches=False, table=rows_alone, time_limit=problem.deadline.left)
     spare = SPARED if method.hide_minimality else 0.0
@@ -48,7 +48,7 @@ def sweep_of(plan: Plan, method: Local, problem: Problem, progress: Progress | N
 
 @dataclass(frozen=True)
 class Answer:
-    """A recoding as the class of each combination; UNPLACED ones are suppressed."""
+    """A solution: the class of each combination; UNPLACED ones are suppressed."""
 
     sweep: Sweep
     owners: Ints
@@ -73,7 +73,7 @@ class Answer:
 
     @cached_property
     def per_column(self) -> Mapping[str, float]:
-        """The loss of each column, where the loss is made of columns."""
+        """The loss of each column, if the loss is defined by columns."""
         sweep, table = self.sweep, self.sweep.table
         if not isinstance(sweep.problem.loss, Marginal):
             return {}
@@ -100,16 +100,16 @@ class Answer:
         return loss.value(loss.terms(grouped, failing, int(classes.sizes[failing].sum())).total)
 
     def row_costs(self) -> Floats:
-        """What each row of the table loses, ascending, all columns together."""
+        """The loss of each row of the table, ascending, over all columns."""
         kept = self.owners >= 0
         costs = costs_of(self.sweep, self.levels, self.first)[self.owners[kept]]
         return np.sort(np.repeat(costs, self.sweep.table.counts[kept]))
 
 
 def swept(sweep: Sweep, method: Local) -> Answer | None:
-    """The best answer of all rounds; None where some rows find no place.
+    """Return the best solution of all rounds; None if some rows find no class.
 
-    Where going through all nodes takes long, a few of them come first: then there is a fair answer whatever the time.
+    If all nodes would take long, a few of them come first, so that there is a fair solution whatever the time.
     """
     start = _start(sweep, method.weight)
     nobody = np.full(len(sweep.table.counts), UNPLACED, np.int64)
@@ -126,7 +126,7 @@ def swept(sweep: Sweep, method: Local) -> Answer | None:
 
 
 def _start(sweep: Sweep, weight: float) -> int:
-    """The node to begin with: the first, or one as far on the way to the best single node as the weight says."""
+    """Return the first node of a round: the first one, or one part of the way to the best single node."""
     if not weight:
         return 0
     from sfumato.microdata.methods.full_domain import optimal
@@ -143,7 +143,7 @@ def _start(sweep: Sweep, weight: float) -> int:
 
 
 def placed(sweep: Sweep, owners: Ints) -> Answer | None:
-    """An answer in which every row has a place or is suppressed within the budget."""
+    """Return a solution in which every row has a class or is suppressed within the limit."""
     placed = with_company(sweep, owners, sweep.problem.limit)
     if placed is not None:
         placed = _for_readers(sweep, placed)
@@ -154,12 +154,12 @@ def placed(sweep: Sweep, owners: Ints) -> Answer | None:
 
 
 def _for_readers(sweep: Sweep, owners: Ints) -> Ints | None:
-    """The classes that keep their promises against the rows left, too; None where that takes more than the budget."""
+    """Return classes that satisfy their models for the remaining rows, too; None if that exceeds the limit."""
     number = int(owners.max(initial=-1)) + 1
     if number == 0:
         return owners
     kept = owners >= 0
-    # Suppressed rows are an own class, the last.
+    # Suppressed rows form a class of their own, the last one.
     classes = sweep.classes(np.where(kept, owners, number), number + 1)
     nobody = np.arange(number + 1) == number
     suppressed = without_skew(classes, sweep.table.whole, sweep.problem.models, nobody)
@@ -170,7 +170,7 @@ def _for_readers(sweep: Sweep, owners: Ints) -> Ints | None:
 
 
 def better(one: Answer | None, other: Answer | None) -> Answer | None:
-    """The answer that loses less; the one that there is."""
+    """Return the solution that loses less; or the only one."""
     if one is None or other is None:
         return one or other
     return other if other.loss < one.loss else one

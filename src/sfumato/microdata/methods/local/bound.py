@@ -1,9 +1,10 @@
-"""A proved lower bound of local recoding: prices of rows that the rows of no class undercut (see cells.py).
+"""A proven lower bound of the loss of local recoding, from prices of rows (see cells.py).
 
-Whatever class a row is published in, all rows of the class have one label in each column, so they lie in one cell of a
-node, and the cell has at least as many rows as a class must have. So a row loses no less than at the cheapest node
-whose cell around it is large enough, or when it is suppressed, whichever is less. Rows compete for company: who has
-few neighbors makes them lose as much as he does. Prices see that, for in each cell they are limited together.
+Whatever class a row is published in, all rows of the class have one label in each column, so they lie in one lattice
+class ("cell") of a node, and this cell has at least as many rows as a class needs. A row therefore loses at least the
+minimum of the loss of suppression and the loss at the cheapest node whose cell around it is large enough. Rows with few
+neighbors also make these neighbors lose more. Prices account for that, because the prices of each cell are limited
+together.
 """
 
 from dataclasses import replace
@@ -19,14 +20,14 @@ from sfumato.microdata.models.classes import Floats
 from sfumato.microdata.plan.methods import Local
 from sfumato.microdata.plan.model import Plan
 
-# So long is it looked for.
+# Time limit of the bound.
 MOST_SECONDS = 2.0
-# How often prices are raised: each time takes about as long, and adds less.
+# Number of price improvements: each takes about as long, and adds less.
 TIMES = 2
 
 
 def bounded(plan: Plan, method: Local, table: FrequencyTable, result: Result) -> Result:
-    """A result with what no local recoding can lose less than, and the share of its loss above that, where known."""
+    """Return a result with the lower bound of local recoding, and the relative gap of its loss, if known."""
     bound = bound_of(plan, method, table, Deadline(min(MOST_SECONDS, method.time_limit or MOST_SECONDS)))
     if bound is None:
         return result
@@ -37,9 +38,9 @@ def bounded(plan: Plan, method: Local, table: FrequencyTable, result: Result) ->
 
 
 def bound_of(plan: Plan, method: Local, table: FrequencyTable, deadline: Deadline) -> float | None:
-    """What no local recoding of a table can lose less than; None where that is not known, or not in time.
+    """Return a lower bound of the loss of every local recoding; None if unknown, or not found in time.
 
-    Losses that are no sums over columns, promises about persons and weights, and tables too large have no bound.
+    Losses that are no sums over columns, models of persons and weights, and very large tables have no bound.
     """
     problem = problem_of(plan, method, table)
     loss = problem.loss
@@ -51,7 +52,7 @@ def bound_of(plan: Plan, method: Local, table: FrequencyTable, deadline: Deadlin
 
 
 def _prices(walk: CellWalk, deadline: Deadline) -> Floats | None:
-    """The highest prices that are found in time; None where not even the first are."""
+    """Return the highest prices found in time; None if not even the first ones are."""
     with deadline.flag() as stop:
         prices = walk.cheapest(stop)
         for _ in range(TIMES):

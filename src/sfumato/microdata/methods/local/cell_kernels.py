@@ -1,12 +1,12 @@
-"""Compiled loops of local recoding that go through the cells of all nodes: column by column, cell by cell.
+"""Compiled loops of local recoding that enumerate the candidate classes (cells) of all nodes, column by column.
 
-A cell is divided by a column from the highest level that is not too dear downwards: what has fewer rows than a class
-needs, or loses too much even at the lowest level, is divided no further. What is left is gone through from the lowest
-level upwards; a cell with the same rows as a cheaper one is left out.
-Each cell has a ratio: what k rows lose in it, divided by the k largest prices of its rows.
+A cell is divided by a column from the highest level of acceptable cost downwards; a cell with fewer rows than a class
+needs, or with too much loss even at the lowest level, is not divided further. The remaining cells are visited from the
+lowest level upwards; a cell with the same rows as a cheaper one is left out. Each cell has a ratio: the loss of k rows
+in it, divided by the k largest prices of its rows.
 
 Shapes: n combinations of m columns; `prices` as in kernels.py. `worth` (n,) is the price of a row of each combination;
-combinations are numbered by it, the dearest first.
+combinations are numbered by it in decreasing order.
 """
 
 from typing import NamedTuple
@@ -29,9 +29,7 @@ class Rows(NamedTuple):
 
 
 class Stack(NamedTuple):
-    """What each column's levels divide a cell into: rows (m, levels, n); starts, ends of cells in them, values: the k
-    largest prices of each added up, and alike: 1 where a cell has the rows of one at the next lower level (all m,
-    levels, labels); cells, filled (m, levels) how many cells and rows there are.
+    """The division of a cell by each column's levels, and the position of the enumeration.
 
     Where we are: level, cell (m,) the next to be looked at; highest (m,) the level that was divided by first. Of the
     cell that is divided by a column: start, end, cost, value, top (m + 1,): the ratio from which on it is too dear.
@@ -66,13 +64,13 @@ class Stack(NamedTuple):
 
 @compiled
 def ratio_of(cost, value, k):
-    """What k rows lose in a cell, divided by what the dearest are worth."""
+    """Return the loss of k rows in a cell, divided by the k largest prices."""
     return k * cost / value if value > 0.0 else (np.inf if cost > _SAME else 0.0)
 
 
 @compiled
 def dearest(rows, members, owners, k):
-    """The k largest prices in a cell, added up, of rows that are in no class; -1 where there are fewer rows."""
+    """Return the sum of the k largest prices in a cell, of unassigned rows; -1 if there are fewer rows."""
     left, total, owned = k, 0.0, len(owners) > 0
     for row in members:
         if not owned or owners[row] < 0:
@@ -86,7 +84,7 @@ def dearest(rows, members, owners, k):
 
 @compiled
 def divide(rows, stack, prices, column, level, members, owners, k, lowest):
-    """Divide a cell by the labels of a column at a level; rows that are in a class already are left out.
+    """Divide a cell by the labels of a column at a level, without rows already in a class.
 
     Returns:
         How many labels its rows have.
@@ -131,7 +129,7 @@ def divide(rows, stack, prices, column, level, members, owners, k, lowest):
 
 @compiled
 def note_cells(rows, stack, column, level, many, begin, owners, k, lowest):
-    """Note those of the cells just divided that are not too dear at the lowest level."""
+    """Store those of the cells just divided that are not too expensive at the lowest level."""
     cost = stack.cost[column] + stack.floors[column, lowest[column]]
     cells = stack.cells[column, level]
     for slot in range(many):
@@ -149,7 +147,7 @@ def note_cells(rows, stack, column, level, many, begin, owners, k, lowest):
 
 @compiled
 def spread(rows, stack, prices, column, members, owners, k, lowest, highest):
-    """Divide a cell by a column at all levels that are not too dear, the highest first."""
+    """Divide a cell by a column at all levels that are not too expensive, the highest first."""
     low, level = lowest[column], highest[column]
     cost, value, top = stack.cost[column], stack.value[column], stack.top[column]
     while level > low and ratio_of(cost + stack.floors[column, level], value, k) > top:
@@ -169,7 +167,7 @@ def spread(rows, stack, prices, column, members, owners, k, lowest, highest):
 
 @compiled
 def lower(rows, members, ratio, factors):
-    """Lower the factors of a cell's rows to its ratio; those worth nothing need none."""
+    """Lower the factors of a cell's rows to its ratio; rows with price 0 need none."""
     for row in members:
         if rows.worth[row] <= 0.0:
             return
@@ -178,7 +176,7 @@ def lower(rows, members, ratio, factors):
 
 @compiled
 def largest(members, factors):
-    """The largest factor of a cell's rows."""
+    """Return the largest factor of a cell's rows."""
     top = 0.0
     for row in members:
         top = max(top, factors[row])
@@ -187,7 +185,7 @@ def largest(members, factors):
 
 @compiled
 def take(rows, members, cost, k, owners, number):
-    """Make a class of a cell's dearest rows: k, and those besides that are worth what they lose in it."""
+    """Make a class of a cell's rows with the highest prices: k, and those with a price of at least their loss."""
     size = 0
     for row in members:
         if owners[row] < 0 and (size < k or rows.worth[row] >= cost - _SAME):
@@ -197,7 +195,7 @@ def take(rows, members, cost, k, owners, number):
 
 @compiled
 def start_walk(rows, stack, prices, whole, lowest, highest, k, owners, limit):
-    """Be ready to go through the cells of some rows, in their order."""
+    """Prepare the enumeration of the cells of some rows."""
     stack.cost[0], stack.top[0] = 0.0, limit
     stack.value[0] = dearest(rows, whole, owners, k)
     for column in range(len(lowest)):
@@ -208,7 +206,7 @@ def start_walk(rows, stack, prices, whole, lowest, highest, k, owners, limit):
 
 @compiled
 def next_cell(rows, stack, prices, lowest, highest, k, owners, factors, limit, stop):
-    """Go on to the next cell of all columns whose ratio is not above the limit, and below the factor of some row of it.
+    """Advance to the next cell with a ratio at most the limit and below the factor of one of its rows.
 
     Returns:
         Its ratio; -1 where there is none left. `last_cell` has its members.
@@ -253,7 +251,7 @@ def next_cell(rows, stack, prices, lowest, highest, k, owners, factors, limit, s
 
 @compiled
 def last_cell(stack):
-    """The members of the cell at which we are."""
+    """Return the members of the current cell."""
     last = len(stack.level) - 1
     return stack.rows[last, stack.level[last], stack.start[last + 1] : stack.end[last + 1]]
 
@@ -263,7 +261,7 @@ def lower_factors(
     rows: Rows, stack: Stack, prices: Prices, whole: Halves, lowest: Ints, highest: Ints, k: int, owners: Ints,
     factors: Reals, stop: Ints,
 ):  # fmt: skip
-    """Lower the factor of each combination to the least ratio of all cells around it.
+    """Lower the factor of each combination to the smallest ratio of all cells that contain it.
 
     Returns:
         Whether all cells were gone through.
@@ -281,7 +279,7 @@ def make_classes(
     rows: Rows, stack: Stack, prices: Prices, whole: Halves, lowest: Ints, highest: Ints, k: int, owners: Ints,
     factors: Reals, limit: float, number: int, stop: Ints,
 ):  # fmt: skip
-    """Make classes of the cells whose ratio is not above a limit, as they come, out of the rows that are in none.
+    """Make classes of the cells with a ratio at most a limit, in order, from unassigned rows.
 
     Returns:
         The number after the last class.

@@ -1,11 +1,12 @@
-"""The cells of all nodes, gone through at once: what a row is worth by them, and classes made of the best of them.
+"""Candidate classes (cells) of all nodes: the prices of rows that they imply, and classes made from the best ones.
 
 Give each row a price such that in no cell the k largest prices add up to more than k rows lose there. Whatever the
-classes of a recoding are, their rows lose no less than their prices: so all prices together are a proved lower bound.
-Prices of any kind become such prices when each is multiplied by the least ratio of the cells around its row; a row's
-first price is what it loses at the cheapest node at which it has company. This is the dual of the linear program that
-covers all rows by cells (for set covering so by Caprara, A., Fischetti, M., Toth, P. (1999). A heuristic method for the
-set covering problem, https://doi.org/10.1287/opre.47.5.730); cells whose ratio is near 1 make good classes.
+classes of a recoding are, their rows lose no less than their prices: the sum of all prices is a proven lower bound.
+Prices of any kind become such prices when each is multiplied by the smallest ratio of the cells that contain its row;
+the first price of a row is its loss at the cheapest node at which its class is large enough. This is the dual of the
+linear program that covers all rows by cells (for set covering: Caprara, A., Fischetti, M., Toth, P. (1999). A heuristic
+method for the set covering problem, https://doi.org/10.1287/opre.47.5.730); cells whose ratio is near 1 make good
+classes.
 """
 
 from functools import cached_property
@@ -22,11 +23,11 @@ from sfumato.microdata.methods.local.sweep import Ints, Sweep
 from sfumato.microdata.methods.time_limit import Flag
 from sfumato.microdata.models.classes import Floats
 
-# Combinations times nodes of a table that is gone through, and combinations that are looked at: seconds of work.
+# Limits of the work, seconds each: combinations times nodes of an enumerated table, and combinations visited.
 MOST_WORK = 400_000_000
-# Cells that may become classes: for the smallest classes, those of a higher ratio, too; of no more than this part of
-# all combinations or narrow, and as many as there is room for. Of each, the dearest rows, as many as so many classes
-# have: others are rarely better there than elsewhere.
+# Limits of the candidate cells: ratio, higher for the smallest classes; share of all combinations (or narrow cells);
+# and memory. Of each cell, the rows with the highest prices, enough for this many classes; others rarely fit better
+# there than elsewhere.
 FOR_SMALL = 0.4
 WIDEST_SHARE = 9
 DEAREST = 4
@@ -34,21 +35,21 @@ NARROW = 2000
 FURTHER = (1.5, 1.6, 1.75, 2.0, 2.5, 3.0, 4.0, 6.0, 10.0)
 MOST_CELLS = 100_000
 MOST_MEMBERS = 6_000_000
-# Sums of the same costs in another order differ by less.
+# Sums of the same costs in different order differ by less.
 SAME = 1e-12
-# No row is in a class; no factors are wanted.
+# No row is in a class; no factors are needed.
 NOBODY, NOTHING = np.zeros(0, np.int64), np.zeros(0)
 
 
 @dataclass(frozen=True)
 class CellWalk:
-    """A table ready to be gone through, the columns of fewest values first."""
+    """A table prepared for the enumeration, the columns of fewest values first."""
 
     sweep: Sweep
 
     @property
     def feasible(self) -> bool:
-        """Whether all cells can be gone through in a few seconds, and cost no less at a higher level."""
+        """Whether all cells can be enumerated in a few seconds, and cost no less at a higher level."""
         table = self.sweep.table
         return self.sweep.problem.size * len(table.counts) <= MOST_WORK and self._rises()
 
@@ -76,7 +77,7 @@ class CellWalk:
 
     @cached_property
     def _floors(self) -> npt.NDArray[np.float64]:
-        """What a row loses at least at each level of each column."""
+        """The minimum loss of a row at each level of each column."""
         costs = self._prices.costs
         floors = np.zeros(costs.shape[:2])
         for at, column in enumerate(self._order):
@@ -115,22 +116,22 @@ class CellWalk:
         )
 
     def _by_worth(self, worth: Floats) -> tuple[npt.NDArray[np.int32], Rows]:
-        """The combinations, the dearest first, and what they are, in that order."""
+        """Return the combinations by decreasing price, and their data in that order."""
         order = np.argsort(-worth, kind="stable").astype(np.int32)
         counts = self.sweep.table.counts[order].astype(np.int32)
         return order, Rows(np.ascontiguousarray(self._codes[:, order]), counts, worth[order])
 
     def cheapest(self, stop: Flag) -> Floats | None:
-        """What a row of each combination loses at the cheapest node at which it has company; None if not in time."""
+        """Return the loss of a row of each combination at the cheapest node with a large enough class, if in time."""
         return self.raised(np.ones(self._codes.shape[1]), self._alone(), stop)
 
     def dual(self, worth: Floats, stop: Flag) -> Floats | None:
-        """Prices that no recoding undercuts, in proportion to those at hand in each cell; None if not in time."""
+        """Return feasible prices (a lower bound), proportional to the given ones in each cell; None at a timeout."""
         suppressible = self.sweep.problem.limit > 0
         return self.raised(worth, self._alone() if suppressible else np.full(len(worth), np.inf), stop)
 
     def raised(self, worth: Floats, most: Floats, stop: Flag) -> Floats | None:
-        """Prices times the least ratio of the cells around each combination, none above the most."""
+        """Return prices times the smallest ratio of the cells of each combination, capped at `most`."""
         factors = np.divide(most, worth, out=np.zeros_like(worth), where=worth > 0)
         self._stack.work[0] = MOST_WORK
         order, rows = self._by_worth(worth)
@@ -139,11 +140,11 @@ class CellWalk:
             rows, self._stack, self._prices, whole, *self._levels, self.sweep.problem.k, NOBODY, ordered, stop
         )
         factors[order] = ordered
-        # A row in no cell that is large enough stays what it is worth.
+        # A row in no large enough cell keeps its price.
         return worth * np.where(np.isinf(factors), 1.0, factors) if done else None
 
     def _alone(self) -> Floats:
-        """What a row of each combination loses when it is suppressed, or published at the top: the most that it can."""
+        """The maximum loss of a row of each combination: when it is suppressed, or published at the top."""
         sweep, codes = self.sweep, self.sweep.table.codes
         columns = range(codes.shape[1])
         lost = sum(sweep.shares[column] * sweep.suppressed(column)[codes[:, column]] for column in columns)
@@ -154,10 +155,10 @@ class CellWalk:
         return np.array(np.maximum(kept, lost), np.float64)
 
     def found(self, worth: Floats, stop: Flag, limit: float) -> Found:
-        """The cells that lose least for what their rows are worth; the members of each, the dearest first.
+        """Return the cells that lose least for the prices of their rows, with members by decreasing price.
 
         Args:
-            limit: The highest ratio; for the smallest classes it is a little higher.
+            limit: The highest ratio; a little higher for the smallest classes.
         """
         number = len(worth)
         order, rows = self._by_worth(worth)
@@ -176,7 +177,7 @@ class CellWalk:
         return Found(order[members[: starts[many]]], starts[: many + 1], costs[:many], ratios[:many])
 
     def further(self, worth: Floats, owners: Ints, stop: Flag) -> Ints:
-        """Classes with more of them made of the rows that are in none, of whatever cells lose least for their worth."""
+        """Return classes extended by new ones of unassigned rows, from the cells that lose least for their prices."""
         order, rows = self._by_worth(worth)
         ordered, number = owners[order], int(owners.max(initial=-1)) + 1
         self._stack.work[0] = MOST_WORK

@@ -1,4 +1,4 @@
-"""The classes of local recoding: their levels, what they cost, and where rows find company that no node gave any."""
+"""Classes of local recoding: their levels and cost, and the assignment of rows that no node put into a class."""
 
 import numpy as np
 import numpy.typing as npt
@@ -8,12 +8,12 @@ from sfumato.microdata.methods.local.sweep import UNPLACED, Ints, Sweep
 from sfumato.microdata.methods.time_limit import GRACE
 from sfumato.microdata.models.classes import Classes, Counts, Floats, Mask
 
-# How many of the cheapest classes are tried for rows that found no company by themselves.
+# Number of the cheapest classes that are tried for rows without a class.
 TRIES = 64
 
 
 def levels_of(sweep: Sweep, owners: Ints, number: int) -> npt.NDArray[np.int32]:
-    """For each class and column the lowest level, of those allowed, at which all its rows have one label."""
+    """Return for each class and column the lowest allowed level at which all its rows have one label."""
     table = sweep.table
     order = np.argsort(owners, kind="stable")
     order = order[np.searchsorted(owners[order], 0) :]
@@ -30,7 +30,7 @@ def levels_of(sweep: Sweep, owners: Ints, number: int) -> npt.NDArray[np.int32]:
 
 
 def firsts_of(owners: Ints, number: int) -> Ints:
-    """A combination of each class."""
+    """Return one combination of each class."""
     first = np.zeros(number, np.int64)
     placed = np.flatnonzero(owners >= 0)
     first[owners[placed[::-1]]] = placed[::-1]
@@ -39,11 +39,11 @@ def firsts_of(owners: Ints, number: int) -> Ints:
 
 @dataclass
 class Company:
-    """Puts rows that are in no class into the class where they add least to the loss.
+    """Assigns rows that are in no class to the class where they add least loss.
 
     Attributes:
         owners: The class of each combination, or UNPLACED.
-        levels: Levels of each class; costs: what a row of it loses; sizes: its rows; first: one of its combinations.
+        levels: Levels of each class; costs: the loss of a row; sizes: its rows; first: one of its combinations.
     """
 
     sweep: Sweep
@@ -54,7 +54,7 @@ class Company:
     first: Ints
 
     def join(self, row: int, may_suppress: bool) -> bool:
-        """Put a combination into the best class, or nowhere where suppressing it costs less; whether it has a place."""
+        """Assign a combination to the best class, or to none if suppression costs less; return whether it worked."""
         rows = int(self.sweep.table.counts[row])
         levels, costs, allowed = self._joined(row)
         added = (self.sizes + rows) * costs - self.sizes * self.costs
@@ -72,7 +72,7 @@ class Company:
         return False
 
     def _joined(self, row: int) -> tuple[npt.NDArray[np.int32], Floats, Mask]:
-        """Levels and costs of every class if a combination joined it, and whether such levels are allowed."""
+        """Return levels and costs of every class if a combination joined it, and whether such levels are allowed."""
         table, prices = self.sweep.table, self.sweep.prices
         levels, costs = self.levels.copy(), np.zeros(len(self.sizes))
         for column, ladder in enumerate(table.ladders):
@@ -84,20 +84,20 @@ class Company:
         return levels, costs, allowed
 
     def _holds(self, row: int, chosen: int) -> bool:
-        """Whether a class keeps every promise with a combination more."""
+        """Return whether a class with one more combination satisfies every model."""
         owners = np.where(self.owners == chosen, 0, UNPLACED)
         owners[row] = 0
         return not self.sweep.failing(owners, 1).any()
 
 
 def _suppressed_cost(sweep: Sweep, row: int) -> float:
-    """What suppressing a row of a combination costs."""
+    """Return the cost of suppressing a row of a combination."""
     codes = enumerate(sweep.table.codes[row].tolist())
     return sum(float(sweep.shares[column] * sweep.suppressed(column)[code]) for column, code in codes)
 
 
 def with_company(sweep: Sweep, owners: Ints, limit: int) -> Ints | None:
-    """Every row in a class, save at most `limit` rows; None where that cannot be.
+    """Assign every row to a class, except at most `limit` rows; None if that is impossible.
 
     Args:
         limit: How many rows may be suppressed: they stay UNPLACED.
@@ -122,7 +122,7 @@ def with_company(sweep: Sweep, owners: Ints, limit: int) -> Ints | None:
 
 
 def made(sweep: Sweep, owners: Ints, number: int) -> Company:
-    """The classes as they are."""
+    """Return the assigner for the current classes."""
     levels = levels_of(sweep, owners, number)
     first = firsts_of(owners, number)
     classes: Classes = sweep.classes(owners, number)
@@ -130,7 +130,7 @@ def made(sweep: Sweep, owners: Ints, number: int) -> Company:
 
 
 def costs_of(sweep: Sweep, levels: npt.NDArray[np.int32], first: Ints) -> Floats:
-    """What a row of each class loses, all columns together."""
+    """Return the loss of a row of each class, over all columns."""
     codes = sweep.table.codes[first]
     columns = range(levels.shape[1])
     return sum(

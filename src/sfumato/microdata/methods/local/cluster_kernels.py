@@ -1,6 +1,6 @@
-"""Compiled loops that make classes out of a few neighbors each: for lattices too large to be gone through.
+"""Compiled loops that build classes from a few neighbors each, for lattices too large to enumerate.
 
-Shapes: n combinations of m columns; `prices` as in kernels.py. A block holds combinations near each other.
+Shapes: n combinations of m columns; `prices` as in kernels.py. A block holds combinations that are near each other.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from sfumato.microdata.methods.local.kernels import Prices
 
 @compiled
 def joint_cost(codes, one, other, levels, highest, prices, joint):
-    """What a row loses in a class of levels once a combination joins it, into `joint` the levels; -1 where it cannot.
+    """Return the loss of a row of a class after a combination joins it; `joint` receives the levels; -1 if impossible.
 
     Args:
         one: A combination of the class; levels: (m,) its levels; highest: (m,) the highest that are allowed.
@@ -32,7 +32,7 @@ def joint_cost(codes, one, other, levels, highest, prices, joint):
 
 @compiled
 def _rows_of(counts, places):
-    """How many rows some combinations have."""
+    """Return the number of rows of some combinations."""
     total = 0
     for place in places:
         total += counts[place]
@@ -100,7 +100,7 @@ def cluster_block(
 
 @compiled
 def nearest_left(codes, counts, left, seed, rows, levels, cost, highest, prices):
-    """Which of the combinations left adds least to the loss of a class; -1 where none may join."""
+    """Return which of the remaining combinations adds least loss to a class; -1 if none may join."""
     joint = np.empty(len(levels), np.int64)
     best, least = -1, np.inf
     for place in range(len(left)):
@@ -115,7 +115,7 @@ def nearest_left(codes, counts, left, seed, rows, levels, cost, highest, prices)
 
 @compiled
 def place_rest(codes, counts, rows, highest, prices, owners, number, seeds, sizes, levels, costs, begin):
-    """Put the combinations of a block that are in no class into the one where they add least; all as one if none is."""
+    """Assign the remaining combinations of a block to the class where they add least; without any, make one class."""
     joint = np.empty(len(highest), np.int64)
     if number == begin:
         for row in rows:

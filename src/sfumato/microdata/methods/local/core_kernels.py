@@ -1,4 +1,4 @@
-"""Compiled loops that write down the cells which may become classes, and make a first recoding of them.
+"""Compiled loops that list the candidate classes (cells) and make a first recoding of them.
 
 Shapes: n combinations in c cells; `rows`, `stack`, `prices` as in cell_kernels.py.
 """
@@ -26,7 +26,7 @@ class Found(NamedTuple):
 
 @compiled
 def thinned(found, many):
-    """Leave out the half of the cells with the highest ratios; how many are left, and the highest of theirs."""
+    """Drop the half of the cells with the highest ratios; return how many remain, and their highest ratio."""
     limit = np.sort(found.ratios[:many])[many // 2]
     kept = total = 0
     for cell in range(many):
@@ -46,11 +46,11 @@ def collect(
     rows: Rows, stack: Stack, prices: Prices, whole: Halves, lowest: Ints, highest: Ints, k: int, owners: Ints,
     factors: Reals, limit: float, widest: int, most: int, found: Found, stop: Ints,
 ):  # fmt: skip
-    """Write down the cells whose ratio is not above a limit; where there is no room, the limit is lowered.
+    """List the cells with a ratio at most a limit; if the buffer is full, the limit is lowered.
 
     Args:
-        widest: The most combinations of a cell; most: so many rows of it are written down, the dearest, and those
-            besides that are worth what they lose in it.
+        widest: Maximum number of combinations of a cell; most: rows listed of it by decreasing price, and those
+            with a price of at least their loss in it.
 
     Returns:
         How many cells there are.
@@ -80,7 +80,7 @@ def collect(
 
 @compiled
 def _dearest_number(rows, members, cost, most):
-    """How many of a cell's rows are the dearest."""
+    """Return how many of a cell's rows are listed."""
     for at in range(len(members)):
         row = members[at]
         most -= rows.counts[row]
@@ -91,10 +91,10 @@ def _dearest_number(rows, members, cost, most):
 
 @compiled
 def cells_of_rows(members: Halves, starts: Ints, order: Ints, places: Ints, holders: Halves):
-    """For each combination the cells that it lies in, in an order of cells; into `holders`.
+    """List for each combination the cells that contain it, in a given order of cells, into `holders`.
 
     Args:
-        order: (c,) the cells; their numbers from here on are their places in it.
+        order: (c,) the cells; from here on they are numbered by it.
         places: (n + 1,) receives where the cells of each combination begin.
     """
     for row in members:
@@ -114,10 +114,10 @@ def cells_of_rows(members: Halves, starts: Ints, order: Ints, places: Ints, hold
 def open_dearest(
     core: Core, opened: Opened, counts: Halves, worth: Reals, ratios: Reals, order: Ints, limits: Reals, k: int
 ):
-    """Open cells whose ratio, of the rows that are in no class, is not above a limit, then the next, as they come.
+    """Open cells whose ratio for unassigned rows is at most a limit, then the next limit, in order.
 
     Args:
-        worth: (n,) the price of a row; members of cells come in its order, the dearest first.
+        worth: (n,) the price of a row; members of cells are sorted by decreasing price.
         ratios: (c,) of all rows, raised to those of the rows left; order: (c,) the cells, the lowest ratio first.
     """
     left = order.copy()
@@ -142,7 +142,7 @@ def open_dearest(
 
 @compiled
 def _worth_left(core, opened, counts, worth, cell, k):
-    """The k largest prices of a cell's rows that are in no class, added up; -1 where there are fewer."""
+    """Return the sum of the k largest prices of a cell's unassigned rows; -1 if there are fewer."""
     left, total = k, 0.0
     for at in range(core.starts[cell], core.ends[cell]):
         row = core.members[at]
@@ -157,7 +157,7 @@ def _worth_left(core, opened, counts, worth, cell, k):
 
 @compiled
 def _take_dearest(core, opened, counts, worth, cell, k):
-    """Open a cell for its dearest rows: k, and those besides that are worth what they lose in it."""
+    """Open a cell for its rows with the highest prices: k, and those with a price of at least their loss."""
     slot = open_cell(core, opened, counts, cell)
     for at in range(core.starts[cell], core.ends[cell]):
         row = core.members[at]
@@ -168,7 +168,7 @@ def _take_dearest(core, opened, counts, worth, cell, k):
 
 @compiled
 def open_classes(core: Core, opened: Opened, counts: Halves, cells: Ints, owners: Ints):
-    """Open cells for classes, where none is open.
+    """Open cells for existing classes, if no cell is open.
 
     Args:
         cells: The cell of each class; owners: (n,) the class of each combination, or -1.
@@ -186,7 +186,7 @@ def list_labels(codes: Halves2, prices: Prices, order: Halves, listed: Halves3, 
     """List the combinations by their label, for each column and level.
 
     Args:
-        order: (n,) the combinations, as those of one label are to follow each other.
+        order: (n,) the order of the combinations within each label.
         listed: (m, levels, n) receives them; begins: (m, levels, labels + 2), zeros, where those of each label begin.
     """
     for column in range(len(listed)):
@@ -207,7 +207,7 @@ def cells_of_classes(
     codes: Halves2, prices: Prices, levels: Halves2, firsts: Ints, listed: Halves3, begins: Ints3, members: Halves,
     starts: Ints,
 ):  # fmt: skip
-    """Write down the cells of classes, as far as there is room; of the labels of each, the rarest is gone through.
+    """List the cells of classes within the buffer; the rarest label of each is scanned.
 
     Args:
         levels: (classes, m); firsts: (classes,) a combination of each; listed, begins: of `list_labels`.

@@ -1,6 +1,6 @@
-"""Classes of a local recoding bettered: rows go where they add less to the loss, and poor classes are dissolved.
+"""Improve the classes of a local recoding: move rows to classes where they add less loss, and dissolve poor classes.
 
-For promises about class sizes alone; the same table and classes give the same answer, unless the time is over.
+Only for privacy models on class sizes; the same table and classes give the same result, unless the time is over.
 """
 
 from enum import Flag, auto
@@ -13,16 +13,16 @@ from sfumato.microdata.methods.local.sweep import UNPLACED, Ints, Sweep
 from sfumato.microdata.methods.time_limit import Flag as StopFlag
 from sfumato.microdata.models.classes import Floats
 
-# Classes that are looked at for all rows: about a second.
+# Limit of the classes visited for all rows: about a second.
 MOST_LOOKS = 100_000_000
 
 
-# Classes times combinations from which on one kind of exchange takes long enough.
+# Classes times combinations above which only one kind of exchange is affordable.
 MANY_PAIRS = 20_000_000
 
 
 class Kinds(Flag):
-    """What is done with the classes, once all rows are placed."""
+    """The kinds of improvement applied once all rows are assigned."""
 
     DISSOLVE = auto()
     MOVE = auto()
@@ -30,23 +30,23 @@ class Kinds(Flag):
 
 
 def affordable(owners: Ints, kind: Kinds) -> Kinds:
-    """Both kinds of exchange where there are few classes and combinations, else the one."""
+    """Return both kinds of exchange if there are few classes and combinations, else one."""
     return Kinds.BOTH if (int(owners.max(initial=-1)) + 1) * len(owners) <= MANY_PAIRS else kind
 
 
 def bettered(sweep: Sweep, owners: Ints, least: Floats, stop: StopFlag, kinds: Kinds = Kinds.BOTH) -> Ints:
-    """The classes after rows were placed, poor classes dissolved, and rows moved.
+    """Return the classes after assigning rows, dissolving poor classes and moving rows.
 
     Args:
         owners: The class of each combination, or UNPLACED.
-        least: What a row of each combination loses at least in any class.
+        least: Lower bound of the loss of a row of each combination.
     """
     table, problem, columns = sweep.table, sweep.problem, _telling_first(sweep)
     lowest, highest = (np.array(levels, np.int64)[columns] for levels in (problem.lowest, problem.highest))
     codes, prices = np.ascontiguousarray(table.codes[:, columns]), sweep.prices_by(columns)
     groups = _groups(owners, len(columns))
     exchange_kernels.gather(codes, table.counts, groups, prices, lowest)
-    # Numbered by their cost, classes lie in memory as they are looked at.
+    # Numbered by cost, classes are stored in the order of access.
     numbers = np.argsort(groups.costs, kind="stable")
     groups = _groups(_renumbered(owners, np.argsort(numbers)), len(columns))
     parts = (codes, table.counts, groups, prices)
@@ -62,7 +62,7 @@ def bettered(sweep: Sweep, owners: Ints, least: Floats, stop: StopFlag, kinds: K
 
 
 def _telling_first(sweep: Sweep) -> Ints:
-    """The columns, first those in which a row mostly costs a class much: so it soon costs too much to look further."""
+    """Return the columns, those with the highest expected cost of adding a row first, so that comparisons end early."""
     table = sweep.table
     told = []
     for column, ladder in enumerate(table.ladders):
@@ -73,18 +73,18 @@ def _telling_first(sweep: Sweep) -> Ints:
 
 
 def _renumbered(owners: Ints, numbers: Ints) -> Ints:
-    """The classes by other numbers; who is in none stays so."""
+    """Renumber the classes; unassigned rows stay unassigned."""
     return np.append(numbers, UNPLACED)[owners]
 
 
 def _order(groups: Groups) -> Ints:
-    """The classes that have rows, the cheapest first."""
+    """Return the nonempty classes, the cheapest first."""
     order = np.argsort(groups.costs, kind="stable")
     return order[groups.head[order] >= 0]
 
 
 def _without_gaps(owners: Ints) -> Ints:
-    """Classes numbered without gaps."""
+    """Number classes without gaps."""
     used = np.unique(owners[owners >= 0])
     return np.where(owners < 0, UNPLACED, np.searchsorted(used, owners))
 

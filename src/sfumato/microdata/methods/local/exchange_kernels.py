@@ -1,4 +1,4 @@
-"""Compiled loops that better the classes of a local recoding: rows go where they add less, poor classes are dissolved.
+"""Compiled loops that improve the classes of a local recoding by moving rows and dissolving poor classes.
 
 Shapes: n combinations of m columns in c classes; `prices` as in kernels.py.
 """
@@ -53,7 +53,7 @@ def unlink(groups, row):
 
 @compiled
 def meet(prices, column, level, one, other):
-    """The lowest level, from one on, at which two values have one label."""
+    """Return the lowest level, from a given one on, at which two values have one label."""
     while prices.labels[column, level, one] != prices.labels[column, level, other]:
         level += 1
     return level
@@ -61,7 +61,7 @@ def meet(prices, column, level, one, other):
 
 @compiled
 def cost_without(codes, groups, prices, group, row, lowest, levels):
-    """What a row loses in a class without a combination (-1: with all), into `levels` those of the class."""
+    """Return the loss of a row in a class without one combination (-1: with all); `levels` receives its levels."""
     first, cost = -1, 0.0
     levels[:] = lowest
     member = groups.head[group]
@@ -80,7 +80,7 @@ def cost_without(codes, groups, prices, group, row, lowest, levels):
 
 @compiled
 def settle(codes, counts, groups, prices, group, lowest, levels):
-    """Compute the levels, cost and size of a class anew."""
+    """Recompute the levels, cost and size of a class."""
     groups.costs[group] = cost_without(codes, groups, prices, group, -1, lowest, levels)
     groups.levels[group] = levels
     size = 0
@@ -93,7 +93,7 @@ def settle(codes, counts, groups, prices, group, lowest, levels):
 
 @compiled
 def best_group(codes, counts, groups, prices, order, row, but, limit, highest):
-    """The class in which a combination adds least, less than a limit, and what it adds; -1 where there is none.
+    """Return the class in which a combination adds least, below a limit, and the added loss; -1 if there is none.
 
     Args:
         order: (c,) the classes, the cheapest first; but: one that is left out.
@@ -125,7 +125,7 @@ def best_group(codes, counts, groups, prices, order, row, but, limit, highest):
 
 @compiled
 def gather(codes: Halves2, counts: Ints, groups: Groups, prices: Prices, lowest: Ints):
-    """Link the combinations of each class, and compute what the class is."""
+    """Link the combinations of each class, and compute its levels, cost and size."""
     levels = np.empty(len(lowest), np.int64)
     for row in range(len(counts)):
         if groups.owners[row] >= 0:
@@ -139,7 +139,7 @@ def place_rows(
     codes: Halves2, counts: Ints, groups: Groups, prices: Prices, order: Ints, rows: Ints, lowest: Ints, highest: Ints,
     stop: Ints,
 ):  # fmt: skip
-    """Put combinations that are in no class where they add least."""
+    """Put unassigned combinations where they add least."""
     levels = np.empty(len(lowest), np.int64)
     for row in rows:
         if stop[0] or groups.work[0] <= 0:
@@ -158,7 +158,7 @@ def move_rows(
     """Move combinations that a class can spare to others where they add less than they cost their own.
 
     Args:
-        least: (n,) what a row of each combination loses at least in any class.
+        least: (n,) lower bound of the loss of a row of each combination.
 
     Returns:
         How many moved.
@@ -192,7 +192,7 @@ def dissolve(
     codes: Halves2, counts: Ints, groups: Groups, prices: Prices, order: Ints, least: Reals, lowest: Ints,
     highest: Ints, stop: Ints,
 ):  # fmt: skip
-    """Dissolve classes, the dearest first, whose rows add less to others than they lose.
+    """Dissolve classes, the most expensive first, whose rows add less to others than they lose.
 
     Returns:
         How many were dissolved.
@@ -211,7 +211,7 @@ def dissolve(
             rest += counts[member] * least[member]
             many += 1
             member = groups.after[member]
-        # What may still be added, with those that come after at the least that they can.
+        # Lower bound of what this and the following columns may still add.
         room = groups.sizes[group] * groups.costs[group] - rest - _LEAST
         at = 0
         while at < many and room > 0.0:

@@ -1,7 +1,8 @@
-"""Classes made by prices: those cells first that lose least for what their rows are worth; then rows are exchanged.
+"""Local recoding guided by prices: candidate classes that lose least for the prices of their rows come first.
 
-The sweep serves cheap rows first, and takes their neighbors from rows that have few. By its price a row with few
-neighbors comes first. For promises about class sizes alone, where all cells can be gone through in seconds.
+Afterwards rows are exchanged. The plain sweep serves cheap rows first and takes their neighbors away from rows that
+have few; by its price, a row with few neighbors comes first. Only for privacy models on class sizes, if all candidates
+can be enumerated in seconds.
 """
 
 from sfumato.microdata.methods.local.annealing import annealed
@@ -10,7 +11,7 @@ from sfumato.microdata.methods.local.sweep import Ints, Sweep
 
 
 def guided(sweep: Sweep) -> Ints | None:
-    """The class of each combination, or UNPLACED; None where there are no such classes, or not in time."""
+    """Return the class of each combination, or UNPLACED; None if there are no such classes, or not in time."""
     problem, table = sweep.problem, sweep.table
     if not problem.sizes_alone or table.persons or table.sample is not None or sweep.spare:
         return None

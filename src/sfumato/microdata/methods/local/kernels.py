@@ -1,7 +1,7 @@
-"""Compiled loops of local recoding: going through nodes until one gives company to rows that are still left.
+"""Compiled loops of local recoding: try nodes until one forms classes from rows that are not yet assigned.
 
 Shapes: n combinations of m columns; `labels` and `costs` are (m, levels, values): for each column, level and value code
-its label and what a row with it loses. `left` holds the combinations not yet in a class.
+its label and the loss of a row with it. `left` holds the combinations not yet in a class.
 """
 
 from typing import NamedTuple
@@ -18,7 +18,7 @@ _EXACT = 2.0**62
 
 
 class Prices(NamedTuple):
-    """labels (m, levels, values) and costs alike; widths: (m, levels) the number of labels of each level."""
+    """labels and costs (m, levels, values); widths: (m, levels) the number of labels of each level."""
 
     labels: Halves3
     costs: Reals3
@@ -26,7 +26,7 @@ class Prices(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """Room for the cells of a node: slots, stamps (2^b,), stamp (1,); owner, first, rows, good (n,)."""
+    """Buffers for the cells of a node: slots, stamps (2^b,), stamp (1,); owner, first, rows, good (n,)."""
 
     slots: Ints
     stamps: Ints
@@ -52,7 +52,7 @@ def next_node(
     cells: Cells,
     stop: Ints,
 ):
-    """The next node at which some cell of the rows left has k rows and costs no more than the limit.
+    """Return the next node at which some cell of the remaining rows has k rows and costs no more than the limit.
 
     Args:
         nodes: (nodes, m) levels, in the order in which they are tried; floors: (nodes,) the least cost of their cells,
@@ -87,7 +87,7 @@ def next_node(
 
 @compiled
 def cost_of(codes, row, node, prices):
-    """What a row of a combination loses at a node."""
+    """Return the loss of a row of a combination at a node."""
     cost = 0.0
     for column in range(len(node)):
         cost += prices.costs[column, node[column], codes[row, column]]
@@ -96,7 +96,7 @@ def cost_of(codes, row, node, prices):
 
 @compiled
 def group_cells(codes, counts, left, node, prices, cells):
-    """Group combinations by their labels at a node; the answer is the number of cells."""
+    """Group combinations by their labels at a node; return the number of cells."""
     size = 1.0
     for column in range(len(node)):
         size *= prices.widths[column, node[column]]
@@ -133,7 +133,7 @@ def group_cells(codes, counts, left, node, prices, cells):
 
 @compiled
 def alike(codes, one, other, node, prices):
-    """Whether two combinations have the same labels at a node."""
+    """Return whether two combinations have the same labels at a node."""
     for column in range(len(node)):
         labels = prices.labels[column, node[column]]
         if labels[codes[one, column]] != labels[codes[other, column]]:

@@ -1,9 +1,9 @@
-"""Classes of neighbors: local recoding in lattices too large to be gone through, for any number of columns.
+"""Local recoding by clusters of neighbors, for lattices too large to enumerate and any number of columns.
 
-The rows are cut into blocks as Mondrian cuts them (by loss); in each block a class begins with one combination, and the
-one joins that adds least to the loss, until it has k rows (in the spirit of Byun, J.-W. et al. (2007). Efficient
-k-anonymization using clustering techniques, https://doi.org/10.1007/978-3-540-71703-4_18). Promises beyond k-anonymity
-are kept by Mondrian's own classes, which are judged as they are cut. No node of the lattice is ever listed.
+The rows are cut into blocks as Mondrian cuts them (by loss). In each block a class begins with one combination and
+takes the one that adds least loss, until it has k rows (similar to Byun, J.-W. et al. (2007). Efficient k-anonymization
+using clustering techniques, https://doi.org/10.1007/978-3-540-71703-4_18). Models beyond k-anonymity are satisfied by
+Mondrian's own classes, which are evaluated as they are cut. No node of the lattice is ever listed.
 """
 
 from collections.abc import Iterator
@@ -15,12 +15,12 @@ from sfumato.microdata.methods.local.sweep import Ints, Sweep
 from sfumato.microdata.methods.mondrian.search import partition
 from sfumato.microdata.plan.model import Plan
 
-# Rows of a block at least: the more, the less loss and the more time.
+# Minimum rows of a block: more rows mean less loss and more time.
 BLOCK_ROWS = 256
 
 
 def neighborhoods(sweep: Sweep, plan: Plan) -> Iterator[Ints]:
-    """Classes by neighborhood, as the class of each combination: Mondrian's own, and those of neighbors in blocks."""
+    """Yield classes by neighborhood, as the class of each combination: Mondrian's own, and clusters within blocks."""
     problem = sweep.problem
     yield partition(plan, sweep.table, problem.k, problem.deadline)
     if problem.sizes_alone:
@@ -29,7 +29,7 @@ def neighborhoods(sweep: Sweep, plan: Plan) -> Iterator[Ints]:
 
 
 def _clustered(sweep: Sweep, blocks: Ints) -> Ints:
-    """The classes of neighbors in each block."""
+    """Return the clusters of neighbors in each block."""
     table, problem = sweep.table, sweep.problem
     order = np.argsort(blocks, kind="stable")
     edges = np.searchsorted(blocks[order], np.arange(int(blocks.max()) + 2))

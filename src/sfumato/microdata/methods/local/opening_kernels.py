@@ -1,11 +1,11 @@
-"""Compiled loops that open and close cells as classes, row by row and by chance, as annealing does.
+"""Compiled loops of the simulated annealing: open and close candidate classes (cells) row by row at random.
 
-A row in an open cell knows the next cheapest one; a class knows what it costs when all its rows went there. So what is
-gained by opening a cell is counted by looking once at each of its rows: a class that loses rows spares what it has
-beyond k, or is closed.
+A row in an open cell stores the next cheapest one; a class stores its cost if all its rows went there. The gain of
+opening a cell is therefore computed by visiting each of its rows once: a class that loses rows saves those beyond k, or
+is closed.
 
 Shapes: n combinations in c cells, s slots of open cells. Cells are numbered by their cost, the cheapest first. The slot
-NOWHERE is no class: rows in it are in none, and lose more than anywhere.
+NOWHERE is no class: rows in it are unassigned and have the highest loss.
 """
 
 from typing import NamedTuple
@@ -19,9 +19,9 @@ from sfumato.microdata.methods.local.exchange_kernels import link, unlink
 NOWHERE = 0
 _KEEP, _SPARE, _CLOSE, _FILL = 0, 1, 2, 3
 _LEAST = 1e-9
-# After so many tries the temperature is looked up, and rows go to cheaper classes that are open.
+# Number of attempts between updates of the temperature and moves of rows to cheaper open classes.
 _TRIES = 8192
-# What trying costs beside looking at rows, in rows.
+# Cost of an attempt, in visited rows.
 _EFFORT = 20
 
 
@@ -66,7 +66,7 @@ class Opened(NamedTuple):
 
 @compiled
 def next_open(core, opened, row):
-    """The slot of the cheapest open cell around a combination beside its own."""
+    """Return the slot of the cheapest open cell that contains a combination, other than its own."""
     own = opened.owners[row]
     for at in range(core.places[row], core.places[row + 1]):
         slot = opened.slots[core.holders[at]]
@@ -77,7 +77,7 @@ def next_open(core, opened, row):
 
 @compiled
 def set_second(opened, counts, row, slot):
-    """Note the next cheapest class of a combination."""
+    """Store the next cheapest class of a combination."""
     own = opened.owners[row]
     more = counts[row] * (opened.costs[slot] - opened.costs[own])
     opened.closing[own] += more - opened.more[row]
@@ -104,7 +104,7 @@ def pull(opened, counts, row):
 
 @compiled
 def open_cell(core, opened, counts, cell):
-    """Open a cell in a free slot, without rows; it becomes the second of those to which it is cheaper."""
+    """Open a cell in a free slot, without rows; it becomes the second choice of rows for which it is cheaper."""
     opened.free[0] -= 1
     slot = opened.free[opened.free[0] + 1]
     reopen(core, opened, counts, cell, slot)
@@ -114,7 +114,7 @@ def open_cell(core, opened, counts, cell):
 
 @compiled
 def reopen(core, opened, counts, cell, slot):
-    """Let rows go to a slot's cell."""
+    """Register a slot's cell as a possible destination of rows."""
     cost = core.costs[cell]
     opened.cells[slot], opened.costs[slot] = cell, cost
     opened.slots[cell] = slot
@@ -126,7 +126,7 @@ def reopen(core, opened, counts, cell, slot):
 
 @compiled
 def shut(core, opened, counts, slot):
-    """Close a cell that has no rows; those whose second it was find another."""
+    """Close an empty cell; rows whose second choice it was find another one."""
     cell = opened.cells[slot]
     opened.slots[cell] = -1
     for at in range(core.starts[cell], core.ends[cell]):
@@ -137,7 +137,7 @@ def shut(core, opened, counts, slot):
 
 @compiled
 def release(opened, slot):
-    """Make a slot free."""
+    """Mark a slot as free."""
     opened.cells[slot] = -1
     opened.free[opened.free[0] + 1] = slot
     opened.free[0] += 1
@@ -145,7 +145,7 @@ def release(opened, slot):
 
 @compiled
 def drawn(random, mask):
-    """A random number from 0 to a mask of ones, from a generator of our own: the same on every machine."""
+    """Return a random number from 0 to a bit mask, from an own generator: the same on every machine."""
     random[0] ^= random[0] << np.uint64(13)
     random[0] ^= random[0] >> np.uint64(7)
     random[0] ^= random[0] << np.uint64(17)
@@ -159,7 +159,7 @@ def look(core, opened, counts, cell):
     for at in range(core.starts[cell], core.ends[cell]):
         row = core.members[at]
         own = opened.owners[row]
-        # Without a branch, which nobody could foretell.
+        # Without a branch, which would be unpredictable.
         opened.donors[many + 1] = own
         many += opened.taken[own] == 0
         opened.taken[own] += counts[row]
@@ -169,7 +169,7 @@ def look(core, opened, counts, cell):
 
 @compiled
 def weigh(opened, cost, k, heat, chances, random):
-    """Choose what becomes of each donor of a cell; what opening it adds to the loss, infinite where it is too small."""
+    """Choose what happens to each donor of a cell; return the loss added by opening it, infinite if it is too small."""
     added, size, room = 0.0, 0, 0
     for at in range(1, opened.donors[0] + 1):
         slot = opened.donors[at]
@@ -199,7 +199,7 @@ def weigh(opened, cost, k, heat, chances, random):
 
 @compiled
 def filled(opened, cost, k, need):
-    """What it adds to take rows that lose by it, from classes that spare them, the dearest of these first."""
+    """Return the loss added by taking rows that lose by it, from classes that can spare them."""
     added = 0.0
     while need > 0:
         best, dearest, spare = -1, -1.0, 0
@@ -220,7 +220,7 @@ def filled(opened, cost, k, need):
 
 @compiled
 def move(core, opened, counts, row, slot, moved):
-    """Move a combination, and note whence."""
+    """Move a combination, and record its origin."""
     opened.went[moved], opened.whence[moved] = row, opened.owners[row]
     pull(opened, counts, row)
     put(core, opened, counts, row, slot)
@@ -229,7 +229,7 @@ def move(core, opened, counts, row, slot, moved):
 
 @compiled
 def take_rows(core, opened, counts, cell, slot, k):
-    """Move rows into a newly opened cell, as was chosen; how many combinations moved."""
+    """Move rows into a newly opened cell as chosen; return how many combinations moved."""
     moved = 0
     for at in range(core.starts[cell], core.ends[cell]):
         row = core.members[at]
@@ -250,7 +250,7 @@ def take_rows(core, opened, counts, cell, slot, k):
 
 @compiled
 def empty_donors(core, opened, counts, moved):
-    """Close the donors that were chosen for it: the rest of their rows go to the next cheapest; how many moved."""
+    """Close the chosen donors: their remaining rows go to the next cheapest class; return how many moved."""
     for at in range(1, opened.donors[0] + 1):
         slot = opened.donors[at]
         if opened.choices[slot] == _CLOSE:
@@ -267,7 +267,7 @@ def empty_donors(core, opened, counts, moved):
 
 @compiled
 def balance(opened, moved, counts):
-    """What the moves that are noted have added to the loss."""
+    """Return the loss added by the recorded moves."""
     added = 0.0
     for at in range(moved):
         row = opened.went[at]
@@ -277,7 +277,7 @@ def balance(opened, moved, counts):
 
 @compiled
 def try_cell(core, opened, counts, cell, k, heat, chances, random):
-    """Open a cell, and close what it leaves too small, if that adds no more to the loss than chance allows."""
+    """Open a cell, and close what it leaves too small, if the added loss is accepted."""
     look(core, opened, counts, cell)
     allowed = heat * chances[drawn(random, 1023)] - _LEAST
     opened.choices[NOWHERE] = _KEEP
@@ -298,7 +298,7 @@ def try_cell(core, opened, counts, cell, k, heat, chances, random):
 
 @compiled
 def undo(core, opened, counts, slot, moved):
-    """Take back the opening of a cell."""
+    """Undo the opening of a cell."""
     for at in range(1, opened.donors[0] + 1):
         donor = opened.donors[at]
         if opened.choices[donor] == _CLOSE:
@@ -313,7 +313,7 @@ def undo(core, opened, counts, slot, moved):
 
 @compiled
 def try_closing(core, opened, counts, slot, allowed):
-    """Close a class, if that adds no more to the loss than is allowed."""
+    """Close a class, if the added loss is at most the allowed one."""
     if opened.closing[slot] > allowed:
         return
     opened.slots[opened.cells[slot]] = -1
@@ -328,7 +328,7 @@ def try_closing(core, opened, counts, slot, allowed):
 
 @compiled
 def settle_rows(core, opened, counts, k):
-    """Move rows that their class spares to a cheaper one that is open."""
+    """Move rows that their class can spare to a cheaper open one."""
     for row in range(len(counts)):
         own, other = opened.owners[row], opened.second[row]
         if opened.more[row] < -_LEAST and (own == NOWHERE or opened.sizes[own] - counts[row] >= k):
@@ -341,12 +341,12 @@ def anneal(
     core: Core, opened: Opened, counts: Halves, k: int, heats: Reals, chances: Reals, work: int, random: Words,
     stop: Ints,
 ):  # fmt: skip
-    """Open and close cells drawn by chance, with ever less heat, until the work is done.
+    """Open and close randomly drawn cells with falling temperature, until the work limit is reached.
 
     Args:
-        heats: The temperatures, one after the other, each for as much work.
-        chances: (1024,) what a move may add, in temperatures, drawn from by chance.
-        work: How many rows of cells are looked at.
+        heats: The temperatures, each for the same amount of work.
+        chances: (1024,) random thresholds of the loss a move may add, in units of the temperature.
+        work: How many rows of cells are visited.
     """
     cells, done, tries = len(core.costs), 0, 0
     mask = 1

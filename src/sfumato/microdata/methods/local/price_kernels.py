@@ -1,9 +1,9 @@
-"""Compiled loops that better the prices of rows, by the cells that may become classes.
+"""Compiled loops that improve the prices of rows by a subgradient method over the candidate classes (cells).
 
-In some cells rows are worth more than they lose. Rows that several of these would take have prices too high, and those
-that none would take too low. Prices go that way step by step, ever shorter ones, and each a little in the direction of
-the last (Held, M., Wolfe, P., Crowder, H. P. (1974). Validation of subgradient
-optimization, https://doi.org/10.1007/BF01580223).
+In some cells the prices of the rows exceed their loss. Rows in several such cells have prices that are too high, rows
+in none have prices that are too low. Prices are changed accordingly by shorter and shorter steps, each partly in the
+direction of the last one (Held, M., Wolfe, P., Crowder, H. P. (1974). Validation of subgradient optimization,
+https://doi.org/10.1007/BF01580223).
 
 Shapes: n combinations in c cells, as in core_kernels.py.
 """
@@ -14,19 +14,19 @@ from sfumato.loops.arrays import Halves, Ints, Reals
 from sfumato.loops.compiled import compiled
 from sfumato.microdata.methods.local.core_kernels import Found
 
-# Cells whose ratio is below this take part, until it is computed anew.
+# Cells with a ratio below this take part until the list is recomputed.
 _NEAR = 1.1
-# Members lie nearly in their order: a cell may have a ratio so much lower than they say.
+# Members are nearly sorted: a cell's true ratio may be lower by this factor.
 _UNSURE = 1.15
-# How much of a step goes in the direction of the last.
+# Share of a step in the direction of the last one.
 _KEPT = 0.3
-# After so many steps the members of cells are put in order.
+# Number of steps between sorting the members of cells.
 _SORTED = 3
 
 
 @compiled
 def sort_members(found, worth, cell):
-    """Put the members of a cell in order again, the dearest first."""
+    """Sort the members of a cell by decreasing price."""
     members, start = found.members, found.starts[cell]
     for place in range(start + 1, found.starts[cell + 1]):
         row = members[place]
@@ -39,7 +39,7 @@ def sort_members(found, worth, cell):
 
 @compiled
 def ratio_of(found, counts, worth, cell, k):
-    """What k rows lose in a cell, divided by what the first k are worth."""
+    """Return the loss of k rows in a cell, divided by the prices of the first k."""
     left, value = k, 0.0
     for at in range(found.starts[cell], found.starts[cell + 1]):
         row = found.members[at]
@@ -53,7 +53,7 @@ def ratio_of(found, counts, worth, cell, k):
 
 @compiled
 def near_cells(found, counts, worth, k, near):
-    """Write down the cells whose ratio is low; how many."""
+    """List the cells with a low ratio; return how many."""
     many = 0
     for cell in range(len(found.costs)):
         if ratio_of(found, counts, worth, cell, k) < _NEAR * _UNSURE:
@@ -66,7 +66,7 @@ def near_cells(found, counts, worth, k, near):
 
 @compiled
 def cover(found, counts, worth, cell, k, left):
-    """What the best rows of a cell are worth beyond what they lose, if anything; these are taken from those left."""
+    """Return by how much the prices of a cell's best rows exceed their loss; these rows are taken from those left."""
     cost, lack, surplus, end = found.costs[cell], k, 0.0, found.starts[cell]
     while end < found.starts[cell + 1]:
         row = found.members[end]
@@ -90,10 +90,10 @@ def cover(found, counts, worth, cell, k, left):
 
 @compiled
 def better_prices(found: Found, counts: Halves, worth: Reals, k: int, target: float, lengths: Reals, stop: Ints):
-    """Better prices in place; members of cells are put in their order.
+    """Improve prices in place; members of cells are sorted.
 
     Args:
-        target: About what the best classes lose; lengths: of the steps, in shares of what leads there.
+        target: Approximate loss of the best classes; lengths: step lengths, relative to the remaining gap.
     """
     rows, many, renewal = len(counts), 0, 0
     near = np.empty(len(found.costs), np.int64)

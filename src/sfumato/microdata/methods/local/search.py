@@ -1,12 +1,12 @@
-"""Local recoding: what one node of the lattice would suppress is generalized again, with the next best node, and so on.
+"""Method `local`: rows that one node would suppress are generalized again by the next best node, and so on.
 
-One outlier no longer makes a column vanish for everybody: each row is published at the least generalized node at which
-it has company among the rows still left. The loss is never larger than that of `optimal` with the same plan: where the
-sweep over the nodes is not better than the best single node, it starts over from that node.
+A single rare combination no longer forces a column to `*` for all rows: each row is published at the least generalized
+node at which its class is large enough among the remaining rows. The loss is never larger than that of `optimal` with
+the same plan: if the sweep over the nodes is not better than the best single node, it restarts from that node.
 
 Prasser, F., Bild, R., Kuhn, K. (2016). A generic method for assessing the quality of de-identified health data,
-https://doi.org/10.3233/978-1-61499-678-1-312; the greedy order by cost is ours. It is a heuristic: not the least loss
-of all local recodings. Published labels of one column may lie at different levels and contain each other.
+https://doi.org/10.3233/978-1-61499-678-1-312; the greedy order by cost is specific to Sfumato. It is a heuristic: not
+the least loss of all local recodings. Published labels of one column may be at different levels and contain each other.
 """
 
 import numpy as np
@@ -34,22 +34,22 @@ from sfumato.microdata.plan.methods import Local
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import ClassRecoding, Labels
 
-# With fewer seconds than these, a fair answer comes first.
+# With fewer seconds, a fair solution comes first.
 UNHURRIED = 20.0
-# Nodes times combinations up to which the sweep takes a moment.
+# Nodes times combinations up to which the sweep is very fast.
 QUICK_SWEEP = 20_000_000
 
 
 def search(plan: Plan, method: Local, table: FrequencyTable, progress: Progress | None = None) -> Result:
-    """The recoding that the sweep finds, never worse than the best node.
+    """Return the recoding that the sweep finds, never worse than the best node.
 
     Raises:
-        UnattainableError: No recoding of this kind keeps the promises within the budget.
+        UnattainableError: No recoding of this kind satisfies the models within the suppression limit.
     """
     problem = problem_of(plan, method, table)
     sweep = sweep_of(plan, method, problem, progress)
     if problem.size > MOST_LISTED:
-        # Nodes that are not listed are not gone through: classes are made of neighbors there.
+        # Lattices too large to enumerate are not searched: classes are made of neighbors instead.
         return _large(plan, method, sweep, problem)
     prices_alone = _prices_suffice(problem, method)
     best = _guided(sweep, None if prices_alone else swept(sweep, method))
@@ -65,10 +65,10 @@ def search(plan: Plan, method: Local, table: FrequencyTable, progress: Progress 
 
 
 def _at_node(problem: Problem, method: Local, node: Judgment) -> Result:
-    """The recoding at a single node.
+    """Return the recoding at a single node.
 
     Raises:
-        UnattainableError: It tells nothing, though a promise is about a sensitive column.
+        UnattainableError: It has a single class, though a model refers to a sensitive column.
         EngineError: The same, and the time was over before another was found.
     """
     late = problem.deadline.over
@@ -77,7 +77,7 @@ def _at_node(problem: Problem, method: Local, node: Judgment) -> Result:
 
 
 def _large(plan: Plan, method: Local, sweep: Sweep, problem: Problem) -> Result:
-    """The best classes of neighbors, or the node that a greedy walk finds where that loses less."""
+    """Return the best clusters of neighbors, or the node of a greedy search if that loses less."""
     from sfumato.microdata.methods.local.neighborhoods import neighborhoods
 
     best: Answer | None = None
@@ -97,9 +97,9 @@ def _large(plan: Plan, method: Local, sweep: Sweep, problem: Problem) -> Result:
 
 
 def _prices_suffice(problem: Problem, method: Local) -> bool:
-    """Whether the sweep would not better classes made by prices, and takes long.
+    """Return whether the sweep is slow and would not improve classes made by prices.
 
-    So where nothing is suppressed, the loss is a sum over rows, the sweep is not asked for in detail, and the time is
+    That is the case if nothing is suppressed, the loss is a sum over rows, no sweep is requested, and the time is
     long enough for both, should there be no such classes.
     """
     sums = isinstance(problem.loss, Marginal) and problem.loss.aggregate != "geometric"
@@ -109,7 +109,7 @@ def _prices_suffice(problem: Problem, method: Local) -> bool:
 
 
 def _guided(sweep: Sweep, best: Answer | None) -> Answer | None:
-    """The better of an answer and of the one by prices, where there is one."""
+    """Return the better of a solution and the one by prices, if there is one."""
     owners = None if sweep.problem.deadline.over else guided(sweep)
     if owners is None or sweep.failing(owners, int(owners.max()) + 1).any():
         return best
@@ -117,7 +117,7 @@ def _guided(sweep: Sweep, best: Answer | None) -> Answer | None:
 
 
 def _from_node(sweep: Sweep, judgment: Judgment) -> Answer | None:
-    """What a node keeps, with the rows that it suppresses generalized again."""
+    """Return what a node keeps, with the rows that it suppresses generalized again."""
     grouper = sweep.problem.grouper
     failing = sweep.problem.failing(grouper.rolled(grouper.base, judgment.node))
     numbers = np.where(failing, UNPLACED, np.cumsum(~failing) - 1)
@@ -125,10 +125,10 @@ def _from_node(sweep: Sweep, judgment: Judgment) -> Answer | None:
 
 
 def better_node(problem: Problem, loss: float | None) -> Judgment | None:
-    """The best node, if it loses less than what is at hand; with nothing at hand, the best node.
+    """Return the best node if it loses less than the given loss; without one, the best node.
 
     Raises:
-        UnattainableError: Nothing is at hand, and no node keeps the promises within the budget.
+        UnattainableError: There is no solution yet, and no node satisfies the models within the suppression limit.
     """
     if loss is None or not isinstance(problem.loss, Marginal):
         best = _optimal_or_none(problem, loss)
@@ -152,7 +152,7 @@ def _optimal_or_none(problem: Problem, loss: float | None) -> Judgment | None:
 
 
 def _judge_down(problem: Problem, open_nodes: Mask, floors: Floats, loss: float) -> Judgment | None:
-    """The best of some nodes that loses less than `loss`; coarse nodes first, for they rule out the finer ones."""
+    """Return the best of some nodes that loses less than `loss`; coarse ones first, because they exclude finer ones."""
     best: Judgment | None = None
     while open_nodes.any() and not problem.deadline.over:
         place = int(np.where(open_nodes, floors, -1.0).argmax())
@@ -187,7 +187,7 @@ def _late(method: Local) -> str:
 
 
 def _recoding(answer: Answer) -> ClassRecoding:
-    """The recoding; suppressed rows are a class of their own, the last."""
+    """Return the recoding; suppressed rows form a class of their own, the last one."""
     table = answer.sweep.table
     columns = [_labels(answer, column) for column in range(len(table.columns))]
     labels = [texts for texts, _ in columns]

@@ -1,8 +1,9 @@
-"""The sweep of local recoding: node after node, from the least generalized on, each for the rows still left.
+"""The sweep of local recoding: node after node, from the least generalized on, each for the rows still unassigned.
 
-A cell of a node is kept as a class when its rows that are still left keep the promises. So every row is published at
-the first, and by the order of nodes the cheapest, node at which it has company. In several rounds, each takes only
-cells up to a certain cost: then a cheap cell of a dear node comes before a dear cell of a cheap one.
+A candidate class (cell) of a node is kept if its unassigned rows satisfy the models. Every row is therefore published
+at the first node, which is the cheapest by the order of nodes, at which its class is large enough. With several rounds,
+each takes only cells up to a certain cost: a cheap cell of an expensive node then precedes an expensive cell of a cheap
+one.
 """
 
 from collections.abc import Callable, Collection
@@ -30,30 +31,30 @@ from sfumato.microdata.models.persons import looked_at
 Ints = npt.NDArray[np.int64]
 Nodes = npt.NDArray[np.int32]
 UNPLACED = -1
-# Where going through all nodes takes long, so many come first, each a good part of those that follow. A promise beyond
-# class sizes costs so much more work than counting a combination; what is quick is not divided.
+# If trying all nodes takes long, this many come first, each pass a good part of the next. A model beyond class sizes
+# costs so much more work than counting a combination; fast searches are not divided.
 FEW_NODES = (32, 256, 2_048)
 PASS_GROWTH = 4
 PROMISE_WORK = 20
 QUICK_WORK = 100_000_000
-# Costs are compared in so many digits.
+# Number of digits in which costs are compared.
 DIGITS = 12
-# Combinations times nodes of a round: beyond it, fewer nodes are gone through.
+# Limit of combinations times nodes of a round: beyond it, fewer nodes are tried.
 MOST_WORK = 2_000_000_000
 FEWEST_NODES = 200
-# A lattice of more nodes is not listed: so many are taken from it.
+# Larger lattices are not enumerated: this many nodes are taken from them.
 MOST_LISTED = 1_000_000
 SAMPLE = 100_000
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """A table, the promises, and what each label costs.
+    """A table, the models, and the cost of each label.
 
     Attributes:
-        most_nodes: The most nodes that are gone through in a round.
-        spare: The share of classes that are passed over now and then, so that nobody can reason from the least loss;
-            seed: for drawing them.
+        most_nodes: Maximum number of nodes tried in a round.
+        spare: The share of classes that are skipped at random, against minimality attacks;
+            seed: for this.
     """
 
     problem: Problem
@@ -68,18 +69,18 @@ class Sweep:
 
     @cached_property
     def _others(self) -> tuple[Model, ...]:
-        """The promises beyond class sizes, those first that are judged quickest: about no column."""
+        """The models beyond class sizes, the fastest first: those of no column."""
         others = (model for model in self.problem.models if not isinstance(model, KAnonymity))
         return tuple(sorted(others, key=lambda model: model.column is not None))
 
     @cached_property
     def column_loss(self) -> ColumnLoss:
-        """What labels lose; losses that know no labels are stood in for by the loss metric."""
+        """The loss of labels; losses that are not defined by labels are replaced by the loss metric."""
         loss = self.problem.loss
         return loss.losses if isinstance(loss, Marginal) else LossMetric(self.table.ladders)
 
     def suppressed(self, column: int) -> Floats:
-        """What a suppressed row loses, for each value of a column; as at the root where a loss does not charge it."""
+        """Return the loss of a suppressed row for each value of a column; as at the root if a loss has none."""
         loss, top = self.column_loss, self.table.ladders[column].height - 1
         codes = self.table.ladders[column].codes
         if isinstance(loss, Steps) and not loss.charges_suppression:
@@ -93,7 +94,7 @@ class Sweep:
         return loss.shares if isinstance(loss, Marginal) else np.full(len(self.table.columns), 1.0)
 
     def prices_by(self, columns: Ints) -> Prices:
-        """The prices with the columns in another order."""
+        """Return the prices with the columns in another order."""
         labels, costs, widths = self.prices
         return Prices(labels[columns], costs[columns], widths[columns])
 
@@ -112,9 +113,9 @@ class Sweep:
 
     @cached_property
     def nodes(self) -> tuple[npt.NDArray[np.int32], Floats]:
-        """The nodes in the order in which they are tried, by what they cost on average, and that cost.
+        """The nodes in the order in which they are tried, by their mean cost, and this cost.
 
-        Of nodes that cost the same, the one with fewer cells comes first: there rows have more company.
+        Of nodes with the same cost, the one with fewer cells comes first, because its classes are larger.
         """
         nodes = self._listed()
         means = self._per_level(lambda costs, rows: float((costs * rows).sum() / max(rows.sum(), 1)))
@@ -127,7 +128,7 @@ class Sweep:
         return np.ascontiguousarray(nodes[order]), average[order]
 
     def _listed(self) -> npt.NDArray[np.int32]:
-        """All nodes, the last column changing first; of a lattice too large for that, some at even distances."""
+        """All nodes, the last column changing first; evenly spaced ones of a lattice that is too large."""
         lowest, highest, size = self.problem.lowest, self.problem.highest, self.problem.size
         places = np.arange(size) if size <= MOST_LISTED else np.linspace(0, size - 1, SAMPLE).astype(np.int64)
         nodes = np.empty((len(places), len(lowest)), np.int32)
@@ -137,7 +138,7 @@ class Sweep:
         return nodes
 
     def _per_level(self, of: Callable[[Floats, Counts], float]) -> Floats:
-        """A number for each column and level, from what its values cost and how many rows hold them."""
+        """Return a number for each column and level, from the cost of its values and their numbers of rows."""
         prices = self.prices
         figures = np.zeros(prices.widths.shape)
         for column, ladder in enumerate(self.table.ladders):
@@ -147,14 +148,14 @@ class Sweep:
         return figures
 
     def floors(self) -> Floats:
-        """The least that a cell of each node costs."""
+        """The minimum cost of a cell of each node."""
         nodes, _ = self.nodes
         least = self._per_level(lambda costs, rows: float(costs[rows > 0].min(initial=np.inf)))
         sums: Floats = sum((least[column, nodes[:, column]] for column in range(nodes.shape[1])), np.zeros(len(nodes)))
         return sums
 
     def failing(self, owners: Ints, number: int) -> Mask:
-        """Which classes fail some promise; each promise is asked about those that keep the ones before it.
+        """Return which classes violate some model; each model is evaluated on classes that satisfy the previous ones.
 
         Args:
             owners: The class of each combination, or UNPLACED.
@@ -171,10 +172,10 @@ class Sweep:
         return failing
 
     def classes(self, owners: Ints, number: int, names: Collection[str] | None = None) -> Classes:
-        """The classes of combinations; those owned by none (UNPLACED) are left out.
+        """Return the classes of combinations, without UNPLACED ones.
 
         Args:
-            names: What classes hold, by its names; all where not given.
+            names: The sensitive columns that classes hold; all if not given.
         """
         placed = owners >= 0
         sizes = np.bincount(owners[placed], weights=self.table.counts[placed], minlength=number).astype(np.int64)
@@ -183,19 +184,19 @@ class Sweep:
         return Classes(sizes, {name: regroup(rows, owner, number) for name, rows in contents.items()})
 
     def passes(self) -> list[int]:
-        """How many nodes are gone through, first few and at last all: the less is sure, the longer they take."""
+        """The numbers of nodes tried, first few and at last all; more passes if they take long."""
         every = len(self.nodes[0])
         work = every * len(self.table.counts) * (1 + PROMISE_WORK * len(self._others))
         return [*(few for few in FEW_NODES if work > QUICK_WORK and PASS_GROWTH * few <= every), every]
 
     def spread(self, owners: Ints, limits: Floats, start: int = 0, most: int | None = None) -> Ints:
-        """Give rows that are in no class yet a class at the first node where they have company, if there is one.
+        """Assign unassigned rows to a class at the first node where one is large enough.
 
         Args:
             owners: The class of each combination, or UNPLACED.
-            limits: For each round, the most that a row of a new class may cost.
+            limits: For each round, the maximum cost of a row of a new class.
             start: The node with which every round begins.
-            most: So many nodes are gone through, at even distances; all where not given.
+            most: Number of evenly spaced nodes that are tried; all if not given.
         """
         owners = owners.copy()
         every = len(self.nodes[0])
@@ -225,7 +226,7 @@ class Sweep:
             if at == len(nodes):
                 if late or not stop[0]:
                     return
-                # No time is left to go through the others: the highest node, the last, takes whom it can.
+                # No time is left for the others: the highest node, the last one, takes all rows it can.
                 at, limit, late = len(nodes) - 1, np.inf, True
                 continue
             owner, good = cells.owner[: len(left)], cells.good[:count].copy()
@@ -241,7 +242,7 @@ class Sweep:
             at += 1
 
     def _acceptable(self, left: Ints, owner: Ints, good: Mask) -> Mask:
-        """Which of the good cells keep every promise."""
+        """Return which of the good cells satisfy every model."""
         numbers = np.where(good, np.cumsum(good) - 1, UNPLACED)
         owners = np.full(len(self.table.counts), UNPLACED, np.int64)
         owners[left] = numbers[owner]

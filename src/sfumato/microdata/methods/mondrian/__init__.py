@@ -1,1 +1,1 @@
-"""Mondrian: classes by cutting."""
+"""Mondrian: equivalence classes by recursive cuts."""

@@ -1,14 +1,15 @@
-"""The axes along which Mondrian cuts: for each quasi-identifier the order of its values, and how wide a class is in it.
+"""Axes along which Mondrian cuts: the order of each quasi-identifier's values, and the extent of a class along it.
 
-- numbers and dates lie by size, published as `[min–max]`; a class covers (max - min) / (range over the file), or, where
-  the column has a hierarchy, the share of the hierarchy's values that lie in the range, as on any level of it; where
-  ranges are bounded by cuts, neighbors between which no cut can lie share a place (cells.py), and so do the values
-  that the hierarchy codes at an end;
-- the values of a hierarchy lie so that every branch is one run, the branches and values with most rows first; a class
-  covers the values below their lowest common ancestor, which is published;
-- other values lie by their rows, most first; a class covers the values it holds, published as `{a, b}`.
+- numbers and dates are ordered by size and published as `[min–max]`; a class covers (max - min) / (range over the
+  file), or, if the column has a hierarchy, the share of the hierarchy's values that lie in the range, as on any level
+  of it; if ranges end at cuts, neighbors between which no cut is possible share a position (cells.py), and so do the
+  values that the hierarchy top- or bottom-codes;
+- the values of a hierarchy are ordered so that every branch is contiguous, the branches and values with most rows
+  first; a class covers the values below their lowest common ancestor, which is published;
+- other values are ordered by their number of rows, in decreasing order; a class covers the values it contains,
+  published as `{a, b}`.
 
-The missing value stands last. A class that holds it beside others is published as `*` and covers everything.
+The missing value comes last. A class that contains it together with other values is published as `*` and covers all.
 """
 
 from collections.abc import Sequence
@@ -44,10 +45,10 @@ class Axis:
     Attributes:
         order: The value codes in order.
         numbers: The number of each value code, where the axis has numbers; NaN for the missing value.
-        measures: The same on the scale that loss is measured by: the rank of a value in its hierarchy, or its number.
+        measures: The same on the scale of the loss: the rank of a value in its hierarchy, or its number.
         rows: Rows of each value code.
         weight: Of the column in the loss.
-        cells: Values that share a place, where ranges are bounded by cuts or values are coded; else each has its own.
+        cells: Values that share a position, if ranges end at cuts or values are coded; else each has its own.
         by_cuts: Whether ranges are bounded by cuts, or by the values of their classes.
     """
 
@@ -63,43 +64,43 @@ class Axis:
 
     @property
     def size(self) -> int:
-        """How many places there are."""
+        """The number of positions."""
         if self.cells is None:
             return len(self.order)
         return self.cells.count + (None in self.ladder.places)
 
     @cached_property
     def places(self) -> Places:
-        """The place of each value code in the order."""
+        """The position of each value code in the order."""
         places = np.empty(len(self.order), np.int32)
         places[self.order] = np.arange(len(self.order), dtype=np.int32)
         if self.cells is not None:
-            # The missing value stands behind all cells.
+            # The missing value comes after all cells.
             places[self.order[: len(self.cells.owners)]] = self.cells.owners
             places[self.order[len(self.cells.owners) :]] = self.cells.count
         return places
 
     @property
     def missing(self) -> int:
-        """The place of the missing value, -1 when there is none."""
+        """The position of the missing value, -1 if there is none."""
         return int(self.places[self.ladder.places[None]]) if None in self.ladder.places else -1
 
     @property
     def present(self) -> npt.NDArray[np.bool_]:
-        """For each value code whether rows hold it; the missing value is none."""
+        """For each value code whether rows have it; false for the missing value."""
         mask: npt.NDArray[np.bool_] = self.rows > 0
         mask[[value is None for value in self.ladder.values]] = False
         return mask
 
     @cached_property
     def positions(self) -> Floats:
-        """The middle of each place on the scale of loss; infinite for the missing value."""
+        """The middle of each position on the scale of loss; infinite for the missing value."""
         low, high = self.extremes
         return (low + high) / 2
 
     @cached_property
     def extremes(self) -> tuple[Floats, Floats]:
-        """The least and the greatest measure at each place; infinite for the missing value."""
+        """The minimum and maximum measure at each position; infinite for the missing value."""
         if self.measures is None:
             return np.zeros(self.size), np.zeros(self.size)
         measures = np.where(np.isnan(self.measures), np.inf, self.measures)
@@ -110,14 +111,14 @@ class Axis:
 
     @cached_property
     def is_single(self) -> npt.NDArray[np.bool_]:
-        """For each place whether it is one value that may be published; a value that is coded may not."""
+        """For each position whether it is a single value that may be published; not if the hierarchy codes it."""
         single = np.bincount(self.places, minlength=self.size) == 1
         if self.cells is not None:
             single[: self.cells.count] &= [not self.cells.is_coded(cell) for cell in range(self.cells.count)]
         return np.asarray(single)
 
     def ends_by_cells(self, low: int, high: int) -> bool:
-        """Whether a range between two places ends where its cells do, not at values."""
+        """Return whether a range between two positions ends at the ends of its cells, not at values."""
         return self.cells is not None and (self.by_cuts or self.cells.is_coded(low) or self.cells.is_coded(high))
 
     @cached_property
@@ -129,7 +130,7 @@ class Axis:
         return 1.0 / span if span > 0 else 1.0
 
     def levels(self) -> tuple[list[npt.NDArray[np.int64]], list[Floats]]:
-        """For each level, the label at each place and what it loses; other axes than trees have raw values alone."""
+        """For each level, the label at each position and its loss; axes other than trees have original values only."""
         if self.kind != "tree":
             return [np.arange(self.size)], [np.zeros(self.size)]
         codes = [level[self.order].astype(np.int64) for level in self.ladder.codes]
@@ -137,7 +138,7 @@ class Axis:
 
 
 def axes_of(table: FrequencyTable, plan: Plan, by_cuts: bool) -> tuple[Axis, ...]:
-    """The axes of a table.
+    """Return the axes of a table.
 
     Args:
         by_cuts: Whether ranges are bounded by cuts, or by the values of their classes.
@@ -150,7 +151,7 @@ def axes_of(table: FrequencyTable, plan: Plan, by_cuts: bool) -> tuple[Axis, ...
 
 
 def _persons(table: FrequencyTable, place: int) -> Counts:
-    """The persons who have each value of a column, or its rows where no column names persons."""
+    """Return the persons who have each value of a column, or its rows without a person column."""
     if PERSONS not in table.persons:
         return table.marginal(place)
     return persons_in(
@@ -159,7 +160,7 @@ def _persons(table: FrequencyTable, place: int) -> Counts:
 
 
 def _with_cells(axis: Axis, column: ColumnPlan, persons: Counts) -> Axis:
-    """The same axis, neighbors sharing a place between which no range can end, and values that are coded."""
+    """Return the axis with shared positions for values between which no range can end, and for coded values."""
     if axis.numbers is None:
         return axis
     order = axis.order[~np.isnan(axis.numbers[axis.order])]
@@ -168,7 +169,7 @@ def _with_cells(axis: Axis, column: ColumnPlan, persons: Counts) -> Axis:
     if not len(order) or not (axis.by_cuts or bottom or top):
         return axis
     inner = slice(bottom.count if bottom else 0, len(order) - (top.count if top else 0))
-    # Ends at values need not lie between those of persons.
+    # If ranges end at values, no positions need to be merged for persons.
     members = persons[order] if axis.by_cuts else np.full(len(order), 2, np.int64)
     longer = inexact([axis.ladder.values[code] for code in order[inner].tolist()], numbers[inner])
     cells = cells_of(grid_of(column, numbers), numbers[inner], members[inner], longer)
@@ -178,7 +179,7 @@ def _with_cells(axis: Axis, column: ColumnPlan, persons: Counts) -> Axis:
 def _tails(
     ladder: Ladder, column: ColumnPlan, order: npt.NDArray[np.int64], numbers: Floats
 ) -> tuple[Tail | None, Tail | None]:
-    """The values that a hierarchy codes below and above, where there are some."""
+    """Return the values that a hierarchy codes below and above, if there are some."""
     hierarchy = column.hierarchy
     if not isinstance(hierarchy, Intervals):
         return None, None
@@ -196,7 +197,7 @@ def _tails(
 
 
 def axis_of(ladder: Ladder, column: ColumnPlan, rows: Counts) -> Axis:
-    """The axis of a column.
+    """Return the axis of a column.
 
     >>> from sfumato.hierarchies.ladder import make_ladder
     >>> column = ColumnPlan("quasi-identifier", "integer")
@@ -215,14 +216,14 @@ def axis_of(ladder: Ladder, column: ColumnPlan, rows: Counts) -> Axis:
 
 
 def _ranks(numbers: Floats, order: npt.NDArray[np.int64]) -> Floats:
-    """How many values of the hierarchy stand before each one; NaN for the missing value."""
+    """Return how many values of the hierarchy precede each one; NaN for the missing value."""
     ranks = np.empty(len(numbers))
     ranks[order] = np.arange(len(numbers))
     return np.where(np.isnan(numbers), np.nan, ranks)
 
 
 def _by_branch(ladder: Ladder, rows: Counts) -> list[npt.NDArray[np.int64]]:
-    """Keys that sort values branch by branch, the fullest first; the key that decides first stands last."""
+    """Return keys that sort values branch by branch, the largest first; the primary key comes last."""
     keys: list[npt.NDArray[np.int64]] = []
     for codes in ladder.codes:
         held = np.bincount(codes, weights=rows).astype(np.int64)
@@ -231,7 +232,7 @@ def _by_branch(ladder: Ladder, rows: Counts) -> list[npt.NDArray[np.int64]]:
 
 
 def compiled(axes: Sequence[Axis]) -> Axes:
-    """The axes as the kernels take them."""
+    """Return the axes as arguments of the kernels."""
     labels: list[npt.NDArray[np.int64]] = []
     costs: list[Floats] = []
     steps: list[int] = []

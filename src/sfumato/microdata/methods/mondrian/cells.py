@@ -1,12 +1,12 @@
-"""Cells: runs of neighboring values between which Mondrian does not cut, because a range would end at somebody's value.
+"""Runs of neighboring values that Mondrian does not cut, because a range would end at the value of a single person.
 
-A cut lies between two values of the data, each of them often that of a single person. So ranges end at the roundest
-steps between (the first of a year, a round number), and the first and last range at round ones beyond. Where neighbors
-lie so close that an end would be the value of a single person, they stay in one cell. Only where a cell would be long,
-since every step around is some value, is it cut nevertheless: there an end tells of nobody.
+A cut lies between two values of the data, which often belong to single persons. Ranges therefore end at the roundest
+numbers in between (the first of a year, a round number), and the first and last range at round ones outside the data.
+If neighbors are so close that an end would be the value of a single person, they form one run. Only if a run would be
+long, because every round number is some value, is it cut nevertheless: such an end reveals no single person.
 
-Values that the hierarchy codes (`bottom: 20`, `top: 80`) are one cell at each end, published as `<20` and `>80`; a
-range that reaches into such a cell is open there (`<36`), for its end would be an outlier or a typing error.
+Values that the hierarchy codes (`bottom: 20`, `top: 80`) form one run at each end, published as `<20` and `>80`; a
+range that reaches into such a run is open there (`<36`), because its end would be an extreme value or a typing error.
 """
 
 from dataclasses import replace
@@ -20,22 +20,22 @@ from sfumato.microdata.recoding.grids import NONE_LONGER, Grid, Longer, range_te
 from sfumato.microdata.recoding.recoding import STAR
 
 Ints = npt.NDArray[np.int64]
-# So many neighbors stay together though each is of a single person; of numbers drawn by chance hardly ever more do.
+# Maximum number of neighbors, each of a single person, that stay together; random numbers hardly ever have more.
 _LONG = 30
-# Where all steps so far around a value are values too, it is taken for one of many.
+# A value with values on all grid points within this distance counts as one of many.
 _AROUND = 5
-# The outermost ends lie beyond the values by at most this part of their range.
+# Maximum distance of the outermost ends from the values, as a share of their range.
 _BEYOND = 10
 
 
 @dataclass(frozen=True)
 class Cells:
-    """The cells of an axis.
+    """The runs of values of an axis.
 
     Attributes:
         owners: The cell of each value, in their order.
-        starts: The first and the last step with which each cell may begin, and one behind the last, (cells + 1, 2).
-        below, above: What the first and the last cell are published as, where they hold the values that are coded.
+        starts: The first and last grid point at which each cell may begin, and one after the last, (cells + 1, 2).
+        below, above: Labels of the first and the last cell, if they hold coded values.
     """
 
     grid: Grid
@@ -49,11 +49,11 @@ class Cells:
         return len(self.starts) - 1
 
     def is_coded(self, cell: int) -> bool:
-        """Whether a cell holds the values that are coded at an end."""
+        """Return whether a cell holds the values that the hierarchy codes at an end."""
         return (cell == 0 and self.below is not None) or (cell == self.count - 1 and self.above is not None)
 
     def text(self, low: int, high: int) -> str:
-        """The range from one cell to another."""
+        """Return the range from one cell to another."""
         if not (self.is_coded(low) or self.is_coded(high)):
             return range_text(self.grid.text(self._start(low)), self.grid.text(self._start(high + 1) - 1))
         if low == high:
@@ -67,7 +67,7 @@ class Cells:
 
 
 def cells_of(grid: Grid, numbers: Floats, persons: Counts, longer: Longer = NONE_LONGER) -> Cells:
-    """The cells of numbers in ascending order.
+    """Return the cells of numbers in ascending order.
 
     Args:
         persons: How many persons, or rows, have each of them.
@@ -81,7 +81,7 @@ def cells_of(grid: Grid, numbers: Floats, persons: Counts, longer: Longer = NONE
     if not len(numbers):
         return Cells(grid, np.empty(0, np.int64), np.zeros((1, 2), np.int64))
     low, high = grid.below(numbers, longer), grid.above(numbers, longer)
-    # What lies between two steps is no end of anything.
+    # Numbers between two grid points are never an end.
     rare = (persons == 1) & (low == high)
     lone = rare & ~_in_long_runs(low, high, rare, persons)
     earliest, latest = high[:-1] + 1 + lone[:-1], low[1:] - lone[1:]
@@ -92,11 +92,11 @@ def cells_of(grid: Grid, numbers: Floats, persons: Counts, longer: Longer = NONE
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """Values that a hierarchy codes at one end.
+    """Values that a hierarchy top- or bottom-codes.
 
     Attributes:
         count: How many of the values there are.
-        limit: What they lie beyond; label: what they are published as.
+        limit: The limit that they exceed; label: their published label.
     """
 
     count: int
@@ -105,7 +105,7 @@ class Tail:
 
 
 def with_tails(cells: Cells, inner: Floats, bottom: Tail | None, top: Tail | None) -> Cells:
-    """Cells of the values that are not coded, with one more at each end for those that are.
+    """Return cells of the values that are not coded, with one more at each end for those that are.
 
     Args:
         inner: The numbers of the values that are not coded, ascending.
@@ -135,18 +135,18 @@ def with_tails(cells: Cells, inner: Floats, bottom: Tail | None, top: Tail | Non
 
 
 def _numbered(apart: Mask) -> Ints:
-    """The run of each value, neighbors being apart or not."""
+    """Return the run of each value, from whether neighbors are separated."""
     return np.concatenate([[0], np.cumsum(apart)]).astype(np.int64)
 
 
 def _in_long_runs(low: Ints, high: Ints, rare: Mask, persons: Counts) -> Mask:
-    """Which values lie among many, in a run of neighbors so long that it must be cut."""
+    """Return which values lie in a run of neighbors so long that it must be cut."""
     runs = _numbered(high[:-1] + 1 + rare[:-1] <= low[1:] - rare[1:])
     return (np.bincount(runs)[runs] > _LONG) & _among_many(low[persons > 0], low)
 
 
 def _among_many(values: Ints, steps: Ints) -> Mask:
-    """Which steps have values on all steps around them, as far as there are some at all."""
+    """Return which grid points have values on all points around them."""
     occupied = np.unique(values)
     if not len(occupied):
         return np.zeros(len(steps), bool)
@@ -156,7 +156,7 @@ def _among_many(values: Ints, steps: Ints) -> Mask:
 
 
 def _first(low: Ints, rare: Mask) -> tuple[int, int]:
-    """The steps with which the first cell may begin; nothing that is positive begins below zero."""
+    """Return the grid points at which the first cell may begin; positive values never begin below zero."""
     least, span = int(low[0]), int(low[-1] - low[0])
     if not rare[0] or least == 0:
         return least, least
@@ -165,6 +165,6 @@ def _first(low: Ints, rare: Mask) -> tuple[int, int]:
 
 
 def _last(high: Ints, rare: Mask) -> tuple[int, int]:
-    """The steps with which a cell behind the last one might begin."""
+    """Return the grid points at which a cell after the last one might begin."""
     most, span = int(high[-1]), int(high[-1] - high[0])
     return (most + 2, most + 2 + span // _BEYOND) if rare[-1] else (most + 1, most + 1)

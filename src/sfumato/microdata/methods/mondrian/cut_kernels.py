@@ -1,6 +1,6 @@
-"""Compiled loops of Mondrian: choosing where to cut a class.
+"""Compiled loops of Mondrian that choose where to cut a class.
 
-Shapes as in kernels.py. What a kernel answers for a class depends on that class alone.
+Shapes as in kernels.py. The result of a kernel for a class depends on that class alone.
 """
 
 import numpy as np
@@ -22,15 +22,15 @@ from sfumato.microdata.methods.mondrian.kernels import (
 
 _WORD = 64
 _LARGEST = np.iinfo(np.int64).max
-# Cuts of classes below so many times k are spared now and then, where that is asked for.
+# Cuts of classes below so many times k are skipped at random, if requested.
 _SPARED = 4
-# A loss that is smaller by rounding alone is not smaller.
+# A loss that is smaller by rounding errors alone is not smaller.
 _LESS = 1.0 - 1e-9
 
 
 @compiled
 def ranked(widths, choice, path, order):
-    """The columns in which a class may be cut, in the order in which they are tried; the answer is their number."""
+    """List the columns in which a class may be cut, in the order of trial; return their number."""
     count = 0
     keys = np.empty(len(widths))
     for column in range(len(widths)):
@@ -45,7 +45,7 @@ def ranked(widths, choice, path, order):
 
 @compiled
 def insert(keys, order, count, key, column):
-    """Put a column among `count` others, which stand by their keys from the greatest down."""
+    """Insert a column among `count` others, sorted by decreasing key."""
     at = count
     while at > 0 and keys[at - 1] < key:
         keys[at], order[at] = keys[at - 1], order[at - 1]
@@ -55,10 +55,10 @@ def insert(keys, order, count, key, column):
 
 @compiled
 def narrowed(axes, column, count, left, right, scratch):
-    """How many sides of a cut are narrower than the whole spectrum of `count` values: none, one or both.
+    """Return how many sides of a cut are narrower than the full spectrum of `count` values: none, one or both.
 
     Args:
-        left, right: Where the last value of the left side and the first of the right one stand in the spectrum.
+        left, right: Positions in the spectrum of the last value of the left side and the first of the right one.
     """
     values = scratch.values
     whole = width(axes, column, values[0], values[count - 1], count)
@@ -72,9 +72,9 @@ def narrowed(axes, column, count, left, right, scratch):
 
 @compiled
 def even_cut(axes, column, count, rows, k, scratch):
-    """The cut of a spectrum nearest to its middle that narrows a side: place, rows left, and the sides it narrows.
+    """Return the cut of a spectrum nearest to its middle that narrows a side: position, rows left, and sides narrowed.
 
-    The place is -1 where none leaves k rows on each side. Numbers are cut at their lower median or not at all;
+    The position is -1 if no cut leaves k rows on each side. Numbers are cut at their lower median or not at all;
     categories at the border nearest to the middle, those of a tree between the branches that meet in their lowest
     common ancestor.
     """
@@ -98,7 +98,7 @@ def even_cut(axes, column, count, rows, k, scratch):
 
 @compiled
 def branches(axes, column, low, high):
-    """Where the labels begin of the level just below the lowest common ancestor of two places; raw values otherwise."""
+    """Return where the labels of the level just below the lowest common ancestor of two positions begin."""
     at = axes.steps[column]
     if axes.kinds[column] != TREE:
         return at
@@ -110,7 +110,7 @@ def branches(axes, column, low, high):
 
 @compiled
 def loss_cut(axes, column, count, rows, k, scratch):
-    """The cut of a spectrum that lowers the column's loss most, both sides having k rows: place, rows left, gain."""
+    """Return the cut of a spectrum with k rows on both sides that lowers the loss most: position, rows left, gain."""
     values, amounts = scratch.values, scratch.amounts
     whole = width(axes, column, values[0], values[count - 1], count)
     best, place, best_left = -1.0, -1, 0
@@ -131,7 +131,7 @@ def loss_cut(axes, column, count, rows, k, scratch):
 
 @compiled
 def ones(mask):
-    """How many bits of a word are set."""
+    """Return how many bits of a word are set."""
     bits = 0
     while mask:
         mask &= mask - np.uint64(1)
@@ -141,9 +141,9 @@ def ones(mask):
 
 @compiled
 def loss_after(places, counts, begin, end, axes, column, place, scratch, lows, highs, distinct, masks):
-    """What both parts of a class lose together when it is cut; lows, highs, distinct, masks are (2, m).
+    """Return the joint loss of both parts of a class after a cut; lows, highs, distinct, masks are (2, m).
 
-    The values of a column of sets are gathered in a word where it holds them all, and marked with stamps where not.
+    The values of a column of sets are collected in one word if they fit, and marked with stamps if not.
     """
     columns = places.shape[1]
     scratch.stamp[0] += 1
@@ -180,7 +180,7 @@ def loss_after(places, counts, begin, end, axes, column, place, scratch, lows, h
 
 @compiled
 def spread(mask, missing):
-    """The lowest and highest place that `width` needs to know of a set: whether it is one value, or holds the missing.
+    """Return the range of a set as `width` needs it: whether it is one value, or contains the missing value.
 
     The missing value stands last.
     """
@@ -193,10 +193,10 @@ def spread(mask, missing):
 
 @compiled
 def relaxed_cut(places, counts, begin, end, axes, column, count, rows, k, mode, scratch):
-    """The median of a spectrum, how many rows go left so that both sides are as even as can be, and sides narrowed.
+    """Return the median of a spectrum, the rows that go left for the most equal sides, and the sides narrowed.
 
-    Rows of one item may be divided in mode RELAXED; else the item in which the middle lies goes to the fuller side.
-    Categories are cut strictly where that narrows more sides.
+    Rows of one item may be divided in mode RELAXED; else the item with the median goes to the larger side.
+    Categories are cut strictly if that narrows more sides.
     """
     half = (rows + 1) // 2
     below, at = 0, 0
@@ -223,7 +223,7 @@ def relaxed_cut(places, counts, begin, end, axes, column, count, rows, k, mode, 
 
 @compiled
 def by_gain(places, counts, begin, end, rows, k, axes, scratch, lows, highs, widths, order, cuts, lefts):
-    """The columns in which a cut lowers the loss, most first, with their cuts; the answer is their number."""
+    """List the columns in which a cut lowers the loss, the largest gain first, with their cuts; return their number."""
     columns = len(widths)
     sides = np.empty((3, 2, columns), np.int64)
     masks = np.empty((2, columns), np.uint64)
@@ -250,10 +250,10 @@ def by_gain(places, counts, begin, end, rows, k, axes, scratch, lows, highs, wid
 
 @compiled
 def choose(places, counts, begin, end, path, tried, k, axes, choice, mode, spare, scratch):
-    """The next cut of a class, so many columns having been tried in vain: column (or -1), place, rows left, tried.
+    """Return the next cut of a class after some failed columns: column (or -1), position, rows left, columns tried.
 
     Args:
-        spare: Of 2^64 small classes, how many are not cut though they could be; the path of a class draws.
+        spare: Probability, in 2^-64, that a small class is not cut though it could be; drawn from its path.
     """
     columns = places.shape[1]
     lows, highs = np.empty(columns, np.int64), np.empty(columns, np.int64)
@@ -285,7 +285,7 @@ def choose(places, counts, begin, end, path, tried, k, axes, choice, mode, spare
                 return column, place, left, tried + 1
             passed += 1
         else:
-            # A cut that narrows one side alone takes little off the loss: it waits until no other is left.
+            # A cut that narrows one side only lowers the loss little: it waits until no other is left.
             cuts[column], lefts[column], order[one_sided] = place, left, column
             one_sided += 1
     if tried - passed < one_sided:

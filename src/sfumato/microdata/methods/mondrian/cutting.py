@@ -1,8 +1,8 @@
-"""Cutting: the classes into which Mondrian divides a table, as runs of items in order.
+"""Divide a table into Mondrian's classes, as contiguous runs of ordered items.
 
-The fast way divides strictly by rows alone, in place, both cores at work on different branches. The way for every other
-rule goes level by level: a cut is proposed for every open class, all parts are judged together by the models, and a
-class whose cut was refused is cut along the next column.
+The fast path divides strictly and by rows alone, in place, with both cores on different branches. The path for every
+other rule works level by level: a cut is proposed for every open class, all parts are evaluated together by the models,
+and a class whose cut was rejected is cut along the next column.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,8 @@ from sfumato.microdata.models.classes import Counts
 Ints = npt.NDArray[np.int64]
 Accepts = Callable[[npt.NDArray[np.int32], Counts, Ints, int], npt.NDArray[np.bool_]]
 THREADS = 2
-# Below this many items a second thread costs more than it saves; above it, branches of this part of all are handed out.
+# Below this many items a second thread costs more than it saves; above it, branches of at most this share are
+# distributed.
 LEAST_ITEMS = 4_000
 BRANCHES = 16
 NO_SPARE = np.uint64(0)
@@ -30,12 +31,12 @@ NO_SPARE = np.uint64(0)
 
 @dataclass(frozen=True)
 class Cutting:
-    """Items in the order of their classes.
+    """Items sorted by their classes.
 
     Attributes:
-        places: (items, columns) the place of each value; counts: rows of each item; ids: what each item is a piece of.
+        places: (items, columns) the position of each value; counts: rows of each item; ids: the combination of each.
         starts: Where each class begins.
-        boxes: (2, classes, columns) the lowest and highest place that its cuts leave a class; nothing where not asked.
+        boxes: (2, classes, columns) the range of positions that the cuts leave each class; empty if not requested.
     """
 
     places: Places
@@ -47,11 +48,11 @@ class Cutting:
 
 @dataclass(frozen=True, slots=True)
 class CutRule:
-    """How to cut: see plan/methods.py; choice and mode as the kernels name them.
+    """How to cut: see plan/methods.py; choice and mode as named by the kernels.
 
     Attributes:
-        stop: A flag; once it is up, classes stay as they are.
-        spare: Of 2^64 classes below 4 k rows, how many are not cut though they could be.
+        stop: A flag; once it is set, classes stay as they are.
+        spare: Probability, in 2^-64, that a class below 4 k rows is not cut though it could be.
     """
 
     k: int
@@ -65,7 +66,7 @@ class CutRule:
 
 
 def whole(places: Places, counts: Counts, rule: CutRule) -> Cutting:
-    """All items as one class."""
+    """Return all items as one class."""
     boxes = np.zeros((2, 1 if rule.boxed else 0, places.shape[1]), np.int32)
     if rule.boxed:
         boxes[1, 0] = rule.axes.sizes - 1
@@ -74,7 +75,7 @@ def whole(places: Places, counts: Counts, rule: CutRule) -> Cutting:
 
 
 def scratch(items: int, axes: Axes) -> Scratch:
-    """Room for one thread and classes of so many items."""
+    """Return the buffers of one thread for classes of a number of items."""
     columns = len(axes.sizes)
     return Scratch(
         np.zeros(int(axes.sizes.max()), np.int64),
@@ -90,7 +91,7 @@ def scratch(items: int, axes: Axes) -> Scratch:
 
 
 def cut_in_place(start: Cutting, rule: CutRule) -> Cutting:
-    """Strict cuts by rows alone, in place."""
+    """Make strict cuts by rows alone, in place."""
     items = len(start.counts)
     marks, names = np.zeros(items, np.uint8), np.zeros(items, np.uint64)
     boxes = np.zeros((2, items if rule.boxed else 0, start.places.shape[1]), np.int32)
@@ -112,7 +113,7 @@ def cut_in_place(start: Cutting, rule: CutRule) -> Cutting:
 
 
 def _branches(marks: npt.NDArray[np.uint8], names: npt.NDArray[np.uint64], divide: Callable[..., None]) -> None:
-    """Divide the branches left for later, each thread some of them."""
+    """Divide the branches left for later, shared among threads."""
     edges = np.append(np.flatnonzero(marks), len(marks))
     later = np.flatnonzero(marks[edges[:-1]] == 2)
     begins, ends = edges[later], edges[later + 1]
@@ -132,11 +133,12 @@ def _longest(begins: Ints, ends: Ints, share: Ints) -> int:
 
 
 def cut_by_levels(start: Cutting, rule: CutRule, accepts: Accepts | None) -> Cutting:
-    """Cuts of any mode, level by level, each accepted only if both its parts are.
+    """Make cuts of any mode, level by level, each accepted only if both its parts are.
 
     Args:
-        accepts: Told the ids, rows and owner of items, and the number of owners; says which owners may be classes. None
-            where k rows are all that is asked for: a cut is not even proposed that leaves fewer.
+        accepts: Receives the ids, rows and owner of items, and the number of owners; returns which owners may be
+            classes. None
+            if k rows are the only requirement: cuts that leave fewer are not proposed.
     """
     with ThreadPoolExecutor(THREADS) as pool:
         state = _Levels(start, rule, pool)
@@ -146,7 +148,7 @@ def cut_by_levels(start: Cutting, rule: CutRule, accepts: Accepts | None) -> Cut
 
 
 class _Levels:
-    """The classes so far: which are still open, how many columns were tried on each, and its path."""
+    """The current classes: which are still open, how many columns were tried on each, and its path."""
 
     def __init__(self, start: Cutting, rule: CutRule, pool: Executor) -> None:
         self.cutting = start
@@ -157,7 +159,7 @@ class _Levels:
         self.paths = np.array([rule.seed], np.uint64)
 
     def cut_once(self, accepts: Accepts | None) -> None:
-        """Propose a cut for every open class, and carry out those whose parts are accepted."""
+        """Propose a cut for every open class, and make those whose parts are accepted."""
         items = self.cutting
         begins = items.starts
         ends = np.append(begins[1:], len(items.counts))
@@ -193,7 +195,7 @@ class _Levels:
         cuts[chosen] = proposals
 
     def _accepted(self, cut: npt.NDArray[np.bool_], begins: Ints, ends: Ints, lefts: Counts, accepts: Accepts) -> Ints:
-        """Which classes' cuts are accepted: both parts."""
+        """Return which classes' cuts are accepted, i.e. both parts are."""
         chosen = np.flatnonzero(cut)
         good = np.zeros(len(cut), bool)
         if not len(chosen):
@@ -212,7 +214,7 @@ class _Levels:
         return good
 
     def _divide(self, begins: Ints, ends: Ints, cuts: Ints, lefts: Counts) -> None:
-        """Carry out the cuts that were accepted."""
+        """Make the accepted cuts."""
         items = self.cutting
         more = int(((lefts > 0) & (lefts < items.counts)).sum())
         room = len(items.counts) + more
@@ -226,7 +228,7 @@ class _Levels:
         self._renew(Cutting(places, counts, ids, items.starts, items.boxes), firsts, middles, cuts)
 
     def _renew(self, items: Cutting, firsts: Ints, middles: Ints, cuts: Ints) -> None:
-        """The classes after their cuts: a class that was cut became two, both open and untried."""
+        """Update the classes after their cuts: a class that was cut became two, both open and untried."""
         cut = cuts[:, 0] >= 0
         repeat = np.where(cut, 2, 1)
         old = np.repeat(np.arange(len(cut)), repeat)
@@ -247,6 +249,6 @@ class _Levels:
         column, place = cuts[old, 0], cuts[old, 1]
         lefts, rights = np.flatnonzero((column >= 0) & ~right), np.flatnonzero((column >= 0) & right)
         new[1, lefts, column[lefts]] = place[lefts]
-        # Where rows are divided, those of the cut's own value stand on both sides.
+        # If rows are divided, those with the value of the cut are on both sides.
         new[0, rights, column[rights]] = place[rights] + (self.rule.mode == STRICT)
         return new

@@ -1,7 +1,7 @@
-"""Compiled loops of Mondrian: dividing classes, in place or level by level.
+"""Compiled loops of Mondrian that divide classes, in place or level by level.
 
-Shapes as in kernels.py. Dividing a class moves its items, so that the left part stands before the right one
-and each part keeps its order. Classes may be divided in any order and by several threads: the outcome is the same.
+Shapes as in kernels.py. Dividing a class moves its items so that the left part precedes the right one and each part
+keeps its order. Classes may be divided in any order and by several threads: the result is the same.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ _DEPTH = 128
 
 @compiled
 def part(places, counts, ids, begin, end, column, place, scratch):
-    """Move the items of a class with a higher place behind the others; the answer is where they begin."""
+    """Move the items of a class with a higher position behind the others; return where they begin."""
     at, moved = begin, 0
     columns = places.shape[1]
     for item in range(begin, end):
@@ -43,7 +43,7 @@ def part(places, counts, ids, begin, end, column, place, scratch):
 
 @compiled
 def _wait(begin_at, end_at, path_at, open_classes, begin, middle, end, path):
-    """Put both parts of a class among those that wait: the larger below, so that no more than log2(n) do."""
+    """Push both parts of a class on the stack, the larger one first, so that its depth is at most log2(n)."""
     first = 0 if middle - begin > end - middle else 1
     for turn in range(2):
         side = first if turn == 0 else 1 - first
@@ -77,7 +77,7 @@ def divide(
         begins, ends, paths: (c,) the classes; least: classes of fewer items are left for later.
         marks: (n,) receives 1 where a finished class begins and 2 where one for later does, whose path `names` gets.
         boxes: (2, n, m) or (2, 0, m): at each class's beginning the lowest and highest place that its cuts leave it.
-        stop: (1,) a flag: once it is up, classes stay as they are.
+        stop: (1,) a flag: once it is set, classes stay as they are.
     """
     begin_at, end_at = np.empty(_DEPTH, np.int64), np.empty(_DEPTH, np.int64)
     path_at = np.empty(_DEPTH, np.uint64)
@@ -124,9 +124,9 @@ def propose(
     cuts: Ints2,
     stop: Ints,
 ):
-    """The next cut of each class: cuts (c, 3) receives column (-1 if none), place and rows left; tried is moved on.
+    """Propose the next cut of each class: cuts (c, 3) receives column (-1 if none), position and rows left.
 
-    Once the flag `stop` is up, there is none.
+    `tried` is advanced. Once the flag `stop` is set, there is no cut.
     """
     for at in range(len(begins)):
         if stop[0]:
@@ -141,7 +141,7 @@ def propose(
 
 @compiled
 def sides(places: Halves2, counts: Ints, begins: Ints, ends: Ints, cuts: Ints2, lefts: Ints):
-    """For each item the rows that go left when its class is cut: lefts (n,), all of them where there is no cut."""
+    """Compute for each item the rows that go left when its class is cut: lefts (n,), all of them without a cut."""
     for at in range(len(begins)):
         column, place, left = cuts[at, 0], cuts[at, 1], cuts[at, 2]
         if column < 0:
@@ -172,7 +172,7 @@ def divide_level(
     out_middles: Ints,
     out_ends: Ints,
 ):
-    """Write each class as its two parts, left before right; an item that is divided stands in both.
+    """Write each class as its two parts, left before right; a divided item is in both.
 
     Args:
         out_places, out_counts, out_ids: receive the items; out_middles, out_ends: (c,) where each class's right part
@@ -196,7 +196,7 @@ def divide_level(
 
 @compiled
 def renamed(paths: Words, right: Flags, cut: Flags):
-    """The names of parts: of a class that was cut by its side, of another its own."""
+    """Return the path of each part: extended by its side if the class was cut, else unchanged."""
     names = paths.copy()
     for at in range(len(paths)):
         if cut[at]:

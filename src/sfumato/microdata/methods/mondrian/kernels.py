@@ -1,8 +1,8 @@
-"""Compiled loops of Mondrian: measuring a class.
+"""Compiled loops of Mondrian that measure a class.
 
-Shapes: n items (combinations, or pieces of them) of m columns; `places` is (n, m), for each item and column the place
-of its value in the column's order; `counts` is (n,), the rows of each. A class is a run of items `begin:end`. What a
-kernel answers for a class depends on that class alone.
+Shapes: n items (combinations, or parts of them) of m columns; `places` is (n, m), for each item and column the rank of
+its value in the column's order; `counts` is (n,), the rows of each. A class is a run of items `begin:end`. The result
+of a kernel for a class depends on that class alone.
 """
 
 from typing import NamedTuple
@@ -19,12 +19,12 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 _MIX_TWO = np.uint64(0xBF58476D1CE4E5B9)
 _BITS = 32
 _LOW = (1 << _BITS) - 1
-# A column whose places spread wider than this many times the class is sorted instead of counted.
+# A column with a range of positions wider than this many times the class is sorted instead of counted.
 _SPARSE = 8
 
 
 class Axes(NamedTuple):
-    """The columns' orders, as arrays.
+    """The orders of the columns, as arrays.
 
     kinds: (m,) NUMBERS, TREE or SET; sizes: (m,) places of each column; begins: (m,) where its places begin in
     `positions`; positions: the number at each place (infinite for missing); scales: (m,) 1 / range over the file, or
@@ -46,7 +46,7 @@ class Axes(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room for one thread.
+    """Buffers of one thread.
 
     hist: (largest column,) zeros; keys, values, amounts: (n,) of a spectrum; places, counts, ids: room for n moved
     items; stamps: (2, all places) and stamp: (1,) mark the values that a side holds.
@@ -65,7 +65,7 @@ class Scratch(NamedTuple):
 
 @compiled
 def width(axes, column, low, high, distinct):
-    """The share of a column that a class covers, from its lowest and highest place and its number of values."""
+    """Return the share of a column that a class covers, from its range of positions and its number of values."""
     if low == high:
         return 0.0
     if axes.kinds[column] == NUMBERS:
@@ -82,7 +82,7 @@ def width(axes, column, low, high, distinct):
 
 @compiled
 def extremes(places, begin, end, lows, highs):
-    """The lowest and highest place of a class in each column."""
+    """Compute the lowest and highest position of a class in each column."""
     columns = places.shape[1]
     for column in range(columns):
         lows[column] = places[begin, column]
@@ -98,7 +98,7 @@ def extremes(places, begin, end, lows, highs):
 
 @compiled
 def spectrum(places, counts, begin, end, column, low, high, scratch):
-    """The values of a class in a column, ascending, and the rows of each, into scratch; the answer is their number."""
+    """Compute the values of a class in a column, ascending, and the rows of each; return their number."""
     values, amounts = scratch.values, scratch.amounts
     count = 0
     if high - low <= _SPARSE * (end - begin):
@@ -128,7 +128,7 @@ def spectrum(places, counts, begin, end, column, low, high, scratch):
 
 @compiled
 def mixed(path, side):
-    """The name of a part of a class: from the name of the class and its side."""
+    """Return the path of a part of a class, from the path of the class and its side."""
     word = (path ^ np.uint64(side + 1)) * _MIX + np.uint64(side)
     word ^= word >> np.uint64(29)
     word *= _MIX_TWO
@@ -137,7 +137,7 @@ def mixed(path, side):
 
 @compiled
 def measure(places, counts, begin, end, axes, scratch, lows, highs, widths):
-    """The extremes and widths of a class; the answer is its rows."""
+    """Compute the extremes and widths of a class; return its rows."""
     extremes(places, begin, end, lows, highs)
     for column in range(len(lows)):
         distinct = 0

@@ -1,4 +1,4 @@
-"""What the classes of Mondrian are published as, and what each loses: ranges, common ancestors, sets of values."""
+"""Labels of Mondrian's classes (ranges, common ancestors, sets of values), and the loss of each class."""
 
 from collections.abc import Callable, Sequence
 
@@ -20,7 +20,7 @@ WORD = 64
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """What classes cover of one column: their lowest and highest place, and for sets a mask of their values."""
+    """The extent of classes in one column: their lowest and highest position, and for sets a mask of their values."""
 
     low: Ints
     high: Ints
@@ -29,10 +29,10 @@ class Extent:
 
 @dataclass(frozen=True, slots=True)
 class ColumnLabels:
-    """One column of all classes: its labels, each class's label, and what each class loses.
+    """One column of all classes: its labels, each class's label, and each class's loss.
 
     Attributes:
-        widths: (M - 1) / (|A| - 1), or (max - min) / range where numbers have no hierarchy.
+        widths: (M - 1) / (|A| - 1), or (max - min) / range for numbers without a hierarchy.
         penalties: The same by the normalized certainty penalty.
     """
 
@@ -43,7 +43,7 @@ class ColumnLabels:
 
 
 def own_extents(axes: Sequence[Axis], places: Places, starts: Ints) -> tuple[Extent, ...]:
-    """What classes cover by their own values; class `i` holds the items from `starts[i]` to the next start."""
+    """Return the extent of classes by their own values; class `i` has the items from `starts[i]` to the next start."""
     return tuple(_own(axis, places[:, column], starts) for column, axis in enumerate(axes))
 
 
@@ -66,10 +66,10 @@ def _word(places: Places, word: int, starts: Ints) -> Masks:
 
 
 def cut_extents(axes: Sequence[Axis], own: Sequence[Extent], boxes: npt.NDArray[np.int32]) -> tuple[Extent, ...]:
-    """What classes cover by the cuts that bound them; boxes: (2, classes, columns).
+    """Return the extent of classes by the cuts that bound them; boxes: (2, classes, columns).
 
-    A class without missing values does not cover the missing value. A hierarchy's label tells no value of a person
-    whatever bounds it, so that its classes cover what their own values do.
+    A class without missing values does not cover the missing value. A hierarchy's label reveals no person's value,
+    so classes with such labels cover what their own values do.
     """
     return tuple(
         extent if axis.kind == "tree" else _between(axis, extent, boxes[0, :, column], boxes[1, :, column])
@@ -93,7 +93,7 @@ def _between(axis: Axis, own: Extent, low: npt.NDArray[np.int32], high: npt.NDAr
 
 
 def describe(axis: Axis, extent: Extent) -> ColumnLabels:
-    """Labels and losses of all classes in one column."""
+    """Return labels and losses of all classes in one column."""
     single = (extent.low == extent.high) & axis.is_single[extent.low]
     mixed = (extent.high == axis.missing) & ~single if axis.missing >= 0 else np.zeros(len(single), bool)
     maker = {"numbers": _ranges, "tree": _ancestors, "set": _sets}[axis.kind]
@@ -105,7 +105,7 @@ def describe(axis: Axis, extent: Extent) -> ColumnLabels:
 
 
 def _labeled(keys: Ints, text: Callable[[int], str | None]) -> tuple[Labels, npt.NDArray[np.int32]]:
-    """A label for each distinct key, and the label of each class."""
+    """Return a label for each distinct key, and the label of each class."""
     distinct, codes = np.unique(keys, return_inverse=True)
     return tuple(text(key) for key in distinct.tolist()), codes.astype(np.int32)
 
@@ -129,7 +129,7 @@ def _ranges(axis: Axis, extent: Extent) -> ColumnLabels:
 
 
 def _value(axis: Axis, place: int) -> str | None:
-    """The value at a place that has one alone."""
+    """Return the value at a position with a single value."""
     return axis.ladder.values[int(np.flatnonzero(axis.places == place)[0])]
 
 
@@ -163,7 +163,7 @@ def _sets(axis: Axis, extent: Extent) -> ColumnLabels:
 
 
 def _set_text(axis: Axis, order: Sequence[int], words: Sequence[int]) -> str | None:
-    """The values of a set in the order of the ladder."""
+    """Return the values of a set in the order of the hierarchy."""
     members: list[int] = []
     for at, word in enumerate(words):
         rest = word

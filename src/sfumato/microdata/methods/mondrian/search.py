@@ -1,14 +1,14 @@
-"""Mondrian: a class is cut in two at the middle of its widest column, again and again, as long as both parts may be.
+"""Method `mondrian`: cut a class in two at the median of its widest column as long as both parts satisfy the models.
 
 LeFevre, K., DeWitt, D., Ramakrishnan, R. (2006). Mondrian multidimensional k-anonymity,
 https://doi.org/10.1109/ICDE.2006.101. Strict: rows with the value of the cut all go to one side (numbers up to the
-lower median left). Relaxed: they are divided, so that both sides are as even as can be. Every promise of the plan is a
-stopping rule: a cut is made only if both parts keep all of them. With `cut: loss`, instead of the widest column's
-middle, the cut is taken that lowers the loss of all columns most. A cut that makes no label narrower is not made, and
-one that narrows a single side only when no other is left.
+lower median left). Relaxed: they are divided, so that both sides are as equal as possible. Every model of the plan is a
+stopping rule: a cut is made only if both parts satisfy all of them. With `cut: loss`, the cut that lowers the loss of
+all columns most is taken instead of the median of the widest column. A cut that makes no label narrower is not made,
+and one that narrows a single side only if no other is left.
 
-It is a heuristic: no cut is ever undone, so the loss is not the least possible. Classes of one file are its own: two
-releases of overlapping data may tell together what neither tells alone.
+It is a heuristic: no cut is ever undone, so the loss is not the least possible. Each file has its own classes: two
+releases of overlapping data may together reveal what neither reveals alone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -54,13 +54,13 @@ from sfumato.microdata.plan.methods import Greedy, Mondrian
 from sfumato.microdata.plan.model import Plan
 from sfumato.microdata.recoding.recoding import ClassRecoding, Division
 
-# Of ten classes that could be cut just once or twice more, so many are not, where minimality is to be hidden.
+# Share of the classes with one or two cuts left that are not cut, against minimality attacks.
 SPARED = 0.2
 LESS = 1.0 - 1e-9
 
 
 def search(plan: Plan, method: Mondrian, table: FrequencyTable, _progress: Progress | None = None) -> Result:
-    """The recoding that Mondrian finds, or the best node that a greedy search finds where that loses less.
+    """Return the recoding that Mondrian finds, or the best node of a greedy search if that loses less.
 
     Raises:
         UnattainableError: Not even all rows as one class keep the promises.
@@ -97,7 +97,7 @@ def _result(plan: Plan, method: Mondrian, items: "Items", axes: Sequence[Axis], 
 def _node_of_less_loss(
     plan: Plan, method: Mondrian, table: FrequencyTable, result: Result, deadline: Deadline
 ) -> Result | None:
-    """The best node of a greedy search, where it loses less than the classes."""
+    """Return the best node of a greedy search, if it loses less than the classes."""
     asked = Greedy(aggregate=method.aggregate, time_limit=deadline.left)
     problem = problem_of(plan, asked, table)
     if _least_of_nodes(problem) >= result.loss or _least_of_pairs(problem) >= result.loss:
@@ -114,7 +114,7 @@ def _node_of_less_loss(
 
 
 def _least_of_pairs(problem: Problem) -> float:
-    """What every node loses at least that suppresses nothing: two columns alone must not have rare pairs of labels."""
+    """Return a lower bound of the loss of nodes without suppression: no pair of columns may have rare pairs of labels."""
     if problem.size > MAX_MARKED or problem.limit:
         return 0.0
     open_nodes = screened(problem)
@@ -122,7 +122,7 @@ def _least_of_pairs(problem: Problem) -> float:
 
 
 def _least_of_nodes(problem: Problem) -> float:
-    """What every node loses at least that suppresses nothing: a column alone must not have rare labels."""
+    """Return a lower bound of the loss of nodes without suppression: no column may have rare labels."""
     node = []
     for column, ladder in enumerate(problem.table.ladders):
         rows = problem.table.marginal(column)
@@ -136,7 +136,7 @@ def _least_of_nodes(problem: Problem) -> float:
 
 
 def partition(plan: Plan, table: FrequencyTable, least: int, deadline: Deadline) -> npt.NDArray[np.int64]:
-    """The class of each combination when all are cut by loss into classes of so many rows at least.
+    """Return the class of each combination after cutting by loss into classes of at least `least` rows.
 
     Raises:
         UnattainableError: Not even all rows as one class keep the promises.
@@ -163,11 +163,11 @@ def _choice(method: Mondrian) -> int:
 
 @dataclass(frozen=True)
 class Items:
-    """What is divided between classes: combinations, or the rows of a combination with one sensitive value.
+    """The units that are divided between classes: combinations, or their rows with one sensitive value.
 
     Attributes:
-        mode: How a cut treats the rows of its own value, as the kernels name it.
-        column: The sensitive column by whose values items are told apart, where they are.
+        mode: How a cut treats the rows with the value of the cut, as named by the kernels.
+        column: The sensitive column whose values distinguish items, if any.
         combinations: The combination of each item; codes: the code of its sensitive value.
     """
 
@@ -180,14 +180,14 @@ class Items:
 
     @cached_property
     def sensitive(self) -> Mapping[str, Histogram]:
-        """What each item holds of the sensitive columns."""
+        """The sensitive values of each item."""
         if self.column is None:
             return self.table.sensitive
         starts = np.arange(len(self.counts) + 1, dtype=np.int64)
         return {self.column: Histogram(starts, self.codes, self.counts, self.table.sensitive[self.column].size)}
 
     def classes(self, ids: npt.NDArray[np.int32], rows: Counts, owners: Ints, number: int) -> Classes:
-        """The classes that some items, or parts of them, make."""
+        """Return the classes that some items, or parts of them, form."""
         sizes = np.bincount(owners, weights=rows, minlength=number).astype(np.int64)
         if self.column is not None:
             size = self.table.sensitive[self.column].size
@@ -198,10 +198,10 @@ class Items:
 
 
 def _items(table: FrequencyTable, method: Mondrian) -> Items:
-    """The items of a table.
+    """Return the items of a table.
 
-    The frequency table knows how often a combination stands with each value of a sensitive column, for every column
-    apart. So rows can be divided by their values of one such column; with several, combinations are not divided.
+    The frequency table counts how often a combination occurs with each value of a sensitive column, for every column
+    separately. Rows can therefore be divided by the values of one such column; with several, they are not divided.
     """
     combinations = np.arange(len(table.counts))
     if method.mode == "strict" or len(table.sensitive) > 1 or table.persons or WEIGHTS in table.sensitive:
@@ -213,7 +213,7 @@ def _items(table: FrequencyTable, method: Mondrian) -> Items:
 
 
 def _cut(plan: Plan, method: Mondrian, items: Items, axes: Sequence[Axis], least: int, deadline: Deadline) -> Cutting:
-    """The classes of at least so many rows that keep every promise."""
+    """Return classes of at least `least` rows that satisfy every model."""
     spare = np.uint64(int(SPARED * 2**64)) if method.hide_minimality else NO_SPARE
     with deadline.flag() as stop:
         rule = CutRule(
@@ -258,7 +258,7 @@ def _column_labels(axes: Sequence[Axis], cutting: Cutting) -> list[ColumnLabels]
 
 
 def _recoding(plan: Plan, items: Items, cutting: Cutting, columns: Sequence[ColumnLabels]) -> ClassRecoding:
-    """The recoding; classes that are published alike are one."""
+    """Return the recoding; classes with the same labels are merged."""
     table = items.table
     labels = [column.labels for column in columns]
     distinct, places = distinct_classes(labels, np.column_stack([column.codes for column in columns]))
@@ -272,7 +272,7 @@ def _recoding(plan: Plan, items: Items, cutting: Cutting, columns: Sequence[Colu
 
 
 def _division(plan: Plan, items: Items, cutting: Cutting, combinations: Ints, classes: Ints) -> Division | None:
-    """The combinations whose rows stand in more than one class."""
+    """Return the combinations whose rows belong to more than one class."""
     if items.mode != RELAXED:
         return None
     table = items.table

@@ -1,4 +1,4 @@
-"""Evidence: what a report shows of a release besides its figures, taken from the frequency table and the recoding."""
+"""Evidence shown in a report next to its metrics, taken from the frequency table and the recoding."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field

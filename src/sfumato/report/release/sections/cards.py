@@ -1,4 +1,4 @@
-"""Cards of a report: of each column how its values spread, before and after."""
+"""Cards of a report: the distribution of each column before and after."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The distribution of a column before and after, as a reader of the release would guess it, whatever the method."""
+"""The distribution of a column before and after, as a data user would estimate it, for every method."""
 
 from collections.abc import Iterator
 

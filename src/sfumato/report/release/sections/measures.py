@@ -1,4 +1,4 @@
-"""What was measured of a release beside its promises, in words: utility, and where the risk comes from."""
+"""Measures that are not guaranteed, in words: utility, and the origins of the risk."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape

@@ -1,4 +1,4 @@
-"""The sections of a release report: each a heading with what stands below it, or nothing where nothing is known."""
+"""The sections of a release report: each has a heading and content, or is left out if nothing is known."""
 
 from collections.abc import Iterator
 from html import escape

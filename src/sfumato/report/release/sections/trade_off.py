@@ -1,4 +1,4 @@
-"""The trade-off in words."""
+"""The trade-off between loss and suppression, in words."""
 
 from sfumato.microdata.methods.full_domain.alternatives import NEAR, Alternative
 from sfumato.microdata.outcome import Report

@@ -1,1 +1,1 @@
-"""The lattice of levels: the problem, the judgment of a node, and what rules out many at once."""
+"""The generalization lattice: the search problem, the evaluation of a node, and rules that exclude many nodes."""

@@ -1,4 +1,4 @@
-"""The nodes that a compiled search has checked, and the best of them."""
+"""The nodes that a compiled search has evaluated, and the best of them."""
 
 import math
 from itertools import accumulate
@@ -19,12 +19,12 @@ WORD_BITS = 63
 
 
 class CheckedNodes:
-    """What a compiled search writes of each node that it checks.
+    """The arrays that a compiled search fills for each node it evaluates.
 
     Attributes:
-        places, bits: Where each column's level lies in the word of a node, and the bits that hold it.
+        places, bits: Position of each column's level in the word of a node, and its bits.
         records: The arrays that are written.
-        state: How far a search is (see `frontier_kernels`).
+        state: Progress of the search (see `frontier_kernels`).
     """
 
     def __init__(self, problem: Problem, most: int) -> None:
@@ -37,12 +37,12 @@ class CheckedNodes:
 
     @property
     def many(self) -> int:
-        """How many nodes were checked."""
+        """How many nodes were evaluated."""
         return int(self.state[kernels.CHECKED])
 
     @property
     def best(self) -> Judgment | None:
-        """The node to be released; None where none holds."""
+        """The node to be released; None if no node is releasable."""
         many = self.many
         parts = zip(*self.records.terms[:, :many].tolist(), self.records.figures[kernels.HOLDS, :many], strict=True)
         totals = [one + other if holds else math.inf for one, other, holds in parts]
@@ -71,13 +71,13 @@ class CheckedNodes:
 
     @property
     def guard(self) -> Words:
-        """The bits of a word that stay free."""
+        """The free bits of a word."""
         ends = zip(self.places.tolist(), self.bits.tolist(), strict=True)
         return np.array([sum((bits + 1) << place for place, bits in ends)], np.uint64)
 
 
 def suits(problem: Problem) -> bool:
-    """Whether a problem is one of class sizes alone, in its promises and its loss, and a word holds every node."""
+    """Return whether models and loss depend on class sizes alone, and one word holds every node."""
     loss = problem.loss
     if not isinstance(loss, Marginal | Discernibility | AverageClassSize):
         return False
@@ -87,7 +87,7 @@ def suits(problem: Problem) -> bool:
 
 
 def params(problem: Problem) -> Counts:
-    """What compiled searches are told of a problem."""
+    """Return the parameters of a problem for compiled searches."""
     loss = problem.loss
     kind = kernels.SQUARES if isinstance(loss, Discernibility) else kernels.AVERAGE
     if isinstance(loss, Marginal):
@@ -96,12 +96,12 @@ def params(problem: Problem) -> Counts:
 
 
 def _widths(problem: Problem) -> list[int]:
-    """The bits of each column's level, with one that stays free."""
+    """Return the bits of each column's level, with one that stays free."""
     return [max(high, 1).bit_length() + 1 for high in problem.highest]
 
 
 def layout(problem: Problem) -> tuple[Words, Words]:
-    """Where each column's level lies in a word, and the bits that hold it."""
+    """Return the position of each column's level in a word, and its bits."""
     widths = _widths(problem)
     places = [0, *accumulate(widths[:-1])]
     return np.array(places, np.uint64), np.array([(1 << (width - 1)) - 1 for width in widths], np.uint64)

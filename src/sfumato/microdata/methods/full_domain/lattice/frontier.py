@@ -1,7 +1,7 @@
-"""The frontier in one compiled loop: the search for the best node where promises are about class sizes alone.
+"""The search for the optimal node as one compiled loop, for privacy models that depend on class sizes alone.
 
-It does what `optimal.py` says, node by node, with all it needs in arrays, and knows a further bound: a class that is
-kept at a coarser node holds a class that is kept here, or k of the rows that are suppressed here.
+It follows `optimal.py` with all data in arrays and uses one further bound: a class that is kept at a coarser node
+contains a class that is kept here, or k of the rows that are suppressed here.
 """
 
 import numpy as np
@@ -18,22 +18,22 @@ from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Prob
 from sfumato.microdata.methods.full_domain.lattice.rare_pairs import screened
 from sfumato.microdata.models.classes import Counts, Floats
 
-# How far up the open part of the lattice the next node is taken: a coarse node is cheap to group, and rules out much
-# below it. Where much may be suppressed, and the number of classes bounds coarser nodes alone or suppression costs
-# nothing, fine ones are asked.
+# Position of the next node in the open part of the lattice: a coarse node is cheap to group and excludes many nodes
+# below it. If much may be suppressed, and either the number of classes bounds coarser nodes alone or suppression costs
+# nothing, fine nodes are better.
 WHERE = 0.9
 SIZES_WHERE = 0.7
 FREE_WHERE = 0.2
-# How much it counts beside a node's loss how few labels it has: whether it fails depends on these.
+# Weight of the number of labels relative to the loss: whether a node violates a model depends on its labels.
 FEW_LABELS = 0.3
-# Nodes between two looks at the clock.
+# Number of nodes between two checks of the clock.
 BATCH = 64
-# Classes that are kept at hand, for nodes above.
+# Maximum number of classes that are cached for coarser nodes.
 MAX_KEPT_CLASSES = 8_000_000
 
 
 class Frontier:
-    """The nodes that may still be better than the best checked."""
+    """The nodes that may still be better than the best one found."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -46,13 +46,13 @@ class Frontier:
 
     @staticmethod
     def suits(problem: Problem) -> bool:
-        """Whether a problem is one of class sizes, and small enough to be searched in one piece."""
+        """Return whether a problem depends on class sizes alone and is small enough for this search."""
         return len(problem.table.counts) < LEAST_IN_RUNS and checked_nodes.suits(problem)
 
     def search(self) -> bool:
-        """Check nodes until none is open; whether that was done in time."""
+        """Evaluate nodes until none is open; return whether that was done in time."""
         problem, where = self.problem, self._where()
-        # The coarsest node is released if any is.
+        # If any node is releasable, the coarsest one is.
         if self._state[kernels.OPEN]:
             kernels.look(*self._arrays, self._checked.packed(problem.highest))
         while self._state[kernels.OPEN] and not problem.deadline.over:
@@ -69,22 +69,22 @@ class Frontier:
 
     @property
     def checked(self) -> int:
-        """How many nodes were checked."""
+        """How many nodes were evaluated."""
         return self._checked.many
 
     @property
     def bound(self) -> float:
-        """The least sum of both parts of the loss that an open node may have."""
+        """A lower bound of both parts of the loss over all open nodes."""
         many = self._state[kernels.OPEN]
         return float((self._open.floors + self._open.added)[:many].min(initial=np.inf))
 
     @property
     def best(self) -> Judgment | None:
-        """The node to be released; None where none holds."""
+        """The node to be released; None if no node is releasable."""
         return self._checked.best
 
     def _nodes(self) -> kernels.Open:
-        """The nodes that two columns do not rule out, by rank."""
+        """The nodes that no pair of columns excludes, by rank."""
         problem = self.problem
         window, (places_in_word, _) = problem.window(), layout(problem)
         free = problem.limit >= problem.table.rows
@@ -99,13 +99,13 @@ class Frontier:
         return kernels.Open(levels, ranks[order], floors, np.zeros(len(places)))
 
     def _ranks(self) -> Floats:
-        """Where each node lies between the finest and the coarsest: by its labels, and by its loss where it has one."""
+        """The position of each node between finest and coarsest: by its labels, and by its loss if it has one."""
         problem, window = self.problem, self.problem.window()
         labels = [np.log([len(texts) for texts in ladder.labels]) for ladder in problem.table.ladders]
         few = _from_0_to_1(-summed_over_lattice(labels, window))
         if not isinstance(problem.loss, Marginal):
             return few
-        # Where suppression costs nothing, what loses less is tried first, whether it fails or not.
+        # If suppression costs nothing, nodes of less loss are tried first, whether they violate a model or not.
         counted = 0.0 if problem.loss.suppression_is_free else FEW_LABELS
         return _from_0_to_1(problem.loss.floors(window)) + counted * few
 
@@ -160,6 +160,6 @@ class Frontier:
 
 
 def _from_0_to_1(values: Floats) -> Floats:
-    """Values as shares of the way from the least to the greatest."""
+    """Rescale values to 0..1."""
     shares: Floats = (values - values.min()) / (np.ptp(values) or 1.0)
     return shares

@@ -1,8 +1,8 @@
-"""Compiled loops of the search for the best node where promises are about class sizes alone: the usual case.
+"""Compiled loops of the search for the optimal node, for models that depend on class sizes alone (the usual case).
 
-Shapes: n nodes are open, by rank; t tables of classes are at hand, the first is the raw one; m columns. The levels of a
-node lie in one word, each column's under a bit that stays free (`guard` has them all), so that one subtraction compares
-two nodes in every column.
+Shapes: n nodes are open, by rank; t tables of classes are stored, the first is the original one; m columns. The levels
+of a node are packed in one word with a free bit above each column's bits (`guard` has all of these), so that one
+subtraction compares two nodes in every column.
 """
 
 from typing import NamedTuple
@@ -14,16 +14,16 @@ from sfumato.loops.compiled import compiled
 from sfumato.microdata.counts.grouping_kernels import group, relabel
 from sfumato.microdata.counts.kernels import surcharges
 
-# Places in `state`: how many nodes are open, tables at hand and nodes checked; the last stamp of the hash table.
+# Indices in `state`: number of open nodes, cached tables and evaluated nodes; the last stamp of the hash table.
 OPEN, TABLES, CHECKED, STAMP = 0, 1, 2, 3
-# Places in `params`.
+# Indices in `params`.
 K, LIMIT, ROWS, LOSS = 0, 1, 2, 3
 # Losses: sums over columns, sums of logarithms; then those of class sizes: their squares, rows over classes.
 SUMS, LOGS, SQUARES, AVERAGE = 0, 1, 2, 3
-# Places in the figures of a checked node: rows suppressed, classes kept, smallest and largest of them, all classes,
-# smallest and largest of all, and whether it may be released.
+# Indices in the metrics of an evaluated node: rows suppressed, classes kept, smallest and largest of them, all classes,
+# smallest and largest of all, and whether it is releasable.
 SUPPRESSED, KEPT, SMALLEST, LARGEST, CLASSES, LEAST, MOST, HOLDS = 0, 1, 2, 3, 4, 5, 6, 7
-# A sum that is greater by rounding alone is not greater.
+# A sum that is larger by rounding errors alone is not larger.
 TIE = 1e-9
 
 
@@ -46,7 +46,7 @@ class Tables(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """(m,) where each column lies in a key and in the levels of a node; its steps, as in `steps.Steps`.
+    """(m,) the position of each column in a key and in the levels of a node; its level maps, as in `steps.Steps`.
 
     guard (1,): the bits that stay free; widest (m,): the columns, those of most values first.
     """
@@ -63,7 +63,7 @@ class Columns(NamedTuple):
 
 
 class Prices(NamedTuple):
-    """For losses that are sums: (m, levels) what each level loses, (m,) weights, and charges as in `surcharges`."""
+    """For losses that are sums: (m, levels) the loss of each level, (m,) weights, and charges as in `surcharges`."""
 
     means: Reals2
     shares: Reals
@@ -73,7 +73,7 @@ class Prices(NamedTuple):
 
 
 class Room(NamedTuple):
-    """A hash table, room for the relabeled classes of one table, and for those of one that is not kept."""
+    """A hash table, and buffers for the relabeled classes of one table and for those of one that is not cached."""
 
     hashed: Ints
     relabeled: Words2
@@ -85,7 +85,7 @@ class Room(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """Of each checked node its levels, (8, n) figures, and (2, n) both parts of its loss."""
+    """For each evaluated node its levels, (8, n) metrics, and (2, n) both parts of its loss."""
 
     levels: Words
     figures: Ints2
@@ -106,11 +106,11 @@ def advance(
     where: float,
     many: int,
 ):
-    """Check so many open nodes, and close those that they rule out.
+    """Evaluate a number of open nodes, and close those that they exclude.
 
     Args:
-        most: (1,) the greatest loss that is still of interest.
-        where: How far up the open part of the lattice the next node is taken: 0 its finest node, 1 its coarsest.
+        most: (1,) the largest loss that is still of interest.
+        where: Position of the next node in the open part of the lattice: 0 its finest node, 1 its coarsest.
     """
     for _ in range(many):
         if state[OPEN] == 0:
@@ -131,13 +131,13 @@ def look(
     most: Reals,
     level: np.uint64,
 ):
-    """Check one node, whether or not it is open."""
+    """Evaluate one node, whether or not it is open."""
     visit(nodes, tables, columns, prices, room, checked, params, state, most, level)
 
 
 @compiled
 def pick(nodes, many, where):
-    """The levels of the open node whose rank lies nearest to a part of the way from the lowest to the highest."""
+    """Return the levels of the open node whose rank is nearest to a fraction of the way from lowest to highest."""
     target = nodes.ranks[0] + (nodes.ranks[many - 1] - nodes.ranks[0]) * where
     low, high = 0, many - 1
     while low < high:
@@ -153,7 +153,7 @@ def pick(nodes, many, where):
 
 @compiled
 def visit(nodes, tables, columns, prices, room, checked, params, state, most, level):
-    """Group and judge a node, write what it comes to, and close the nodes that it rules out."""
+    """Group and evaluate a node, store the result, and close the nodes that it excludes."""
     place = state[CHECKED]
     number = classes_of(tables, columns, room, state, level)
     if number >= 0:
@@ -175,16 +175,16 @@ def visit(nodes, tables, columns, prices, room, checked, params, state, most, le
         most[0] = total + TIE * max(1.0, total)
     floor = plain
     if params[LOSS] == AVERAGE:
-        # A class that is kept at a coarser node holds one that is kept here, or k of the rows that are lost here.
+        # A class that is kept at a coarser node contains one that is kept here, or k of the rows suppressed here.
         floor = params[ROWS] / max(kept + ((lost - 1) // params[K] + 1 if lost else 0), 1)
         added = 0.0
-    # Where no class is kept, none of a finer node is.
+    # If no class is kept, none of a finer node is.
     close(nodes, columns.guard[0], state, most[0], level, lost > params[LIMIT] or kept == 0, floor, added)
 
 
 @compiled
 def close(nodes, guard, state, most, level, fails, floor, added):
-    """Close the node, those below it where it fails, and those that cannot be better; the others move together."""
+    """Close the node, those below it if it fails, and those that cannot be better; compact the others."""
     keep = 0
     for place in range(state[OPEN]):
         other = nodes.levels[place]
@@ -205,7 +205,7 @@ def close(nodes, guard, state, most, level, fails, floor, added):
 
 @compiled
 def tally_sizes(sizes, k, figures, place):
-    """What the classes of a node come to when those below k are suppressed."""
+    """Compute the metrics of a node's classes when those below k are suppressed."""
     lost, kept, smallest, largest = 0, 0, 0, 0
     least, greatest = sizes[0], sizes[0]
     for at in range(len(sizes)):
@@ -224,7 +224,7 @@ def tally_sizes(sizes, k, figures, place):
 
 @compiled
 def loss_parts(keys, sizes, columns, prices, params, level, lost, kept):
-    """Both parts of a node's loss; what suppression adds where rows are lost that may be."""
+    """Compute both parts of a node's loss, including suppression if rows may be suppressed."""
     kind, rows, k = params[LOSS], params[ROWS], params[K]
     if kind >= SQUARES:
         return class_loss(sizes, params, kept)
@@ -252,7 +252,7 @@ def loss_parts(keys, sizes, columns, prices, params, level, lost, kept):
 
 @compiled
 def class_loss(sizes, params, kept):
-    """Both parts of a loss of class sizes."""
+    """Compute both parts of a loss of class sizes."""
     rows, k = params[ROWS], params[K]
     if params[LOSS] == SQUARES:
         squares, added = 0, 0
@@ -269,10 +269,10 @@ def class_loss(sizes, params, kept):
 
 @compiled
 def classes_of(tables, columns, room, state, level):
-    """The number of the table of a node, which is made where it is not at hand; less than 0: its classes, not kept.
+    """Return the index of a node's table, which is computed if not cached; negative: its classes, not cached.
 
-    The columns with most values are generalized first, half of the others with each stepping stone: other nodes are
-    likely to stand on these too.
+    The columns with most values are generalized first, half of the others with each intermediate node: other nodes
+    are likely to be grouped from these, too.
     """
     lifted = 0
     for column in columns.widest:
@@ -294,7 +294,7 @@ def classes_of(tables, columns, room, state, level):
 
 @compiled
 def stone_of(columns, level, lifted):
-    """The levels of a node in its first lifted columns, the widest first; the others are not generalized."""
+    """Return the levels of a node in its first lifted columns, the widest first; the others are not generalized."""
     stone, many = np.uint64(0), 0
     for column in columns.widest:
         own = level & (columns.bits[column] << columns.places[column])
@@ -306,7 +306,7 @@ def stone_of(columns, level, lifted):
 
 @compiled
 def table_at(tables, many, level):
-    """The number of a node's table; -1 where it is not at hand."""
+    """Return the index of a node's table; -1 if it is not cached."""
     for place in range(many):
         if tables.levels[place] == level:
             return place
@@ -315,7 +315,7 @@ def table_at(tables, many, level):
 
 @compiled
 def roll(tables, columns, room, state, level):
-    """Make a node's table from the smallest one that is nowhere coarser; the answer is that of `classes_of`."""
+    """Compute a node's table from the smallest one that is nowhere coarser; returns like `classes_of`."""
     guard, many = columns.guard[0], state[TABLES]
     source, least = 0, tables.ends[0]
     for place in range(1, many):

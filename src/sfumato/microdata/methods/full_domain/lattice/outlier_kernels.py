@@ -1,6 +1,6 @@
-"""Compiled loops of the search for the best node where no row may be suppressed.
+"""Compiled loops of the search for the optimal node if no row may be suppressed.
 
-Shapes: n nodes are open; the rows are told apart by the parts of their combinations, as in `part_kernels`.
+Shapes: n nodes are open; rows are distinguished by the parts of their combinations, as in `part_kernels`.
 """
 
 from typing import NamedTuple
@@ -27,12 +27,12 @@ from sfumato.microdata.methods.full_domain.lattice.frontier_kernels import (
 )
 from sfumato.microdata.methods.full_domain.lattice.part_kernels import ColumnLevels, Combinations, OutlierRoom, group_at
 
-# Neighbors in the lattice that lie so far apart are added a row at a time.
+# Lattice neighbors this far apart are added a row at a time.
 _FAR = 8
 
 
 class Nodes(NamedTuple):
-    """(n,) levels and ranks of the open nodes, their places in the lattice, and lower bounds of their losses."""
+    """(n,) levels and ranks of the open nodes, their indices in the lattice, and lower bounds of their losses."""
 
     levels: Words
     places: Ints
@@ -42,11 +42,11 @@ class Nodes(NamedTuple):
 
 @compiled
 def lowest_levels(columns: ColumnLevels, rows: Ints, k: int, lowest: Ints, scores: Reals):
-    """The lowest level of each column at which it has no rare label by itself; one above the highest if it always has.
+    """Raise each column to the lowest level without a rare label of its own; one above the highest if there is none.
 
     Args:
         rows: of each value of each column; lowest: (m,) is raised.
-        scores: of each value receives how usual it is: the logarithms of the rows of its labels, over all levels.
+        scores: receives how frequent each value is: the sum of the logarithms of its labels' rows over all levels.
     """
     for column in range(len(lowest)):
         first, values = columns.firsts[column], columns.firsts[column + 1] - columns.firsts[column]
@@ -66,7 +66,7 @@ def lowest_levels(columns: ColumnLevels, rows: Ints, k: int, lowest: Ints, score
 
 @compiled
 def lay_nodes(columns: ColumnLevels, levels: Words, places: Ints):
-    """Levels and places (n,) of all nodes from the lowest levels up; the last column's level changes fastest."""
+    """List levels and indices (n,) of all nodes from the lowest levels up; the last column's level changes fastest."""
     many, word = 1, np.uint64(0)
     for column in range(len(columns.lowest)):
         word |= np.uint64(columns.lowest[column]) << columns.places[column]
@@ -91,7 +91,7 @@ def advance(
     where: float,
     many: int,
 ):
-    """Check so many open nodes, and close those that they rule out; the arguments are those of `frontier_kernels`."""
+    """Evaluate a number of open nodes, and close those that they exclude; arguments as in `frontier_kernels`."""
     for _ in range(many):
         if state[OPEN] == 0:
             return
@@ -109,13 +109,13 @@ def look(
     state: Ints,
     most: Reals,
 ):
-    """Check the coarsest node, which stands last."""
+    """Evaluate the coarsest node, which comes last."""
     visit(nodes, columns, table, room, checked, params, state, most, state[OPEN] - 1)
 
 
 @compiled
 def pick(nodes, many, where):
-    """The place of the open node whose rank lies nearest to a part of the way from the lowest to the highest."""
+    """Return the index of the open node whose rank is nearest to a fraction of the way from lowest to highest."""
     low, high = nodes.ranks[0], nodes.ranks[0]
     for place in range(1, many):
         low, high = min(low, nodes.ranks[place]), max(high, nodes.ranks[place])
@@ -129,7 +129,7 @@ def pick(nodes, many, where):
 
 @compiled
 def visit(nodes, columns, table, room, checked, params, state, most, chosen):
-    """Group and judge a node, write what it comes to, and close the nodes that it rules out."""
+    """Group and evaluate a node, store the result, and close the nodes that it excludes."""
     place, level, plain = state[CHECKED], nodes.levels[chosen], nodes.floors[chosen]
     classes = group_at(table, columns, room, state, level)
     sizes = room.counts[:classes]
@@ -147,7 +147,7 @@ def visit(nodes, columns, table, room, checked, params, state, most, chosen):
         close(nodes, columns.guard[0], state, most[0], level, plain, by_sizes)
         return
     if params[LOSS] == AVERAGE:
-        # A class of a coarser node holds one that is large enough here, or k of the rows that are not in one.
+        # A class of a coarser node contains one that is large enough here, or k of the rows that are not in one.
         plain = params[ROWS] / (kept + (lost - 1) // params[K] + 1)
     close(nodes, columns.guard[0], state, most[0], level, plain, False)
     class_sizes(table, columns, room, rarest_of(table, columns, room, classes, params[K]))
@@ -156,7 +156,7 @@ def visit(nodes, columns, table, room, checked, params, state, most, chosen):
 
 @compiled
 def close(nodes, guard, state, most, level, floor, coarser_too):
-    """Close a node, those that cannot be better, and those above it where they are worse for certain."""
+    """Close a node, those that cannot be better, and coarser ones if they are certainly worse."""
     keep = 0
     for place in range(state[OPEN]):
         other = nodes.levels[place]
@@ -174,7 +174,7 @@ def close(nodes, guard, state, most, level, floor, coarser_too):
 
 @compiled
 def close_rare(nodes, sizes, state, k):
-    """Close the nodes at which the class of an outlier is too small."""
+    """Close the nodes at which the class of a rare combination is too small."""
     keep = 0
     for place in range(state[OPEN]):
         if sizes[nodes.places[place]] < k:
@@ -187,7 +187,7 @@ def close_rare(nodes, sizes, state, k):
 
 @compiled
 def rarest_of(table, columns, room, classes, k):
-    """The combination of the least usual values among those that stand for a class, as just grouped, too small."""
+    """Return the combination of the rarest values among the classes, as just grouped, that are too small."""
     rarest, least = -1, 0.0
     for place in range(classes):
         if room.counts[place] >= k:
@@ -202,7 +202,7 @@ def rarest_of(table, columns, room, classes, k):
 
 @compiled
 def class_sizes(table, columns, room, outlier):
-    """The size of an outlier's class at every node: the rows of the combinations that it meets there."""
+    """Compute the class size of a rare combination at every node: the rows of the combinations it coincides with."""
     nodes, sizes, labels = len(room.sizes), room.sizes, room.labels
     agree(table, columns, room, outlier)
     for side in range(2):
@@ -218,7 +218,7 @@ def class_sizes(table, columns, room, outlier):
             place = first + labels[1, table.seconds[row]]
             if place < nodes:
                 sizes[place] += table.counts[row]
-    # Who is met at a node is met at all coarser ones.
+    # A combination that coincides at a node does so at all coarser ones.
     for column in range(len(columns.sides)):
         levels = columns.highest[column] - columns.lowest[column] + 1
         accumulate(sizes, columns.strides[column], levels)
@@ -226,7 +226,7 @@ def class_sizes(table, columns, room, outlier):
 
 @compiled
 def accumulate(sizes, stride, levels):
-    """Add to each node what the nodes below it have in one column, whose levels lie so far apart."""
+    """Add to each node the entries of the nodes below it in one column, whose levels are `stride` apart."""
     whole = stride * levels
     for block in range(len(sizes) // whole if levels > 1 else 0):
         begin = block * whole
@@ -243,7 +243,7 @@ def accumulate(sizes, stride, levels):
 
 @compiled
 def agree(table, columns, room, outlier):
-    """For each value of each column the lowest level at which it is what the outlier is, as a step in the lattice."""
+    """Return for each value of each column the lowest level at which it has the label of the rare combination."""
     for column in range(len(columns.sides)):
         first, own = columns.firsts[column], table.codes[outlier, column]
         low, high = columns.lowest[column], columns.highest[column]

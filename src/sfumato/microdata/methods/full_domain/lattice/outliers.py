@@ -1,9 +1,9 @@
-"""The search where no row may be suppressed: outliers rule out what needs no grouping.
+"""The search if no row may be suppressed: rare combinations exclude many nodes without grouping.
 
-Then a node fails if one class is too small. Instead of looking for such a class node by node, a combination that was
-once in one is compared with all others: at which levels it meets each of them says how large its class is at every
-node, and all nodes at which it is too small are ruled out together (outlier_kernels.py): one pass over a table of
-classes, and sums along each column. The bounds are those of `optimal.py`.
+A node then violates k-anonymity if one class is too small. Instead of searching such a class node by node, a
+combination that was once in one is compared with all others. The levels at which it coincides with each of them give
+its class size at every node, and all nodes at which it is too small are excluded together (outlier_kernels.py), in one
+pass over a table of classes and cumulative sums along each column. The bounds are those of `optimal.py`.
 """
 
 from itertools import accumulate
@@ -21,16 +21,16 @@ from sfumato.microdata.methods.full_domain.lattice.frontier_kernels import OPEN
 from sfumato.microdata.methods.full_domain.lattice.problem import Judgment, Problem
 from sfumato.microdata.models.classes import Counts, Floats
 
-# How far up the open part of the lattice the next node is taken.
+# Position of the next node in the open part of the lattice.
 WHERE = 0.5
-# Nodes between two looks at the clock.
+# Number of nodes between two checks of the clock.
 BATCH = 64
-# Rows of a class are counted in half a word.
+# Class sizes are stored in half a word.
 MAX_ROWS = (1 << 31) - 1
 
 
 class OutlierSearch:
-    """The nodes at which no known outlier is too rare."""
+    """The nodes at which no known combination is too rare."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -53,38 +53,38 @@ class OutlierSearch:
 
     @staticmethod
     def suits(problem: Problem) -> bool:
-        """Whether nothing may be suppressed, promises are about class sizes alone, and a word holds a combination."""
+        """Return whether nothing may be suppressed, models depend on class sizes, and a word holds a combination."""
         if problem.limit or problem.table.rows > MAX_ROWS:
             return False
         return checked_nodes.suits(problem) and fits_a_word([ladder.size for ladder in problem.table.ladders])
 
     def search(self) -> bool:
-        """Check nodes until none is open; whether that was done in time."""
+        """Evaluate nodes until none is open; return whether that was done in time."""
         while self._checked.state[OPEN] and not self.problem.deadline.over:
             kernels.advance(*self._arrays, WHERE, BATCH)
         done = not self._checked.state[OPEN]
         if not done and self.best is None:
-            # The coarsest node is released if any is.
+            # If any node is releasable, the coarsest one is.
             kernels.look(*self._arrays)
         return done
 
     @property
     def checked(self) -> int:
-        """How many nodes were checked."""
+        """How many nodes were evaluated."""
         return self._checked.many
 
     @property
     def best(self) -> Judgment | None:
-        """The node to be released; None where none holds."""
+        """The node to be released; None if no node is releasable."""
         return self._checked.best
 
     @property
     def bound(self) -> float:
-        """The least loss that an open node may have."""
+        """A lower bound of the loss over all open nodes."""
         return float(self._floors[: self._checked.state[OPEN]].min(initial=np.inf))
 
     def _ladders(self) -> part_kernels.ColumnLevels:
-        """What the values of each column are at the levels that may be used."""
+        """The labels of each column's values at the allowed levels."""
         problem, ladders = self.problem, self.problem.table.ladders
         begins, widths, end, levels = [], [], 0, max(problem.highest) + 1
         parts: list[npt.NDArray[np.int32]] = []
@@ -104,7 +104,7 @@ class OutlierSearch:
         )  # fmt: skip
 
     def _raised(self, scores: Floats) -> Node:
-        """The lowest levels at which no column has a rare label by itself."""
+        """Return the lowest levels at which no column has a rare label by itself."""
         problem = self.problem
         rows = np.concatenate([problem.table.marginal(column) for column in range(len(problem.lowest))])
         lowest: Counts = np.array(problem.lowest, np.int64)
@@ -112,7 +112,7 @@ class OutlierSearch:
         return tuple(lowest.tolist())
 
     def _lattice(self) -> part_kernels.ColumnLevels:
-        """The same with the lattice from the lowest levels up, in which the levels of one side change fastest."""
+        """Return the same with the lattice from the lowest levels up, where levels of one side change fastest."""
         lengths = [high - low + 1 for low, high in zip(self._lowest, self.problem.highest, strict=True)]
         sides, ends = self._sides()
         strides, stride = [0] * len(lengths), 1
@@ -127,7 +127,7 @@ class OutlierSearch:
         )
 
     def _sides(self) -> tuple[list[int], Counts]:
-        """The columns of one side and those of the other, and where both end: both have about as many combinations."""
+        """Return the columns ordered by side, and where both sides end: they have about equally many combinations."""
         sizes = np.diff(self._columns.firsts).tolist()
         sides: tuple[list[int], list[int]] = ([], [])
         products = [1, 1]
@@ -138,7 +138,7 @@ class OutlierSearch:
         return [*sides[0], *sides[1]], np.array([len(sides[0]), len(sizes)], np.int64)
 
     def _nodes(self) -> kernels.Nodes:
-        """The nodes from the lowest levels up."""
+        """Return the nodes from the lowest levels up."""
         loss = self.problem.loss
         window = tuple(slice(low, high + 1) for low, high in zip(self._lowest, self.problem.highest, strict=True))
         if any(levels.start >= levels.stop for levels in window):

@@ -1,9 +1,9 @@
-"""Compiled loops that group the rows at a node of the lattice, where no row may be suppressed.
+"""Compiled loops that group the rows at a node of the lattice if no row may be suppressed.
 
-Shapes: r combinations of m columns are told apart at the lowest node. The levels of a node lie in one word, as in
-`frontier_kernels`. The columns lie on two sides: a combination has a part on each, and there are far fewer parts than
-combinations, so that most of what is done for a node is done once for each part. The combinations of a part of the
-first side stand together.
+Shapes: r combinations of m columns are distinct at the lowest node. The levels of a node are packed in one word, as in
+`frontier_kernels`. The columns are divided into two sides: a combination has a part on each, and there are far fewer
+parts than combinations, so most of the work for a node is done once per part. The combinations of a part of the first
+side are contiguous.
 """
 
 from typing import NamedTuple
@@ -22,11 +22,11 @@ _APART = 4
 
 
 class ColumnLevels(NamedTuple):
-    """What the values of each column are at each level.
+    """The labels of each column's values at each level.
 
     labels: of all values; begins, widths (m, levels): where those of a column's level begin, how many there are.
     firsts (m + 1,): where a column begins in arrays of all values; lowest, highest, strides (m,): the levels of the
-    lattice, and how far apart neighbors lie in it; sides (m,): the columns, those of one side first, and ends (2,):
+    lattice, and the distance of neighbors in it; sides (m,): the columns, those of one side first, and ends (2,):
     where each side ends there; places, bits (m,), guard (1,): as in `frontier_kernels`.
     """
 
@@ -84,7 +84,7 @@ class OutlierRoom(NamedTuple):
 
 @compiled
 def start(counts: Ints, columns: ColumnLevels, table: Combinations, room: OutlierRoom, state: Ints):
-    """Tell the raw combinations apart as the lowest node does, by their parts; counts: (raw,) their rows."""
+    """Distinguish the raw combinations as the lowest node does, by their parts; counts: (raw,) their rows."""
     many = len(counts)
     for side in range(2):
         weigh(columns, room, columns.lowest, side)
@@ -104,7 +104,7 @@ def start(counts: Ints, columns: ColumnLevels, table: Combinations, room: Outlie
 
 @compiled
 def by_first_part(table, room, many):
-    """Order the raw combinations by their part on the first side: where each begins, and who comes where (`owner`)."""
+    """Sort the raw combinations by their part on the first side: where each begins, and their order (`owner`)."""
     begins, parts = table.begins, table.many[0]
     begins[: parts + 1] = 0
     for row in range(many):
@@ -120,7 +120,7 @@ def by_first_part(table, room, many):
 
 @compiled
 def join(counts, table, room):
-    """Join the raw combinations, ordered by their first part, that are equal in the second too."""
+    """Merge the raw combinations, sorted by their first part, that are equal in the second too."""
     latest = room.cell_rows
     latest[: table.many[1]] = -1
     made, begin = 0, 0
@@ -141,9 +141,9 @@ def join(counts, table, room):
 
 @compiled
 def group_at(table, columns, room, state, level):
-    """Group the combinations at a node; how many classes there are.
+    """Group the combinations at a node; return the number of classes.
 
-    The size of each, and a combination that it holds, lie in the room.
+    The size of each, and one of its combinations, are stored in the buffers.
     """
     node = np.empty(len(columns.sides), np.int64)
     for column in range(len(columns.sides)):
@@ -156,7 +156,7 @@ def group_at(table, columns, room, state, level):
     cells = wide * high
     if cells > most:
         return group_hashed(table, room, state, wide)
-    # Rows that follow one another mostly meet in a few cells: they are added apart, so that none waits for the last.
+    # Consecutive rows mostly hit the same few cells: they are added to separate sums, to avoid waiting.
     apart = 1 if _APART * _APART * cells > most else _APART
     room.cells[: apart * cells] = 0
     ways, labels, sums, rows = apart - 1, room.labels[1], room.cells, room.cell_rows
@@ -181,7 +181,7 @@ def group_at(table, columns, room, state, level):
 
 @compiled
 def group_hashed(table, room, state, wide):
-    """As `group_at`, once all parts are labeled, where there are many more pairs of labels than combinations."""
+    """Like `group_at`, once all parts are labeled, if there are many more pairs of labels than combinations."""
     for part in range(table.many[0]):
         first = np.int64(room.labels[0, part]) * wide
         for row in range(table.begins[part], table.begins[part + 1]):
@@ -191,10 +191,10 @@ def group_hashed(table, room, state, wide):
 
 @compiled
 def label_parts(table, columns, room, state, node, side, most):
-    """Tell the parts of one side apart as a node does; how many labels there may be.
+    """Label the parts of one side at a node; return the maximum number of labels.
 
     Args:
-        most: How many labels there are at most; 0 where these are too many: then those that occur are numbered.
+        most: Maximum number of labels; 0 if these are too many: then those that occur are numbered.
     """
     parts = table.many[side]
     weigh(columns, room, node, side)
@@ -213,7 +213,7 @@ def label_parts(table, columns, room, state, node, side, most):
 
 @compiled
 def span(columns, node, side, most):
-    """How many labels a side may have at a node; more than `most` means that there are too many."""
+    """Return how many labels a side may have at a node; more than `most` means too many."""
     labels = 1
     for place in range(columns.ends[0] if side else 0, columns.ends[side]):
         column = columns.sides[place]
@@ -223,7 +223,7 @@ def span(columns, node, side, most):
 
 @compiled
 def weigh(columns, room, node, side):
-    """What the values of one side's columns add to a key that tells their labels at a node apart, counted from 0."""
+    """Compute the weights of one side's values in a key that distinguishes their labels at a node, counted from 0."""
     step = np.uint64(1)
     for place in range(columns.ends[0] if side else 0, columns.ends[side]):
         column = columns.sides[place]
@@ -235,7 +235,7 @@ def weigh(columns, room, node, side):
 
 @compiled
 def key_of(codes, columns, worth, row, side):
-    """The key of a raw combination in the columns of one side, as just weighed."""
+    """Return the key of a raw combination in the columns of one side, by these weights."""
     key = np.uint64(0)
     for place in range(columns.ends[0] if side else 0, columns.ends[side]):
         column = columns.sides[place]
@@ -245,12 +245,12 @@ def key_of(codes, columns, worth, row, side):
 
 @compiled
 def number_keys(room, state, many, most):
-    """Number the first keys of the room as they come; how many there are.
+    """Number the first keys of the buffer in order of occurrence; return how many there are.
 
-    The number of each key, and the first key of each number, lie in the room.
+    The number of each key, and the first key of each number, are stored in the buffers.
 
     Args:
-        most: Where it is no more than the hash table is long, all keys are less, and each has a slot of its own.
+        most: If it is at most the length of the hash table, all keys are smaller, and each has a slot of its own.
     """
     if most > len(room.hashed):
         return group_keys(room.counts[:many], room, state, many)
@@ -269,9 +269,9 @@ def number_keys(room, state, many, most):
 
 @compiled
 def group_keys(counts, room, state, most):
-    """Group the first keys of the room, as many as there are counts; how many classes there are, of so many at most.
+    """Group the first keys of the buffer, one per count; return the number of classes, at most `most`.
 
-    Their sizes, the class of each key, and the first key of each class lie in the room.
+    Their sizes, the class of each key, and the first key of each class are stored in the buffers.
     """
     many, capacity = len(counts), 16
     while capacity <= 2 * most:
@@ -281,7 +281,7 @@ def group_keys(counts, room, state, most):
     classes = group_runs(keys, counts, _ONE_RUN, hashed, state[STAMP], room.classes, room.counts, room.owner)
     made = 0
     for row in range(many):
-        # Classes are numbered as they come.
+        # Classes are numbered in order of occurrence.
         if made < classes and room.owner[row] == made:
             room.rows[made] = row
             made += 1

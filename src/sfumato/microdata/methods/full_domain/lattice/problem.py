@@ -1,4 +1,4 @@
-"""The problem of a full-domain search: a table, promises, a loss and a budget; and the judgment of one node."""
+"""The problem of a full-domain search (table, models, loss, suppression limit), and the evaluation of a node."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator
@@ -25,13 +25,13 @@ from sfumato.microdata.models.protection import Protection, holding_groups
 from sfumato.microdata.recoding.population import with_persons
 
 DIGITS = 10
-# Where all failing rows are lost, nobody asks which class lost how many.
+# If all violating rows are suppressed, the number per class is not needed.
 NONE_APART: Counts = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """The classes of a node before any is suppressed."""
+    """Class sizes of a node before suppression."""
 
     classes: int
     smallest: int
@@ -40,17 +40,17 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """What is known of a node once its classes are there.
+    """The evaluation of a node after grouping.
 
     Attributes:
         terms: The parts of its loss.
         loss: Its loss.
         suppressed_rows: Rows in classes that fail some model.
-        certain_rows: Rows of which it is certain that every finer node must suppress them too.
-        classes: Classes that are kept; smallest and largest are their sizes.
-        holds: Whether it may be released: the promises hold and the budget is kept.
-        certain_suppression: What suppression adds, at least, to the loss of every finer node.
-        before: Its classes before any is suppressed.
+        certain_rows: A lower bound of the rows that every finer node must suppress.
+        classes: Classes that are kept; smallest, largest: their sizes.
+        holds: Whether it may be released: all models are satisfied within the suppression limit.
+        certain_suppression: A lower bound of the loss by suppression at every finer node.
+        before: Its class sizes before suppression.
     """
 
     node: Node
@@ -67,26 +67,26 @@ class Judgment:
 
     @property
     def tells(self) -> bool:
-        """Whether it tells rows apart at all."""
+        """Whether it distinguishes any rows."""
         return self.before.classes > 1
 
     @property
     def rank(self) -> tuple[float, bool, int, int, Node]:
-        """Least loss first; a tie goes to the smaller gap between class sizes, the larger k, the lower levels.
+        """Sort key: least loss first; ties by the smaller gap between class sizes, the larger k, the lower levels.
 
-        What tells nothing at all has no gap, and would win every tie: it comes after all others of its loss.
+        A node with a single class has no gap and would win every tie: it comes after all others of its loss.
         """
         return (round(self.loss, DIGITS), not self.tells, self.largest - self.smallest, -self.smallest, self.node)
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A table, the promises asked for, a loss, and how many rows may be suppressed.
+    """A table, the requested models, a loss, and a suppression limit.
 
     Attributes:
         lowest, highest: The levels that each column may have.
         missing_matches: Whether a missing value matches anything, instead of being a value of its own.
-        time_limit: Seconds after which a search that cannot be finished hands over the best found.
+        time_limit: Seconds after which an unfinished search returns the best solution found.
         upwards: Whether a greedy search starts from the lowest levels.
     """
 
@@ -106,24 +106,24 @@ class Problem:
         return Grouper(self.table, enough_persons(self.models))
 
     def with_limit(self, limit: int) -> "Problem":
-        """The same with another budget, on the same classes."""
+        """Return the same problem with another suppression limit, sharing the groupings."""
         other = replace(self, limit=limit)
         other.__dict__["grouper"] = self.grouper
         return other
 
     @cached_property
     def deadline(self) -> Deadline:
-        """The end of the time, counted from when it is first asked for."""
+        """The deadline, counted from the first access."""
         return Deadline(self.time_limit)
 
     @cached_property
     def k(self) -> int:
-        """The least size that a kept class must have."""
+        """The minimum size of a class that is kept."""
         return max((model.least_rows for model in self.models), default=1)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Levels of each column that may be used."""
+        """Number of allowed levels of each column."""
         return tuple(high - low + 1 for low, high in zip(self.lowest, self.highest, strict=True))
 
     @property
@@ -132,7 +132,7 @@ class Problem:
         return math.prod(self.shape)
 
     def window(self) -> tuple[slice, ...]:
-        """The part of the whole lattice whose nodes may be used."""
+        """The allowed part of the full lattice."""
         return tuple(slice(low, high + 1) for low, high in zip(self.lowest, self.highest, strict=True))
 
     def nodes(self) -> Iterator[Node]:
@@ -140,7 +140,7 @@ class Problem:
         return product(*(range(low, high + 1) for low, high in zip(self.lowest, self.highest, strict=True)))
 
     def neighbors(self, node: Node, step: int) -> list[Node]:
-        """The nodes that are one step coarser (1) or finer (-1) in one column."""
+        """Return the nodes that are one level coarser (1) or finer (-1) in one column."""
         bounds = zip(node, self.lowest, self.highest, strict=True)
         return [
             (*node[:column], level + step, *node[column + 1 :])
@@ -150,40 +150,40 @@ class Problem:
 
     @cached_property
     def prunes_suppression(self) -> bool:
-        """Whether rows in failing classes only shrink towards coarser nodes."""
+        """Whether the rows in violating classes only decrease towards coarser nodes."""
         return all(model.monotone_suppression for model in self.models)
 
     @cached_property
     def must_tell(self) -> bool:
-        """Whether a release must tell rows apart: a promise about a sensitive column is empty where all look alike."""
+        """Whether a release must distinguish rows: with a single class, a model of a sensitive column is empty."""
         return any(model.column for model in self.models) and len(self.table.counts) > 1
 
     def offers(self, judgment: Judgment) -> bool:
-        """Whether a node may be released, and tells something where that is asked for."""
+        """Return whether a node may be released, and distinguishes rows if required."""
         return judgment.holds and (judgment.tells or not self.must_tell)
 
     def better(self, new: Judgment, old: Judgment | None) -> bool:
-        """Whether a node that holds is to be released rather than another: one that tells nothing is the last resort.
+        """Return whether a releasable node is preferred to another; one with a single class is the last resort.
 
-        It is kept nevertheless where nothing else holds, so that the search can say so.
+        It is kept if nothing else is releasable, so that the search can report it.
         """
         if old is None or not new.holds:
             return new.holds
         return (not self.offers(new), new.rank) < (not self.offers(old), old.rank)
 
     def best(self, nodes: Iterable[Judgment]) -> Judgment | None:
-        """The node to be released; None where none holds."""
+        """Return the node to be released; None if no node is releasable."""
         best: Judgment | None = None
         for node in nodes:
             best = node if self.better(node, best) else best
         return best
 
     def failing(self, grouped: Grouped) -> Mask:
-        """Which classes fail some model."""
+        """Return which classes violate some model."""
         return self._assess(grouped).failing
 
     def _assess(self, grouped: Grouped, enough: int = ALL, bounded: bool = True) -> Assessment:
-        """What the models say of a node's classes; once more rows than `enough` are lost, it may be left unfinished."""
+        """Evaluate a node's classes by all models; may stop once more rows than `enough` must be suppressed."""
         if self.sizes_alone:
             return Assessment(grouped.sizes < self.k, NONE_APART)
         if self.missing_matches:
@@ -193,11 +193,11 @@ class Problem:
 
     @cached_property
     def sizes_alone(self) -> bool:
-        """Whether the promises are about class sizes alone: k-anonymity, the usual case, judged in one step."""
+        """Whether the models depend on class sizes alone: k-anonymity, the usual case, evaluated in one step."""
         return not self.missing_matches and all(isinstance(model, KAnonymity) for model in self.models)
 
     def classes(self, grouped: Grouped) -> Classes:
-        """The classes of a node as the models judge them: with the population that each stands for, where known."""
+        """Return the classes of a node as models evaluate them: with their population, if known."""
         known = grouped.classes
         if self._population is not None:
             known = with_persons(grouped, self._population.at(grouped.node))
@@ -215,7 +215,7 @@ class Problem:
         return None if self.table.population is None else Grouper(self.table.population)
 
     def _failing_with_matches(self, grouped: Grouped) -> Mask:
-        """Which classes have too few matching rows; only k-anonymity goes with this reading of missing values."""
+        """Return which classes have too few matching rows; only k-anonymity supports this reading of missing values."""
         labels = self.grouper.labels(grouped)
         unknown = np.column_stack(
             [
@@ -226,15 +226,15 @@ class Problem:
         return failing_classes(labels, unknown, grouped.sizes, self.k)
 
     def judge(self, node: Node, priced: bool = True, bounded: bool = True) -> Judgment:
-        """Everything about one node."""
+        """Evaluate one node."""
         return self.judge_classes(self.grouper.at(node), priced, bounded)
 
     def judge_classes(self, grouped: Grouped, priced: bool = True, bounded: bool = True) -> Judgment:
-        """Everything about one node whose classes are at hand.
+        """Evaluate one node that is already grouped.
 
         Args:
-            priced: Whether suppression is counted and priced even where it exceeds the budget (a search does without).
-            bounded: Whether it matters what finer nodes lose at least.
+            priced: Whether suppression is computed even if it exceeds the limit (not needed by a search).
+            bounded: Whether lower bounds for finer nodes are needed.
         """
         assessment = self._assess(grouped, ALL if priced else self.limit, bounded)
         failing = assessment.failing
@@ -248,10 +248,10 @@ class Problem:
         return Judgment(grouped.node, terms, loss, suppressed, certain, kept, smallest, largest, holds, added, before)
 
     def _added_at_least(self, grouped: Grouped, assessment: Assessment, terms: Terms) -> float:
-        """What suppression adds at least at finer nodes.
+        """Return a lower bound of the loss by suppression at finer nodes.
 
-        Where promises are monotone under suppression, what it adds here. Else the rows that finer nodes are certain to
-        lose, each at what it would cost here: a finer label costs a row less, so losing the row costs more. That is
+        If models are monotone under suppression, this is the loss here. Else the rows that finer nodes must
+        suppress, each at its cost here: a finer label costs a row less, so suppressing the row costs more. That is
         known for losses that are sums over columns.
         """
         if not self.loss.suppression_falls:
@@ -265,7 +265,7 @@ class Problem:
 
 
 class Judgments(dict[Node, Judgment]):
-    """The judgments of a problem's nodes, each worked out when it is first asked for."""
+    """The evaluations of a problem's nodes, computed on first access."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -281,12 +281,12 @@ class Solution:
 
     Attributes:
         proved_optimal: No node that may be released has a smaller loss.
-        checked: Nodes whose classes were computed; total: all nodes.
-        nodes: All judged nodes, where the method's answer includes them.
-        better: A node of less loss, which the method does not choose but another would.
-        remarks: What a reader should know, in sentences.
-        bound: The least loss that any node can have, where the optimum is not proved but this is.
-        cut_short: Whether the time was over before the search was done.
+        checked: Nodes that were grouped; total: all nodes.
+        nodes: All evaluated nodes, if the method's result includes them.
+        better: A node of less loss that the method does not choose but another one would.
+        remarks: Notes for the reader, in sentences.
+        bound: A proven lower bound of the loss, if the optimum is not proven.
+        cut_short: Whether the search timed out.
     """
 
     best: Judgment

@@ -1,9 +1,10 @@
-"""Screening: nodes that two columns alone already make unattainable.
+"""Screening by pairs: exclude nodes that already violate the suppression limit by two columns alone.
 
-Rows that are rare in two columns are at least as rare in all of them. So when, at some levels of two columns, more rows
-than the budget lie in pairs rarer than k, no node with these levels can be released, whatever the other columns do.
-(The idea of pruning by subsets: LeFevre, K. et al. (2005). Incognito, https://doi.org/10.1145/1066157.1066164.)
-The tables of pairs are tiny beside the frequency table, and they cut most of a lattice when little may be suppressed.
+Rows that are rare in two columns are at least as rare in all of them. If, at some levels of two columns, more rows than
+the suppression limit lie in pairs rarer than k, no node with these levels can be released, whatever the other columns
+do. (The idea of pruning by subsets: LeFevre, K. et al. (2005). Incognito, https://doi.org/10.1145/1066157.1066164.) The
+tables of pairs are tiny compared with the frequency table, and they exclude most of a lattice when little may be
+suppressed.
 """
 
 from collections.abc import Iterator
@@ -21,14 +22,14 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 MAX_PAIR_CELLS = 200_000
-# From so many combinations on, threads are worth starting.
+# Minimum number of combinations for which threads are worthwhile.
 MANY = 200_000
-# Pairs between two looks at the clock.
+# Number of pairs between two checks of the clock.
 BATCH = 8
 
 
 def screened(problem: Problem) -> Mask:
-    """Which nodes two columns do not rule out, one axis a column."""
+    """Return which nodes no pair of columns excludes, one axis per column."""
     window = problem.window()
     alive = np.ones(problem.shape, bool)
     for first, second, rare in rare_pairs(problem):
@@ -40,8 +41,8 @@ def screened(problem: Problem) -> Mask:
 
 
 def rare_pairs(problem: Problem) -> Iterator[tuple[int, int, Counts]]:
-    """For two columns each, the rows that are rare at each pair of their levels; large tables on both cores."""
-    # A missing value that matches anything makes rows less rare than their count: nothing can be ruled out.
+    """Yield for each pair of columns the rows that are rare at each pair of their levels; large tables in parallel."""
+    # Missing values that match anything make rows less rare than their count, so nothing can be excluded.
     if problem.k <= 1 or problem.missing_matches:
         return
     ladders, table = problem.table.ladders, problem.table
@@ -59,14 +60,14 @@ def rare_pairs(problem: Problem) -> Iterator[tuple[int, int, Counts]]:
 
     with _pool() if len(table.counts) >= MANY else nullcontext() as pool:
         for begin in range(0, len(pairs), BATCH):
-            # What is not known in time rules nothing out.
+            # Pairs not computed in time exclude nothing.
             if problem.deadline.over:
                 return
             yield from (pool.map if pool else map)(rare, pairs[begin : begin + BATCH])
 
 
 def _pool() -> "Executor":
-    """All cores, for a large table; a small one needs not load them."""
+    """Return threads for a large table; a small one does not need them."""
     from concurrent.futures import ThreadPoolExecutor
 
     return ThreadPoolExecutor()

@@ -1,8 +1,8 @@
-"""The sweep: every node of a lattice judged for k-anonymity, one height after the other, in compiled loops.
+"""The sweep: evaluate every node of a lattice for k-anonymity, one height after the other, in compiled loops.
 
-Each node is rolled up from the finer neighbor with the fewest classes, by one step of one column; only two heights are
-in memory at a time, and two threads share the nodes of a height. Other promises than k-anonymity are judged node by
-node (exhaustive.py).
+Each node is grouped from the finer neighbor with the fewest classes, by one level of one column. Only two heights are
+in memory at a time, and two threads share the nodes of a height. Other models are evaluated node by node
+(exhaustive.py).
 """
 
 from collections import defaultdict
@@ -20,19 +20,19 @@ from sfumato.microdata.methods.full_domain.lattice import sweep_kernels
 from sfumato.microdata.methods.time_limit import Deadline
 from sfumato.microdata.models.classes import Counts, Floats
 
-# Threads that share a height: the compiled loops release the interpreter's lock.
+# Number of threads that share a height: the compiled loops release the interpreter lock.
 WORKERS = 2
-# Classes of a height at most, so that two heights fit into memory.
+# Maximum number of classes of a height, so that two heights fit into memory.
 MOST_CLASSES = 200_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Height:
-    """The classes of all nodes of a height, one node after the other.
+    """The classes of all nodes of a height, stored one node after the other.
 
     Attributes:
-        levels: Of each node, (nodes, columns); places: for every node of the lattice its place here.
-        begins, ends: Of each node, where its classes lie; there may be gaps between nodes.
+        levels: Of each node, (nodes, columns); places: the index of every node of the lattice here.
+        begins, ends: Position of each node's classes; there may be gaps between nodes.
     """
 
     levels: Counts
@@ -49,7 +49,7 @@ class Height:
 
 
 def by_height(nodes: Iterator[Node]) -> list[list[Node]]:
-    """Nodes by the sum of their levels, lowest first."""
+    """Return nodes grouped by the sum of their levels, lowest first."""
     heights: dict[int, list[Node]] = defaultdict(list)
     for node in nodes:
         heights[sum(node)].append(node)
@@ -59,7 +59,7 @@ def by_height(nodes: Iterator[Node]) -> list[list[Node]]:
 def sweep(
     grouper: Grouper, heights: Sequence[Sequence[Node]], k: int, charges: Charges | None, deadline: Deadline
 ) -> Iterator[Swept]:
-    """Every node, a height at a time; no further height once it would take too much time or memory."""
+    """Evaluate all nodes, one height at a time; stop when a height would take too much time or memory."""
     from concurrent.futures import ThreadPoolExecutor
 
     pace = 0.0
@@ -92,7 +92,7 @@ def _lowest(grouper: Grouper, levels: Counts, shape: tuple[int, ...]) -> Height:
 
 
 def _placed(levels: Counts, shape: tuple[int, ...]) -> Counts:
-    """For every node of the lattice its place in a height, -1 for nodes of other heights."""
+    """Return for every node of the lattice its index in a height, -1 for nodes of other heights."""
     places = np.full(int(np.prod(shape)), -1, np.int64)
     places[np.ravel_multi_index(tuple(levels.T), shape)] = np.arange(len(levels))
     return places
@@ -100,12 +100,12 @@ def _placed(levels: Counts, shape: tuple[int, ...]) -> Counts:
 
 @dataclass(frozen=True, slots=True)
 class _Rise:
-    """How a height is rolled up from the one below, in parts of about the same work.
+    """The data needed to group a height from the one below, in parts of about the same work.
 
     Attributes:
-        begins, ends: Of each node, where its source's classes lie below; columns: the column that takes a step.
+        begins, ends: Position of the source classes of each node; columns: the column that is generalized.
         tables, offsets: The columns' labels one level up, and where each node's begin.
-        rooms: Of each node, where it may write its classes at the earliest: sources never grow.
+        rooms: Position where each node writes its classes: there are never more than in its source.
         height: Receives the classes.
     """
 
@@ -133,7 +133,7 @@ def _rise(grouper: Grouper, levels: Counts, below: Height, shape: tuple[int, ...
 
 
 class _Worker:
-    """What one thread needs to roll nodes up and to tally them."""
+    """The buffers of one thread that groups nodes and computes their metrics."""
 
     def __init__(self, grouper: Grouper, k: int, charges: Charges | None) -> None:
         rows, packing, none = len(grouper.table.counts), grouper.packing, np.zeros((0, 0))
@@ -147,7 +147,7 @@ class _Worker:
         self._stamp = 0
 
     def raised(self, rise: _Rise, part: slice) -> tuple[Counts, Floats]:
-        """Roll a part of a height up; what its nodes come to."""
+        """Group a part of a height; return the metrics of its nodes."""
         height, room = rise.height, rise.rooms[part.start]
         source = (rise.below.keys, rise.below.counts, rise.begins[part], rise.ends[part])
         step = (rise.columns[part], rise.tables, rise.offsets[part])
@@ -158,7 +158,7 @@ class _Worker:
         return self.tallied(height, part)
 
     def tallied(self, height: Height, part: slice) -> tuple[Counts, Floats]:
-        """What the nodes of a part come to."""
+        """Return the metrics of the nodes of a part."""
         source = (height.keys, height.counts, height.begins[part], height.ends[part])
         nodes = height.levels[part]
         figures, added = sweep_kernels.tally_nodes(source, self._k, nodes, self._packing, self._charges, self._priced)
@@ -166,7 +166,7 @@ class _Worker:
 
 
 def _steps(levels: Counts, below: Height, shape: tuple[int, ...]) -> tuple[Counts, Counts]:
-    """For each node its finer neighbor with the fewest classes, and the column in which that is finer."""
+    """Return for each node its finer neighbor with the fewest classes, and the column in which that is finer."""
     strides = np.cumprod((1, *shape[:0:-1]))[::-1]
     nodes = np.ravel_multi_index(tuple(levels.T), shape)
     sizes = np.append(below.sizes, np.iinfo(np.int64).max)
@@ -176,7 +176,7 @@ def _steps(levels: Counts, below: Height, shape: tuple[int, ...]) -> tuple[Count
 
 
 def _tables(grouper: Grouper, levels: Counts, columns: Counts) -> tuple[Words, Counts]:
-    """For each node its column's labels one level up, all steps in one array, and where each begins."""
+    """Return for each node its column's labels one level up, all maps in one array, and where each begins."""
     reached = levels[np.arange(len(levels)), columns]
     steps, which = np.unique(np.column_stack([columns, reached]), axis=0, return_inverse=True)
     parts = [grouper.steps.step(column, level - 1, level) for column, level in steps.tolist()]

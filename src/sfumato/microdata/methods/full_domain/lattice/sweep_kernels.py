@@ -1,6 +1,7 @@
-"""Compiled loops of the sweep over a whole lattice: many nodes of a height are rolled up in one go.
+"""Compiled loops of the sweep over a full lattice: many nodes of a height are grouped in one call.
 
-Shapes: a height has n nodes of m columns; the classes of its nodes lie one node after the other, keys (w, classes).
+Shapes: a height has n nodes of m columns; the classes of its nodes are stored one node after the other, keys (w,
+classes).
 """
 
 import numpy as np
@@ -20,11 +21,11 @@ def roll_up_nodes(
     stamp: int,
     out: tuple[Words2, Ints],
 ):
-    """Roll some nodes of a height up from nodes below them, each by one step of one column.
+    """Group some nodes of a height from nodes below them, each by one level of one column.
 
     Args:
         source: keys and counts of the classes below; (n,) where each node's source begins and ends in them.
-        step: (n,) the column that takes a step; its labels one level up, shifted, and where they begin, as in `lift`.
+        step: (n,) the column that is generalized; its labels one level up, shifted, and where they begin, as in `lift`.
         packing: word, shift and mask of each column, (m,).
         room: the hash table of `group`; (w, longest source) a lane, and owners, as scratch. stamp: the last one used.
         out: keys and counts that receive the classes, one node after the other.
@@ -62,7 +63,7 @@ def tally_nodes(
     charges: tuple[Reals, Ints2, Reals2],
     priced: bool,
 ):
-    """What each of some nodes comes to when classes below k are suppressed.
+    """Compute the metrics of some nodes when classes below k are suppressed.
 
     Args:
         source: keys and counts of the classes of a height; (n,) where each node's begin and end. nodes: (n, m) levels.
