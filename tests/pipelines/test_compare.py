@@ -123,7 +123,7 @@ def test_a_run_without_an_answer_does_not_stop_the_rest(frame, plan):
     assert [cell.code for cell in found.cells] == [None, "unattainable.k-anonymity"] * 2
     assert found.best(ROWS + 1, found.suppression[0]) is None
     page = html(found)
-    assert "Runs without an answer" in page and "no answer in 1 runs" in text(found)
+    assert "Runs without a result" in page and "no answer in 1 runs" in text(found)
 
 
 def test_a_plan_that_does_not_fit_a_method_fails_in_its_cells_alone(frame, plan):

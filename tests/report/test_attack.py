@@ -1,4 +1,4 @@
-"""What an attacker reached is told so that figures and verdict of a row do not contradict each other."""
+"""Measured attacks is told so that figures and verdict of a row do not contradict each other."""
 
 from types import SimpleNamespace
 
@@ -25,8 +25,8 @@ PLAIN = Attack("linking", "two groups of columns", Rate(1, 64), Rate(1, 64), Rat
         (BY_CHANCE, "with 64 attempts and so many attacks at once it may be chance", "kann es Zufall sein"),
         (BY_OWN_ROW, "without the person's own row it succeeds for 23.4 %", "Ohne die eigene Zeile der Person"),
         (FEW, "too few attempts to tell: 3", "zu wenige Versuche für ein Urteil: 3"),
-        (NEVER, "attack failed, no evidence", "Angriff gescheitert, kein Anhaltspunkt"),
-        (PLAIN, "attack failed, no evidence", "Angriff gescheitert, kein Anhaltspunkt"),
+        (NEVER, "failed, no evidence of risk", "gescheitert, kein Anhaltspunkt für ein Risiko"),
+        (PLAIN, "failed, no evidence of risk", "gescheitert, kein Anhaltspunkt für ein Risiko"),
     ],
 )
 def test_a_row_that_looks_like_a_success_says_why_it_is_none(attack, english, german) -> None:
@@ -50,7 +50,10 @@ BESIDE = Attack("inference", "nearest rows", Rate(60, 64), Rate(4, 64), Rate(0, 
 
 @pytest.mark.parametrize(
     ("language", "none", "some"),
-    [("en", "No attack succeeded", "succeeded beside the promises"), ("de", "Kein Angriff ist gelungen", "außerhalb")],
+    [
+        ("en", "No attack succeeded", "succeeded outside the guarantees"),
+        ("de", "Kein Angriff ist gelungen", "außerhalb"),
+    ],
 )
 def test_a_verdict_does_not_contradict_a_row_that_succeeded_beside_the_promises(language, none, some) -> None:
     words = words_in(language)
@@ -90,7 +93,7 @@ def test_what_was_reached_stands_where_risks_are_told(tmp_path, attacks) -> None
     figures["attacks"] = [attack.to_dict() for attack in judged_together(attacks)]
     for _ in range(2):  # What was told before is replaced.
         add_to_folder(tmp_path / "out", SimpleNamespace(to_dict=lambda: figures))
-    reached = "succeeded beside the promises"
+    reached = "succeeded outside the guarantees"
     pages = {name: (tmp_path / "out" / name).read_text(encoding="utf-8") for name in REPORTS if name.endswith("html")}
     told = {name: page.count(f"attack {reached}") for name, page in pages.items()}
     assert told == ({"report.html": 3, "report-external.html": 2} if len(attacks) > 1 else dict.fromkeys(pages, 0))

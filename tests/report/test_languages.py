@@ -66,11 +66,11 @@ def _frame(columns=ROWS):
 @pytest.mark.parametrize(
     ("made", "english", "german"),
     [
-        (compared, "Which method to choose", "Welches Verfahren wählen"),
-        (surveyed, "Risk of re-identification", "Risiko der Wiedererkennung"),
+        (compared, "Method comparison", "Verfahrensvergleich"),
+        (surveyed, "Re-identification risk", "Re-Identifikationsrisiko"),
         (table, "Protected table", "Geschützte Tabelle"),
-        (changed, "Table with changed numbers", "Tabelle mit veränderten Zahlen"),
-        (ways, "Ways to protect a table", "Wege, eine Tabelle zu schützen"),
+        (changed, "Perturbed table", "Veränderte Tabelle"),
+        (ways, "Methods to protect a table", "Verfahren zum Schutz einer Tabelle"),
     ],
 )
 def test_pages_speak_the_language_of_the_plan(made, english, german) -> None:

@@ -61,7 +61,7 @@ def test_the_whole_path_gives_the_release_of_the_command_line(base, open_page, t
     page.get_by_text("sfumato anonymize plan.yaml --out release").wait_for()
     data = downloaded(page, "Data", tmp_path / "page.csv")
     plan = downloaded(page, "Plan", tmp_path / "plan.yaml")
-    report = downloaded(page, "Report for the house", tmp_path / "report.html")
+    report = downloaded(page, "Internal report", tmp_path / "report.html")
     assert "All guarantees are satisfied in the written file (rows, not persons)." in report.read_text(encoding="utf-8")
     content = yaml.safe_load(plan.read_text(encoding="utf-8"))
     assert content["privacy"][0] == {"model": "k-anonymity", "k": 4}
@@ -94,7 +94,7 @@ def test_another_node_is_looked_at_and_released_from_frontier_and_lattice(base, 
     page = open_page(f"{base}/app")
     load_example(page, "eight-rows", "8")
     anonymize(page)
-    view(page, "Other choices")
+    view(page, "Alternatives")
     button(page, "Show all combinations of levels").click()
     page.get_by_text("left and down is better").wait_for()
     assert "best for its number" in page.locator(".legend").inner_text()  # beside the chart, where it lies on nothing
@@ -115,7 +115,7 @@ def test_another_node_is_looked_at_and_released_from_frontier_and_lattice(base, 
     page.locator(".sf-lattice circle.fails").last.press("Enter")  # it breaks the promises as they stand
     page.get_by_text("more than the 0 that the goal allows").wait_for()
     button(page, "Raise the limit and release these levels").wait_for()
-    page.get_by_label("best for its number of withheld rows").click()
+    page.get_by_label("best for its number of suppressed rows").click()
     option = page.get_by_role("option").last
     levels = dict(re.findall(r"([a-z_]+) (\d+)", option.inner_text().partition(": ")[2]))
     assert 0 < float(re.search(r"mean loss ([\d.]+) %", option.inner_text())[1]) <= 100  # as the release tells it
@@ -123,7 +123,7 @@ def test_another_node_is_looked_at_and_released_from_frontier_and_lattice(base, 
     page.locator("tr", has_text="zip").filter(has_text="→").wait_for()
     button(page, "Release these levels").click()
     page.get_by_text("Run 2", exact=True).wait_for()
-    view(page, "Other choices")
+    view(page, "Alternatives")
     page.get_by_text("Chosen, and released so: ").wait_for()  # and nothing is left to be run
     assert page.get_by_text("Run again to release it").count() == 0
     button(page, "Compare methods").click()
@@ -133,7 +133,7 @@ def test_another_node_is_looked_at_and_released_from_frontier_and_lattice(base, 
     assert chosen == levels
     step(page, "Goal")
     page.get_by_text("Levels were chosen, and bind every method").wait_for()
-    button(page, "Let the method choose the levels again").click()
+    button(page, "Let the method choose the levels").click()
     page.get_by_text("Levels were chosen, and bind every method").wait_for(state="detached")
 
 
@@ -163,7 +163,7 @@ def test_an_uploaded_file_with_a_ladder_edited_by_hand(base, open_page, tmp_path
     button(page, "Edit as table").click()
     ladder = "A-town;AB;*\nB-town;AB;*\nC-town;CD;*\nD-town;CD;*"
     page.get_by_role("dialog").get_by_role("textbox").fill(ladder)
-    button(page, "Use this ladder").click()
+    button(page, "Use this hierarchy").click()
     page.get_by_role("dialog").wait_for(state="hidden")
     step(page, "Goal")
     k_field(page).fill("15")
@@ -177,12 +177,12 @@ def test_an_upload_that_is_no_table_is_refused_in_plain_words(base, open_page, f
     picture.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 50)
     page = open_page(f"{base}/app")
     page.locator("input[type=file]").first.set_input_files(picture)
-    alert = page.get_by_role("alert").filter(has_text="This did not work")
+    alert = page.get_by_role("alert").filter(has_text="The operation failed")
     alert.wait_for()
     assert "PNG" not in alert.inner_text()
     assert list(folder.glob("session-*/holiday.csv")) == []
     step(page, "Columns")
-    page.get_by_text("Load some data first.").wait_for()
+    page.get_by_text("Load data first.").wait_for()
     step(page, "Data")
     (tmp_path / "people.csv").write_text("zip\n" + "12345\n" * 9)
     page.locator("input[type=file]").first.set_input_files(tmp_path / "people.csv")
@@ -194,8 +194,8 @@ def test_a_goal_that_cannot_be_reached_is_told_with_a_way_out(base, open_page) -
     load_example(page, "eight-rows", "8")
     step(page, "Goal")
     add(page, "promise", "l-diversity")
-    page.get_by_label("Different values in each group (l)").fill("99")
-    page.get_by_label("Rows that must look alike (k)").click()
+    page.get_by_label("Minimum number of values per class (l)").fill("99")
+    page.get_by_label("Minimum class size in rows (k)").click()
     step(page, "Result")
     button(page, "Anonymize").click()
     page.get_by_role("alert").filter(has_text="needs 99 distinct values").wait_for()
@@ -205,13 +205,13 @@ def test_several_promises_and_a_method_with_options(base, open_page, tmp_path) -
     page = open_page(f"{base}/app")
     load_example(page, "patients", "300")
     step(page, "Goal")
-    page.get_by_text("The plan can be run.").wait_for()
+    page.get_by_text("The plan is valid and can be run.").wait_for()
     choose(page, "Reading", "recursive")
-    page.get_by_label("How often the most frequent may stand (c)").fill("2.5")
+    page.get_by_label("Frequency limit of the most frequent value (c)").fill("2.5")
     add(page, "promise", "average risk")
-    page.get_by_label("Greatest average risk").fill("")
-    page.get_by_text("Fill in: Greatest average risk.").wait_for()
-    page.get_by_label("Greatest average risk").fill("0.15")
+    page.get_by_label("Maximum average risk").fill("")
+    page.get_by_text("Fill in: Maximum average risk.").wait_for()
+    page.get_by_label("Maximum average risk").fill("0.15")
     choose(page, "Method", "k-optimize")
     page.get_by_text("Remove l-diversity, average risk, or choose another method").wait_for()
     page.get_by_text("Rows that may be withheld: 100 %").wait_for()
@@ -222,8 +222,8 @@ def test_several_promises_and_a_method_with_options(base, open_page, tmp_path) -
     button(page, "Remove: average risk: bounded over all rows").click()
     page.get_by_text("mondrian judges groups one by one").wait_for(state="detached")
     page.get_by_text("More settings").click()
-    choose(page, "Rows at a cut", "relaxed")
-    page.get_by_text("The plan can be run.").wait_for()
+    choose(page, "Rows equal to the cut value", "relaxed")
+    page.get_by_text("The plan is valid and can be run.").wait_for()
     anonymize(page)
     plan = plan_of(page, tmp_path)
     diverse = {"model": "l-diversity", "l": 2, "variant": "recursive", "column": "illness", "c": 2.5}
@@ -236,13 +236,13 @@ def test_a_promise_about_a_population_takes_its_table(base, open_page, tmp_path)
     load_example(page, "patients", "300")
     step(page, "Goal")
     add(page, "promise", "k-map")
-    page.get_by_text("Upload the table of the population.").wait_for()
+    page.get_by_text("Upload the population table.").wait_for()
     population = tmp_path / "register.csv"
     patients(1000, seed=3).write(population)
     page.locator(".q-uploader input[type=file]").last.set_input_files(population)
-    page.get_by_text("The plan can be run.").wait_for()
-    button(page, "Remove: k-anonymity: groups of at least k").click()
-    button(page, "Remove: l-diversity: several sensitive values in each group").click()
+    page.get_by_text("The plan is valid and can be run.").wait_for()
+    button(page, "Remove: k-anonymity: classes of at least k members").click()
+    button(page, "Remove: l-diversity: several sensitive values per class").click()
     anonymize(page)
     plan = plan_of(page, tmp_path)
     assert plan["privacy"] == [{"model": "k-map", "k": 5, "population": "population-register.csv"}]
@@ -257,7 +257,7 @@ def test_the_pages_speak_german_to_those_who_ask_for_it(base, open_page) -> None
     step(page, "Spalten")
     page.locator(".sf-columns tbody tr").first.wait_for()
     step(page, "Ziel")
-    page.get_by_text("Der Plan kann ausgeführt werden.").wait_for()
+    page.get_by_text("Der Plan ist gültig und kann ausgeführt werden.").wait_for()
     shown = page.locator("body").inner_text()
     assert not re.search(r"\b(the|rows|with|least|Next|Back)\b", shown)
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 391
@@ -267,13 +267,13 @@ AREAS = {
     "en-US": {
         "Rows": "Or try an example",
         "Tables": "Suppress or change cells",
-        "Attributes": "What is done to each attribute",
+        "Attributes": "Operation for each attribute",
         "Help": "How the pages are used",
     },
     "de-DE": {
         "Zeilen": "Oder ein Beispiel ausprobieren",
         "Tabellen": "Zellen einer Tabelle",
-        "Attribute": "Was mit jedem Attribut geschieht",
+        "Attribute": "Operation für jedes Attribut",
         "Hilfe": "Wie die Seiten benutzt werden",
     },
 }
@@ -361,14 +361,14 @@ def test_the_tables_area_masks_the_known_example(base, open_page) -> None:
     earlier.wait_for(state="hidden")
     page.get_by_label("Paste the table (CSV with a header)").fill("area;n\nTotal;25\na;2\nb;9\nc;13")
     button(page, "Protect").click()
-    page.get_by_role("alert").filter(has_text="This did not work").wait_for()
+    page.get_by_role("alert").filter(has_text="The operation failed").wait_for()
     page.get_by_label("Paste the table (CSV with a header)").fill(PASTED)
-    button(page, "Write it as one line a cell").click()
+    button(page, "Convert to one line per cell").click()
     page.wait_for_function("document.querySelector('textarea').value.startsWith('area;sex;count\\nTotal;m;50,5')")
     assert page.get_by_role("combobox", name="Decimal mark").input_value() == "comma 1,5"
-    page.get_by_text("Fill in: Largest contributions, largest first.").wait_for()  # sums are no counts
+    page.get_by_text("Fill in: Largest contributions, in descending order.").wait_for()  # sums are no counts
     page.get_by_label("Paste the table (CSV with a header)").fill(PASTED.replace(",5", ""))
-    button(page, "Write it as one line a cell").click()
+    button(page, "Convert to one line per cell").click()
     page.wait_for_function("document.querySelector('textarea').value.startsWith('area;sex;count\\nTotal;m;50\\n')")
     button(page, "Protect").click()
     page.get_by_text("The audit passed: no attacker it lists can compute a sensitive cell.").wait_for()
@@ -377,15 +377,15 @@ def test_the_tables_area_masks_the_known_example(base, open_page) -> None:
 
 def test_a_table_is_signed_for(base, open_page, tmp_path) -> None:
     page = open_page(f"{base}/app/tables?language=de")
-    for name, text in (("Ausgegeben von", "Amt für Statistik"), ("Zweck", "Jahrbuch")):
+    for name, text in (("Veröffentlicht von", "Amt für Statistik"), ("Zweck", "Jahrbuch")):
         page.get_by_label(name, exact=True).fill(text)
     page.wait_for_timeout(900)
     page.reload()
     page.wait_for_function("document.querySelector('[aria-label=Zweck]')?.value === 'Jahrbuch'")
     button(page, "Schützen").click()
-    page.get_by_text("Darf das Haus verlassen", exact=True).wait_for()
-    house = downloaded(page, "Bericht zum Unterschreiben", tmp_path / "house.html").read_text(encoding="utf-8")
-    outside = downloaded(page, "Bericht zum Weitergeben", tmp_path / "outside.html").read_text(encoding="utf-8")
+    page.get_by_text("Zur Veröffentlichung", exact=True).wait_for()
+    house = downloaded(page, "Interner Bericht zur Unterschrift", tmp_path / "house.html").read_text(encoding="utf-8")
+    outside = downloaded(page, "Bericht zur Veröffentlichung", tmp_path / "outside.html").read_text(encoding="utf-8")
     assert all(text in report for text in ("Amt für Statistik", "Jahrbuch") for report in (house, outside))
     assert ("Unterschriften" in house, "Unterschriften" in outside) == (True, False)
     assert "source: cells.csv" in house
@@ -412,12 +412,12 @@ def test_a_table_of_sums_with_dominance_and_ranges(base, open_page) -> None:
     page = open_page(f"{base}/app/tables")
     page.get_by_label("Paste the table (CSV with a header)").fill(TURNOVER)
     page.get_by_text("region", exact=True).wait_for()
-    page.locator("label", has_text="Column with the values").filter(has_text="turnover").wait_for()
+    page.locator("label", has_text="Column with the cell values").filter(has_text="turnover").wait_for()
     add(page, "rule", "dominance")
     for rule in ("too few respondents", "p percent"):
         button(page, f"Remove: {rule}").click()
     page.get_by_label("Number of contributions (n)").fill("1")
-    page.get_by_label("Percent of the value (k)").fill("80")
+    page.get_by_label("Percent of the cell total (k)").fill("80")
     choose(page, "Method", "ranges")
     button(page, "Protect").click()
     page.get_by_text("2 of 4 cells masked: 1 unsafe, 1 to protect them.").wait_for()
@@ -436,7 +436,7 @@ def test_the_attributes_area(base, open_page) -> None:
     button(page, "Anonymize").click()
     page.get_by_text("kAnonymity").wait_for()
     assert "Ada" not in page.get_by_role("status").inner_text()
-    preview = page.get_by_role("region", name="What comes of it")
+    preview = page.get_by_role("region", name="Preview")
     preview.get_by_text("→ *****").first.wait_for()
     choose(page, "Operation: pay", "masking")
     page.wait_for_function("document.querySelectorAll('td.changed').length === 12")
@@ -453,7 +453,7 @@ def test_records_are_uploaded_and_kinds_are_guessed(base, open_page, tmp_path) -
     page = open_page(f"{base}/app/attributes")
     page.locator("input[type=file]").first.set_input_files(tmp_path / "people.csv")
     page.get_by_label("Operation: town").wait_for()
-    preview = page.get_by_role("region", name="What comes of it")
+    preview = page.get_by_role("region", name="Preview")
     preview.get_by_text("Ulm").wait_for()
     preview.get_by_text("→ *****").first.wait_for()
 
@@ -468,7 +468,7 @@ LINKED = {
 
 def test_tables_that_belong_together_are_masked_together_and_after_one_another(base, open_page, tmp_path) -> None:
     page = open_page(f"{base}/app/tables")
-    page.get_by_text("Several tables that belong together").click()
+    page.get_by_text("Linked tables").click()
     for name, text in LINKED.items():
         (tmp_path / name).write_text(text)
         page.locator("input[type=file]").nth(1).set_input_files(tmp_path / name)
@@ -480,12 +480,12 @@ def test_tables_that_belong_together_are_masked_together_and_after_one_another(b
     page.get_by_text("release-1.zip").wait_for()
     button(page, "Protect").click()
     page.get_by_text("The audit passed: no attacker it lists can compute a sensitive cell.").wait_for()
-    assert page.get_by_text("This did not work").count() == 0
+    assert page.get_by_text("The operation failed").count() == 0
 
 
 def choose_value(page, name: str) -> None:
     """Choose what is added up in the tables that belong together."""
-    page.locator(".q-expansion-item").get_by_label("Column with the values").click()
+    page.locator(".q-expansion-item").get_by_label("Column with the cell values").click()
     page.get_by_role("option", name=name, exact=True).click()
 
 
@@ -493,11 +493,11 @@ def test_rows_are_crossed_into_several_tables(base, open_page, tmp_path) -> None
     rows = [f"{'abc'[place % 3]},{'mf'[place % 7 % 2]},{'yo'[place % 5 % 2]},{80337 + place}" for place in range(24)]
     (tmp_path / "people.csv").write_text("\n".join(["area,sex,age,zip", *rows]))
     page = open_page(f"{base}/app/tables")
-    page.get_by_text("Several tables that belong together").click()
+    page.get_by_text("Linked tables").click()
     page.locator("input[type=file]").nth(1).set_input_files(tmp_path / "people.csv")
     page.get_by_text("people.csv: area, sex, age, zip").wait_for()
-    page.get_by_label("What the files hold").click()
-    page.get_by_role("option", name="rows, one for each person or firm").click()
+    page.get_by_label("Content of the files").click()
+    page.get_by_role("option", name="rows, one per person or firm").click()
     page.locator(".sf-entry", has_text="small counts").wait_for()
     choose_value(page, "zip")
     for rule in ("too few respondents", "p percent"):
@@ -516,7 +516,7 @@ def test_rows_of_the_project_become_a_table(base, open_page) -> None:
     page = open_page(f"{base}/app")
     load_example(page, "patients", "300")
     page.goto(f"{base}/app/tables")
-    page.get_by_label("Columns to count by").click()
+    page.get_by_label("Columns to tabulate").click()
     for name in ("sex", "illness"):
         page.get_by_role("option", name=name, exact=True).click()
     page.keyboard.press("Escape")
@@ -625,7 +625,7 @@ def test_a_file_without_a_header_is_asked_about_and_switched(base, open_page, tm
     page = open_page(f"{base}/app")
     send(page, source)
     page.get_by_text("The first line looks like data").wait_for()
-    page.get_by_role("button", name="The first line is data").click()
+    page.get_by_role("button", name="The first line contains data").click()
     page.get_by_text("60 rows, 3 columns").wait_for()
     page.get_by_role("columnheader", name="c1").wait_for()
     anonymize(page)
@@ -637,9 +637,9 @@ def test_a_file_without_a_header_is_asked_about_and_switched(base, open_page, tm
     named.write_text("alter,geschlecht,plz\n" + source.read_text())
     send(page, named)
     page.get_by_text("60 rows, 3 columns").wait_for()
-    page.get_by_role("switch", name="The first line is data").click()
+    page.get_by_role("switch", name="The first line contains data").click()
     page.get_by_text("61 rows, 3 columns").wait_for()
-    page.get_by_role("switch", name="The first line is data").click()
+    page.get_by_role("switch", name="The first line contains data").click()
     page.get_by_text("60 rows, 3 columns").wait_for()
 
 
@@ -649,7 +649,7 @@ def test_a_result_says_that_it_is_of_an_earlier_goal(base, open_page) -> None:
     anonymize(page)
     assert page.get_by_text(EARLIER).count() == 0
     step(page, "Goal")
-    page.get_by_label("Rows that must look alike (k)").fill("20")
+    page.get_by_label("Minimum class size in rows (k)").fill("20")
     page.get_by_text("are in groups smaller than 20 now").wait_for()
     for name in ("Release", "Result"):
         step(page, name)
@@ -668,7 +668,7 @@ def test_a_result_says_that_it_is_of_an_earlier_goal(base, open_page) -> None:
     for ladder in ("female;x;*\nmale;x;*", "female;y;*\nmale;y;*"):  # the second one changes the file alone
         button(page, "Edit as table").click()
         page.get_by_role("dialog").get_by_role("textbox").fill(ladder)
-        button(page, "Use this ladder").click()
+        button(page, "Use this hierarchy").click()
         page.get_by_role("dialog").wait_for(state="hidden")
         step(page, "Result")
         page.get_by_text(EARLIER).wait_for()
@@ -682,13 +682,13 @@ def test_more_than_all_rows_cannot_look_alike(base, open_page) -> None:
     page = open_page(f"{base}/app")
     load_example(page, "patients", "300")
     step(page, "Goal")
-    page.get_by_text("The plan can be run.").wait_for()
-    page.get_by_label("Rows that must look alike (k)").fill("301")
+    page.get_by_text("The plan is valid and can be run.").wait_for()
+    page.get_by_label("Minimum class size in rows (k)").fill("301")
     page.get_by_text("Groups of 301 rows cannot be made of 300 rows.").wait_for()
-    assert page.get_by_text("The plan can be run.").count() == 0
-    page.get_by_label("Rows that must look alike (k)").fill("300")
-    page.get_by_text("The plan can be run.").wait_for()
-    page.get_by_label("Rows that must look alike (k)").fill("2.5")
+    assert page.get_by_text("The plan is valid and can be run.").count() == 0
+    page.get_by_label("Minimum class size in rows (k)").fill("300")
+    page.get_by_text("The plan is valid and can be run.").wait_for()
+    page.get_by_label("Minimum class size in rows (k)").fill("2.5")
     page.get_by_text("Only whole numbers count here: the plan says 2.").wait_for()
 
 
@@ -713,7 +713,7 @@ def test_names_and_figures_are_german_on_german_pages(base, open_page) -> None:
     page.locator("pre", has_text="language: de").wait_for()  # who reads German signs a German report
     page = open_page(f"{base}/app/tables", locale="de-DE")
     button(page, "Schützen").click()
-    page.get_by_text("Alle Zellen als Liste").click()
+    page.get_by_text("Liste aller Zellen").click()
     page.get_by_text("primär", exact=True).first.wait_for()
     page.get_by_text("sekundär", exact=True).first.wait_for()
     send(page, __file__)
@@ -742,7 +742,7 @@ def test_the_log_holds_no_address_and_no_text_of_an_error(base, open_page, folde
     button(page, "Edit as table").click()
     [own] = {*folder.glob("session-*")} - before
     shutil.rmtree(own)  # what nobody foresees
-    button(page, "Use this ladder").click()
+    button(page, "Use this hierarchy").click()
     page.get_by_role("alert").filter(has_text="An internal error").wait_for()
     until(lambda: '"error": "FileNotFoundError"' in log_file.read_text(encoding="utf-8"))
     lines = log_file.read_text(encoding="utf-8")
@@ -792,7 +792,7 @@ def test_the_whole_job_is_done_by_keyboard_alone_at_the_width_of_a_phone(base, o
     button(page, "Next").focus()  # back at the top, as Ctrl+Home and Tab do
     page.keyboard.press("Enter")
     page.get_by_text("can be run").wait_for()
-    tab_to(page, "Rows that must look alike (k)")
+    tab_to(page, "Minimum class size in rows (k)")
     page.keyboard.press("Control+a")
     page.keyboard.type("3")
     page.get_by_text("are in groups smaller than 3 now").wait_for()
@@ -809,11 +809,11 @@ def test_the_whole_job_is_done_by_keyboard_alone_at_the_width_of_a_phone(base, o
     tab_to(page, "Columns")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    page.get_by_text("Who could find somebody").wait_for()
+    page.get_by_text("Re-identification risk by attacker model").wait_for()
     assert page.evaluate("document.scrollingElement.scrollWidth") <= 391
     button(page, "Next").focus()
     page.keyboard.press("Enter")
-    page.get_by_text("May leave the house", exact=True).wait_for()
+    page.get_by_text("For publication", exact=True).wait_for()
     tab_to(page, "Data")
     with page.expect_download() as waiting:
         page.keyboard.press("Enter")

@@ -42,7 +42,7 @@ def test_every_step_survives_a_reload(base, open_page) -> None:
     page.get_by_text("All guarantees are satisfied in the written file (rows, not persons).").wait_for()
     step(page, "Release")
     page.reload()
-    page.get_by_text("May leave the house", exact=True).wait_for()
+    page.get_by_text("For publication", exact=True).wait_for()
 
 
 def test_who_leaves_while_a_run_is_made_finds_it_again(base, open_page, no_new_workers) -> None:
@@ -75,7 +75,7 @@ def test_an_address_that_names_a_step_opens_it_and_one_that_names_none_changes_n
     at_hand = page.locator(".sf-step[aria-current=step]")
     at_hand.filter(has_text="Result").wait_for()
     page.get_by_role("heading", name="Result").wait_for()
-    page.get_by_text("Load some data first.").wait_for()
+    page.get_by_text("Load data first.").wait_for()
     page.reload()
     at_hand.filter(has_text="Result").wait_for()
     page.evaluate("location.hash = 'nothing'")
@@ -124,7 +124,7 @@ def test_a_tab_says_that_another_changed_the_project_and_runs_nothing_else_than_
     news.wait_for()
     assert 0 <= news.bounding_box()["y"] < 300  # it is seen wherever the page was scrolled to
     assert other.locator(".sf-page > [inert] input").count() > 0  # nothing is done with what is no longer true
-    button(other, "Load it").click()
+    button(other, "Reload").click()
     other.get_by_text("are in groups smaller than 9 now").wait_for()
     assert k_field(other).input_value() == "9"
     assert other.locator("[inert]").count() == 0
@@ -182,8 +182,8 @@ def test_a_project_is_saved_erased_and_opened(base, open_page, folder, tmp_path)
     with page.expect_download() as waiting:
         button(page, "Save project").click()
     waiting.value.save_as(tmp_path / "project.zip")
-    button(page, "Erase everything here").click()
-    page.get_by_role("dialog").get_by_role("button", name="Erase everything here").click()
+    button(page, "Delete everything here").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete everything here").click()
     page.get_by_text("300 rows,").wait_for(state="hidden")
     send(page, tmp_path / "project.zip", -1)
     page.locator(".sf-columns").wait_for()
@@ -222,7 +222,7 @@ def test_runs_stand_side_by_side(base, open_page) -> None:
     ask_for(page, 20)
     anonymize(page)
     view(page, "Runs")
-    page.get_by_text("Runs side by side").wait_for()
+    page.get_by_text("Comparison of runs").wait_for()
     button(page, "#1").click()
     page.get_by_text("Run 1", exact=True).wait_for()
     page.get_by_text("This result is of earlier columns or an earlier goal.").wait_for()
@@ -284,7 +284,7 @@ def test_what_is_no_project_is_refused_and_the_one_at_hand_stays(base, open_page
                 if wrong == "too large":  # as a file of zeros would say, without the time that packing it takes
                     archive.infolist()[0].file_size = 2_000_000_000
         send(page, path, 1)
-        told = "larger than this server takes" if wrong == "too large" else "This is no project of Sfumato."
+        told = "larger than this server takes" if wrong == "too large" else "This is not a Sfumato project."
         alert = page.get_by_role("alert").filter(has_text=told)
         alert.wait_for()
         assert page.get_by_text("300 rows,").count() == 1
@@ -304,20 +304,20 @@ def test_a_file_that_cannot_be_read_leaves_the_project_as_it_was(base, open_page
     step(page, "Data")
     (tmp_path / "wrong.parquet").write_bytes(b"no parquet at all")
     send(page, tmp_path / "wrong.parquet")
-    page.get_by_role("alert").filter(has_text="This did not work: wrong.parquet").wait_for()
+    page.get_by_role("alert").filter(has_text="The operation failed: wrong.parquet").wait_for()
     page.get_by_text("The project at hand stays as it was, with the data of patients.csv.").wait_for()
     page.get_by_text("300 rows,").wait_for()
     (tmp_path / "other.csv").write_text("town,illness\n" + "Ulm,flu\nBonn,cold\n" * 20)
     send(page, tmp_path / "other.csv")
     page.get_by_text("other.csv can be read. A new project begins with it").wait_for()
-    button(page, "Keep the project").click()
+    button(page, "Keep the current project").click()
     page.get_by_text("300 rows,").wait_for()
     assert plan_now(page, tmp_path)["privacy"][0]["k"] == 3
     step(page, "Result")
     page.get_by_text("All guarantees are satisfied in the written file (rows, not persons).").wait_for()
     step(page, "Data")
     send(page, tmp_path / "other.csv")
-    button(page, "Begin anew").click()
+    button(page, "Start a new project").click()
     page.get_by_text("40 rows, 2 columns").wait_for()
     step(page, "Result")
     page.get_by_text("Run 1", exact=True).wait_for(state="detached")
@@ -339,8 +339,8 @@ def test_a_project_remembers_how_its_file_is_read(base, open_page, tmp_path) -> 
     page.get_by_role("cell", name="1000.50").first.wait_for()
     plan = plan_now(page, tmp_path)
     assert plan["data"]["decimal"] == "," and plan["data"]["encoding"] == "cp1252"
-    button(page, "Erase everything here").click()
-    page.get_by_role("dialog").get_by_role("button", name="Erase everything here").click()
+    button(page, "Delete everything here").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete everything here").click()
     page.get_by_text("30 rows,").wait_for(state="hidden")
     send(page, tmp_path / "project.zip", -1)
     page.locator("tr[data-column=ort]").wait_for()
@@ -381,10 +381,10 @@ def test_what_is_entered_in_two_tabs_is_never_lost_silently(base, open_page) -> 
     page.wait_for_timeout(500)
     assert page.get_by_text("What is entered here was changed in another tab.").count() == 0
     page.bring_to_front()
-    choose(page, "Column with the values", "firms")
+    choose(page, "Column with the cell values", "firms")
     page.wait_for_timeout(300)
-    button(other, "Load it").click()
-    other.locator("label", has_text="Column with the values").filter(has_text="firms").wait_for()
+    button(other, "Reload").click()
+    other.locator("label", has_text="Column with the cell values").filter(has_text="firms").wait_for()
     assert other.locator("textarea").first.input_value().startswith("ward,n,firms")
     assert other.locator("[inert]").count() == 0
     other.goto(f"{base}/app/attributes")
@@ -393,6 +393,6 @@ def test_what_is_entered_in_two_tabs_is_never_lost_silently(base, open_page) -> 
     page.get_by_text("as JSON").click()
     page.locator("textarea").first.fill('[{"town": "Ulm"}]')
     other.get_by_text("What is entered here was changed in another tab.").wait_for()
-    button(other, "Load it").click()
+    button(other, "Reload").click()
     other.get_by_text("as JSON").click()
     assert other.locator("textarea").first.input_value() == '[{"town": "Ulm"}]'

@@ -73,7 +73,7 @@ def choose(page, label, option):
 
 
 def k_field(page):
-    return page.get_by_label("Rows that must look alike (k)").first
+    return page.get_by_label("Minimum class size in rows (k)").first
 
 
 def ask_for(page, k):

@@ -247,8 +247,8 @@ def test_the_report_in_words(raw, control) -> None:
     figures = attack(raw, raw, control=control, attempts=50).to_dict()
     json.dumps(figures, allow_nan=False)
     assert "attacks succeeded" in text(figures) and "no proof" not in text(figures)
-    assert "What an attacker reached" in page_of(figures)
-    assert "Was ein Angreifer erreicht hat" in section(figures, words_in("de"))
+    assert "Measured attacks" in page_of(figures)
+    assert "Gemessene Angriffe" in section(figures, words_in("de"))
 
 
 def test_files_without_a_common_column_are_refused(raw) -> None:
@@ -304,7 +304,7 @@ def test_a_register_of_strangers_is_not_comparable(tmp_path) -> None:
     raw, others = money(tmp_path / "raw.csv", 1), money(tmp_path / "others.csv", 2)
     report = attack(raw, raw, control=others, register=money(tmp_path / "register.csv", 3), attempts=50)
     linked = next(one for one in report.attacks if one.variant == "register")
-    assert not linked.comparable and linked.verdict == "not comparable: there was nothing to try"
+    assert not linked.comparable and linked.verdict == "not applicable: no attempt was possible"
     assert "(register): not comparable" in text(report.to_dict())
     assert "nicht vergleichbar" in section(report.to_dict(), words_in("de"))
 

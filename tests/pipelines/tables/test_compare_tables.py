@@ -50,13 +50,13 @@ def test_every_way_is_compared(folder, sfumato):
     assert report["unsafe"] == 6
     assert any(line.startswith("merge size 3 and 4: ") for line in report["redesign"])
     page = (folder / "out" / "compare.html").read_text()
-    assert "Ways to protect a table" in page and "merge size 3 and 4" in page
+    assert "Methods to protect a table" in page and "merge size 3 and 4" in page
 
 
 def test_text_and_choice_of_methods(folder, sfumato):
     ran = sfumato("compare-tables", folder / "plan.yaml", "--methods", "fast,controlled", "--redesign", 0, "--quiet")
     assert "controlled rounding to 3" in ran.out and "random" not in ran.out
-    assert "keeps what the rules ask for" in ran.out
+    assert "satisfies the rules" in ran.out
     with pytest.raises(PlanError, match="not compared"):
         compare_tables(folder / "plan.yaml", methods=("nothing",))
 

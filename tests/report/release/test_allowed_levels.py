@@ -10,7 +10,7 @@ from sfumato.pipelines.release import anonymize
 from sfumato.report.release.report import files, text
 
 LEAST = {
-    "en": ("proved least<", "of all such releases", "proved optimal"),
+    "en": ("proved least<", "of all such releases", "proven optimal"),
     "de": ("nachweislich der kleinste<", "von allen solchen Ausgaben", "nachweislich optimal"),
 }
 ALLOWED = {
@@ -42,7 +42,7 @@ def test_chosen_levels_are_a_decision_and_prove_nothing(language) -> None:
     with closing(_release(language, sex=(1, 1), age=(0, 0))) as release:
         page = _told(release)
         assert not any(words in page for words in LEAST[language])
-        assert {"en": "levels chosen", "de": "gewählte Stufen"}[language] in page
+        assert {"en": "fixed levels", "de": "festgelegte Stufen"}[language] in page
         assert "sex 1, age 0" in page
         assert "proved" not in text(release.report)
 
@@ -53,7 +53,7 @@ def test_limited_levels_prove_least_within_their_limits(language) -> None:
         page = _told(release)
         assert not any(words in page for words in LEAST[language][:2])
         assert ALLOWED[language] in page
-        assert "among the levels that the plan allows" in text(release.report)
+        assert "among the allowed levels" in text(release.report)
 
 
 def test_levels_that_limit_nothing_are_proved_as_ever() -> None:

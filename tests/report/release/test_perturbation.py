@@ -96,8 +96,8 @@ def test_sentences_of_cells_and_of_rounding_are_true(tmp_path) -> None:
     release = anonymize(rows, {"version": 1, "columns": columns, "privacy": privacy, "method": {"name": "cells"}})
     report = json.loads((release.save(tmp_path / "out") / "report-external.json").read_text(encoding="utf-8"))
     told = {name: entry["what"] for name, entry in report["columns"].items()}
-    assert told["area"] == "Published as it is: none of its cells is touched."
-    assert told["key"] == "Withheld: every cell is missing."
+    assert told["area"] == "Published unchanged: none of its values may be suppressed."
+    assert told["key"] == "Removed: every value is missing."
     assert told["sex"] == told["area"]
     assert told["rent"].endswith("Then rounded to multiples of 10.")
     assert "In any 1 of the quasi-identifiers, every row is like at least 8 rows" in report["models"][0]["says"]

@@ -78,13 +78,13 @@ def test_the_verdict_comes_first_and_says_how_it_was_checked(written) -> None:
     order = [
         "All guarantees are satisfied in the written file (rows, not persons).",
         "read back, counted anew",
-        "What is not promised",
-        "What was done to each column",
+        "What is not guaranteed",
+        "Columns",
         "Risk",
-        "What was lost",
+        "Information loss",
         "Trade-off",
     ]
-    places = [words.index(part) for part in [*order, "Signatures", "How it was made"]]
+    places = [words.index(part) for part in [*order, "Signatures", "Method and run"]]
     assert places == sorted(places)
 
 
@@ -101,7 +101,7 @@ def test_a_broken_promise_is_told_as_one(release) -> None:
     report = replace(release.report, models=(broken,))
     for page in (html(Dossier(report, release.plan)), external.html(Dossier(report, release.plan))):
         assert "verdict bad" in page
-        assert "This does not hold." in page
+        assert "Not satisfied." in page
         assert "All guarantees are satisfied" not in page
     assert "DOES NOT HOLD" in text(report)
 
@@ -169,7 +169,7 @@ def test_methods_without_levels_have_no_trade_off(by_classes) -> None:
 
 
 def test_one_word_and_one_scale_of_loss(release, by_classes) -> None:
-    """The mean loss of a cell stands in the terminal, on the page and among the trade-offs; what is minimized is an
+    """The mean loss of a value stands in the terminal, on the page and among the trade-offs; what is minimized is an
     objective."""
     for made in (release, by_classes):
         report, mean = made.report, made.report.mean_loss
@@ -254,7 +254,7 @@ def test_an_answer_without_proof_tells_how_far_the_best_may_be(by_sets) -> None:
     report = by_sets[1].report
     assert not report.proved_optimal
     words = " ".join(read(files(by_sets[1])["report.html"]).words)
-    assert "The time for the search was over before the best was proved" in words
+    assert "The time limit of the search was reached before the best was proved" in words
     assert f"{report.details['bound']:,.6g}" in words
     assert f"at most {percent(1 - report.details['bound'] / report.loss.value)} less" in words
 

@@ -74,7 +74,7 @@ def test_equal_sentences_on_columns_are_said_once(patient_plan) -> None:
     names = ("one", "two", "three")
     columns = patient_plan["columns"] | {name: {"role": "sensitive"} for name in names}
     made = anonymize(None, patient_plan)
-    for language, several in (("en", "are published as they are, and nothing"), ("de", "werden unverändert")):
+    for language, several in (("en", "are published unchanged, and nothing"), ("de", "werden unverändert")):
         plan = read_plan({**patient_plan, "columns": columns, "language": language})
         told = [one for one in residual_sentences(Dossier(made.report, plan)) if several in one]
         assert len(told) == 1 and "one, two, three" in told[0]
@@ -249,7 +249,7 @@ def test_a_coded_column_is_not_said_to_be_as_it_is(tmp_path) -> None:
     folder = release.save(tmp_path / "out")
     release.close()
     text = markdown(read_annex(folder))
-    assert "pay is published as it is" not in text
+    assert "pay is published unchanged" not in text
     assert "1 coded or changed and 1 published as it is" in text
     assert "pay is published coded or changed" in words_of((folder / "report.html").read_text(encoding="utf-8"))
 
@@ -273,11 +273,11 @@ def test_every_column_is_among_the_decisions(tmp_path) -> None:
         "pay": {"role": "insensitive", "publish": {"round": 100}},
     }
     text, _ = annex_of(rows, roles, tmp_path / "out")
-    assert "| columns under a pseudonym | mail |" in text
-    assert "| columns coded or changed | pay |" in text
-    assert "removed columns" not in text and "columns left as they are" not in text
+    assert "| pseudonymized columns | mail |" in text
+    assert "| transformed or perturbed columns | pay |" in text
+    assert "removed columns" not in text and "unchanged columns" not in text
     assert "| promises | k-anonymity 5 |" in text  # what was asked for is the first thing that was decided
-    assert "| how numbers are coded | pay: steps of 100 |" in text
+    assert "| coding of numbers | pay: steps of 100 |" in text
 
 
 def test_a_person_published_as_a_star_is_a_removed_column(tmp_path) -> None:

@@ -38,14 +38,14 @@ def test_groups_are_of_persons_where_a_column_names_them(goal, complete, k: int,
     goal.workspace.plan["privacy"][0]["k"] = k
     told = complete(goal._at_risk(goal.workspace.plan))
     assert told == f"{rows} are in groups of fewer than {k} persons now."
-    assert goal.words["k-anonymity.k"] == "Persons who must look alike (k)"
+    assert goal.words["k-anonymity.k"] == "Minimum class size in persons (k)"
 
 
 def test_groups_are_of_rows_where_none_does(goal, complete) -> None:
     goal.workspace.plan["columns"]["who"] = {"role": "identifier"}
     told = complete(goal._at_risk(goal.workspace.plan))
     assert told == "0 of 10 rows (0 %) are in groups smaller than 3 now."
-    assert goal.words["k-anonymity.k"] == "Rows that must look alike (k)"
+    assert goal.words["k-anonymity.k"] == "Minimum class size in rows (k)"
 
 
 @pytest.mark.parametrize("key", ["at_risk", "model.k-anonymity.says", "k-anonymity.k", "tip.k"])

@@ -60,11 +60,11 @@ def count_stays(page, base, path, late_seconds=0) -> None:
     step(page, "Columns")
     give_role(page, "patient", "person")
     page.goto(f"{base}/app/tables")
-    page.get_by_label("Columns to count by").wait_for()
+    page.get_by_label("Columns to tabulate").wait_for()
     page.wait_for_function("window.did_handshake")
     if late_seconds:
         answer_late(page, late_seconds)
-    page.get_by_label("Columns to count by").click()
+    page.get_by_label("Columns to tabulate").click()
     assert page.get_by_role("option", name="patient", exact=True).count() == 0
     for name in ("area", "sex"):
         page.get_by_role("option", name=name, exact=True).click()
@@ -132,7 +132,7 @@ def test_a_count_that_fails_says_why(base, open_page, tmp_path, folder) -> None:
     for kept in folder.rglob(path.name):
         kept.unlink()
     page.goto(f"{base}/app/tables")
-    page.get_by_label("Columns to count by").click()
+    page.get_by_label("Columns to tabulate").click()
     page.get_by_role("option", name="sex", exact=True).click()
     page.keyboard.press("Escape")
     button(page, "Count").click()
@@ -149,10 +149,10 @@ def test_codes_of_a_column_are_counted_as_missing(base, open_page, tmp_path) -> 
     page.get_by_text("rows,").first.wait_for()
     step(page, "Columns")
     column(page, "sex")
-    page.get_by_label("codes for missing values").fill("9")
+    page.get_by_label("missing value codes").fill("9")
     page.get_by_text("2 values, 6 missing").first.wait_for()
     page.goto(f"{base}/app/tables")
-    page.get_by_label("Columns to count by").click()
+    page.get_by_label("Columns to tabulate").click()
     page.get_by_role("option", name="sex", exact=True).click()
     page.keyboard.press("Escape")
     button(page, "Count").click()

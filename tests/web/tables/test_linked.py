@@ -39,7 +39,7 @@ def test_tables_are_protected_together_and_take_no_place_of_the_data(base, open_
     page.locator("input[type=file]").first.set_input_files(tmp_path / "data" / "people.csv")
     page.get_by_text("40 rows").first.wait_for()
     page.goto(f"{base}/app/tables")
-    page.get_by_text("Several tables that belong together").click()
+    page.get_by_text("Linked tables").click()
     for name in ("people.csv", "ages.csv"):
         page.locator(".q-expansion-item input[type=file]").first.set_input_files(tmp_path / "tables" / name)
         page.get_by_text(f"{name}: ").wait_for()
@@ -61,7 +61,7 @@ def test_the_decimal_mark_of_tables_is_guessed_asked_for_and_chosen(base, open_p
     ages = BY_AGE.replace(";60", ";1.060").replace(";35", ";1.035").replace("young;m;18", "young;m;1.018")
     ages = ages.replace("Total;m;30", "Total;m;1.030")
     page = open_page(f"{base}/app/tables")
-    page.get_by_text("Several tables that belong together").click()
+    page.get_by_text("Linked tables").click()
     for name, text in (("areas.csv", thousands), ("ages.csv", ages)):
         (tmp_path / name).write_text(text, encoding="utf-8")
         page.locator(".q-expansion-item input[type=file]").first.set_input_files(tmp_path / name)
@@ -79,7 +79,7 @@ def test_files_sleep_with_the_draft(base, open_page, tmp_path) -> None:
     (tmp_path / "areas.csv").write_text(BY_AREA, encoding="utf-8")
     (tmp_path / "ages.csv").write_text(BY_AGE.replace("old", "älter"), encoding="utf-8")
     page = open_page(f"{base}/app/tables")
-    page.get_by_text("Several tables that belong together").click()
+    page.get_by_text("Linked tables").click()
     for name in ("areas.csv", "ages.csv"):
         page.locator(".q-expansion-item input[type=file]").first.set_input_files(tmp_path / name)
         page.get_by_text(f"{name}: ").wait_for()
@@ -96,7 +96,7 @@ def test_rules_are_proposed_for_what_the_columns_of_all_tables_say(base, open_pa
         sums = [f"{line}.5;4;9;8" for line in lines]
         (tmp_path / name).write_text("\n".join([head, *sums]) + "\n", encoding="utf-8")
     page = open_page(f"{base}/app/tables")
-    page.get_by_text("Several tables that belong together").click()
+    page.get_by_text("Linked tables").click()
     for name in ("areas.csv", "ages.csv"):
         page.locator(".q-expansion-item input[type=file]").first.set_input_files(tmp_path / name)
         page.get_by_text(f"{name}: ").wait_for()

@@ -7,7 +7,7 @@ def test_a_switch_that_is_clicked_twice_over_a_slow_line_is_as_before(base, open
     """The second click was taken for the first, since the page waited for the server to say what the first did."""
     page = open_page(f"{base}/app/tables")
     choose(page, "Method", "rounding: multiples of a base")
-    switch = page.get_by_role("switch", name="Promise what the rules ask for")
+    switch = page.get_by_role("switch", name="Require that the rules are satisfied")
     switch.wait_for()
     answer_late(page, 1)
     for checked in ("false", "true"):
@@ -16,4 +16,4 @@ def test_a_switch_that_is_clicked_twice_over_a_slow_line_is_as_before(base, open
     page.wait_for_timeout(3500)
     assert switch.get_attribute("aria-checked") == "true"
     page.reload()
-    page.get_by_role("switch", name="Promise what the rules ask for", checked=True).wait_for()
+    page.get_by_role("switch", name="Require that the rules are satisfied", checked=True).wait_for()

@@ -37,7 +37,7 @@ def test_sixty_columns_are_found_and_changed_by_many(base, open_page, wide) -> N
     page.get_by_label("Find a column").fill("answer_1")
     page.wait_for_function("document.querySelectorAll('.sf-columns tbody tr:not([hidden])').length === 10")
     page.get_by_label("Select all columns shown").check()
-    page.get_by_label("Role for the selected").click()
+    page.get_by_label("Role of the selected columns").click()
     page.locator(".q-menu").get_by_role("option", name="insensitive", exact=True).click()
     changed = "tr[data-column^=answer_1][data-role=insensitive]"
     page.wait_for_function(f"document.querySelectorAll('{changed}').length === 10")
@@ -50,7 +50,7 @@ def test_sixty_columns_are_found_and_changed_by_many(base, open_page, wide) -> N
     button(page, "Redo").click()
     page.wait_for_function(f"document.querySelectorAll('{changed}').length === 10")
     page.get_by_label("Find a column").fill("")
-    page.get_by_label("Show columns of a role").select_option("insensitive")
+    page.get_by_label("Filter by role").select_option("insensitive")
     count = page.locator("tr[data-role=insensitive]").count()
     page.wait_for_function(f"document.querySelectorAll('.sf-columns tbody tr:not([hidden])').length === {count}")
 
@@ -68,11 +68,11 @@ def test_the_role_that_is_shown_stays_chosen_when_a_choice_is_undone(base, open_
     page.get_by_text("300 rows, 60 columns").wait_for()
     step(page, "Columns")
     give_role(page, "answer_55", "insensitive")
-    page.get_by_label("Show columns of a role").select_option("quasi-identifier")
+    page.get_by_label("Filter by role").select_option("quasi-identifier")
     page.wait_for_function(ONLY_ONE_ROLE, arg="quasi-identifier")
     button(page, "Undo").click()
     page.locator("tr[data-column=answer_55]:not([data-role=insensitive])").wait_for(state="attached")
-    assert page.get_by_label("Show columns of a role").input_value() == "quasi-identifier"
+    assert page.get_by_label("Filter by role").input_value() == "quasi-identifier"
     page.wait_for_function(ONLY_ONE_ROLE, arg="quasi-identifier")
     step(page, "Data")
     step(page, "Columns")
@@ -146,7 +146,7 @@ def test_numbers_below_cuts_and_labels_of_fields_are_read_whole(base, open_page,
     for name in ("height", "job"):
         give_role(page, name, "quasi-identifier", label="Rolle")
     column(page, "height")
-    choose(page, "Wie sie gröber wird", "Intervalle")
+    choose(page, "Art der Hierarchie", "Intervalle")
     button(page, "Nach Schnitten").click()
     page.locator(".sf-cut").nth(3).wait_for()
     for width in (390, 1600):
@@ -154,7 +154,7 @@ def test_numbers_below_cuts_and_labels_of_fields_are_read_whole(base, open_page,
         page.wait_for_function(f"({OVERLAPS})() === 0", timeout=5000)
         assert page.evaluate(CUT_LABELS) == []
     column(page, "job")
-    choose(page, "Wie sie gröber wird", "Gruppen von Werten")
+    choose(page, "Art der Hierarchie", "Gruppen von Werten")
     page.get_by_label("Name einer neuen Gruppe").fill("beide")
     assert page.evaluate(CUT_LABELS) == []
     page.keyboard.press("Enter")
@@ -171,7 +171,7 @@ def test_german_pages_write_labels_with_decimal_commas(base, open_page, tmp_path
     step(page, "Spalten")
     give_role(page, "height", "quasi-identifier", label="Rolle")
     column(page, "height")
-    choose(page, "Wie sie gröber wird", "Intervalle")
+    choose(page, "Art der Hierarchie", "Intervalle")
     page.locator(".sf-panel .sf-tree").wait_for()
     assert POINTS.search(page.locator(".sf-panel .sf-tree").inner_text()) is None
     step(page, "Ziel")
@@ -214,7 +214,7 @@ def test_groups_are_made_by_dragging_values_and_by_keyboard(base, open_page, tmp
     load_example(page, "stroke", "200")
     step(page, "Columns")
     column(page, "work_type")
-    page.get_by_label("How it becomes coarser").click()
+    page.get_by_label("Type of hierarchy").click()
     page.get_by_role("option", name="groups of values").click()
     page.get_by_label("Name of a new group").fill("Private")
     button(page, "Add group").click()
@@ -270,13 +270,13 @@ def test_codes_for_missing_values_are_said_of_one_column_and_stay(base, open_pag
     step(page, "Columns")
     column(page, "age")
     page.get_by_text("46 values").first.wait_for()
-    page.get_by_label("codes for missing values").fill("99, refused")
+    page.get_by_label("missing value codes").fill("99, refused")
     page.get_by_text("45 values, 30 missing").first.wait_for()
     give_role(page, "age", "sensitive")
     give_role(page, "age", "quasi-identifier")
     column(page, "sex")
     column(page, "age")
-    assert page.get_by_label("codes for missing values").input_value() == "99, refused"
+    assert page.get_by_label("missing value codes").input_value() == "99, refused"
     columns = plan_now(page, tmp_path)["columns"]
     assert columns["age"]["missing"] == [99, "refused"]
     assert "missing" not in columns["hours"]

@@ -9,7 +9,7 @@ ROWS = "person;zip;pay;region;smoker\n" + "".join(
 
 def publish(page, name, how):
     column(page, name)
-    choose(page, "published as", how)
+    choose(page, "transform", how)
 
 
 def test_every_way_to_publish_a_column_has_fields(base, open_page, tmp_path) -> None:
@@ -22,24 +22,24 @@ def test_every_way_to_publish_a_column_has_fields(base, open_page, tmp_path) -> 
         give_role(page, name, role)
     for name in ("pay", "smoker"):
         give_role(page, name, "insensitive")
-    publish(page, "person", "as a random key")
-    publish(page, "pay", "coded and rounded")
+    publish(page, "person", "random key")
+    publish(page, "pay", "coded or rounded")
     page.locator(".sf-panel").get_by_text("It is published changed, as chosen below.").wait_for()
-    assert page.get_by_text("It is published as it is").count() == 0
+    assert page.get_by_text("It is published unchanged").count() == 0
     page.get_by_label("rounded to a multiple of").fill("500")
-    publish(page, "smoker", "changed by chance")
-    page.get_by_label("probability of staying, at least").fill("0.8")
-    page.get_by_label("expected numbers kept within (strata)").click()
+    publish(page, "smoker", "PRAM")
+    page.get_by_label("minimum probability of retaining a value").fill("0.8")
+    page.get_by_label("expected counts preserved within (strata)").click()
     page.get_by_role("option", name="region", exact=True).click()
     page.keyboard.press("Escape")
-    page.locator("tr[data-column=smoker]", has_text="changed by chance").wait_for()
+    page.locator("tr[data-column=smoker]", has_text="PRAM").wait_for()
     columns = plan_now(page, tmp_path)["columns"]
     assert columns["person"]["publish"] == "key"
     assert columns["pay"]["publish"] == {"top": {"share": 0.99}, "round": 500}
     assert columns["smoker"]["publish"] == {"pram": {"stay": 0.8, "strata": ["region"]}}
     step(page, "Columns")
-    publish(page, "pay", "means of groups")
-    page.get_by_label("rows in a group, at least").fill("1")
+    publish(page, "pay", "microaggregated")
+    page.get_by_label("minimum group size in rows").fill("1")
     page.get_by_text("must be at least 2").wait_for()
     give_role(page, "person", "identifier")
     step(page, "Goal")

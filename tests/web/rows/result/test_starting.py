@@ -47,7 +47,7 @@ def test_other_methods_are_compared_once(base, open_page, folder) -> None:
     step(page, "Result")
     button(page, "Anonymize").click()
     page.get_by_text("Run 1", exact=True).wait_for()
-    page.get_by_role("tab", name="Other choices").click()
+    page.get_by_role("tab", name="Alternatives").click()
     before = jobs_in(folder)
     button(page, "Compare methods").wait_for()
     answer_late(page, 1)
