@@ -87,7 +87,7 @@ class Dataset:
             EngineError: The file cannot be written.
         """
         target, format_ = Path(path), format_of(Path(path))
-        write_coded(self.categories, self.generate(), target, format_, self.separator, self.rows)
+        write_coded(self.categories, self.generate(), target, format_, self.separator)
 
     def plan(
         self,

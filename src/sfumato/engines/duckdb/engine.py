@@ -96,7 +96,11 @@ class DuckDBEngine(ReadsSource, CountsByCodes, KeepsTextRows, ReplacesColumns):
             engine._open(path, limits, lambda _, __: source, (path.parent,), database)
         else:  # Parquet tells its columns by itself
             engine._open(
-                path, limits, lambda opened, scratch: open_source(opened, path, limits, (), scratch), (path.parent,)
+                path,
+                limits,
+                lambda opened, scratch: open_source(opened, path, limits, (), scratch),
+                (path.parent,),
+                database,
             )
         return engine
 

@@ -18,9 +18,9 @@ LOCKING = (
 )
 # The text of a moment must not depend on where the machine stands.
 ZONE = "SET TimeZone = 'UTC'"
-# One row where a database is as it was when it started: tables and types went with the sessions that made them.
+# 1 where a database is as it was when it started: temporary tables and types went with the sessions that made them.
 CLEANING = """RESET threads; SELECT count(*) + (SELECT count(*) FROM duckdb_temporary_files())
-FROM duckdb_databases() WHERE NOT internal"""
++ (SELECT count(*) FROM duckdb_tables()) FROM duckdb_databases() WHERE NOT internal"""
 
 
 class Instance:
@@ -32,33 +32,30 @@ class Instance:
         scratch: Where rows lie that do not fit in memory, and files that live as long as an engine.
     """
 
-    def __init__(
-        self, opens: Iterable[Path], temp_folder: Path | None = None, memory_bytes: int = 0, on_disk: bool = False
-    ) -> None:
+    def __init__(self, opens: Iterable[Path], temp_folder: Path | None = None, memory_bytes: int = 0) -> None:
         """Start a database.
 
         Args:
             opens: The files and folders that it may read and write.
             memory_bytes: The limit of memory; 0 for DuckDB's own.
-            on_disk: Whether its tables lie in a file instead of in memory.
         """
         self.scratch = Scratch(temp_folder)
         confined = allowed()
         self._paths = {*_absolute([self.scratch.path, *opens])} if confined is None else {*confined}
         try:
-            self._connection = self._started(memory_bytes, str(self.scratch.path / "rows.duckdb") if on_disk else "")
+            self._connection = self._started(memory_bytes)
         except BaseException:
             self.scratch.cleanup()
             raise
 
-    def _started(self, memory_bytes: int, file: str) -> Any:
+    def _started(self, memory_bytes: int) -> Any:
         config = {
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
             "temp_directory": str(self.scratch.path),
             "preserve_insertion_order": "true",
         } | ({"memory_limit": f"{memory_bytes // 1000}KB"} if memory_bytes else {})
-        connection = compiled().connect(file or ":memory:", config=config)
+        connection = compiled().connect(":memory:", config=config)
         texts = sorted(self._paths | {escape(path) for path in self._paths})
         connection.execute(LOCKING.format(paths=sql.listed(map(sql.text, texts)))).fetchall()
         return connection

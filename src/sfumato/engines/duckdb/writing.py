@@ -1,7 +1,6 @@
 """Write files with DuckDB, and long columns of codes with DuckDB and NumPy alone."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,14 +9,11 @@ import numpy.typing as npt
 
 from sfumato.engines import sql
 from sfumato.engines.duckdb.database import connected
-from sfumato.engines.duckdb.instance import Instance
 from sfumato.engines.duckdb.library import compiled
 from sfumato.errors import EngineError
 
 Cell = str | int | float | None
 Chunk = Mapping[str, npt.NDArray[Any]]
-# Beyond this many rows the codes wait on disk instead of in memory.
-_ROWS_IN_MEMORY = 20_000_000
 _MAX_ENUMERATED = 256
 
 
@@ -51,16 +47,17 @@ def write_coded(
     path: Path,
     format_: Literal["csv", "parquet"],
     separator: str,
-    rows: int,
 ) -> None:
     """Write columns, given as codes into their categories, in order; the file appears whole or not at all.
+
+    Codes that do not fit in memory wait on disk.
 
     Raises:
         EngineError: The file cannot be written.
     """
     part = path.with_name(f".{path.name}.part")
     try:
-        with _connection(path.parent, rows) as connection:
+        with connected(path.parent) as connection:
             _collect(connection, categories, chunks)
             connection.execute(_copy(categories, part, format_, separator)).fetchall()
         part.replace(path)
@@ -72,19 +69,9 @@ def write_coded(
         part.unlink(missing_ok=True)
 
 
-@contextmanager
-def _connection(folder: Path, rows: int) -> Iterator[Any]:
-    if rows <= _ROWS_IN_MEMORY:
-        with connected(folder) as connection:
-            yield connection
-        return
-    with closing(Instance([folder], on_disk=True)) as instance, closing(instance.session()) as connection:
-        yield connection
-
-
 def _collect(connection: Any, categories: Mapping[str, Sequence[Cell]], chunks: Iterable[Chunk]) -> None:
     columns = ", ".join(f"c{place} {_code_type(values)}" for place, values in enumerate(categories.values()))
-    connection.execute(f"CREATE TABLE codes ({columns})").fetchall()
+    connection.execute(f"CREATE TEMP TABLE codes ({columns})").fetchall()
     for chunk in chunks:
         arrays = {f"c{place}": np.ascontiguousarray(chunk[name]) for place, name in enumerate(categories)}
         connection.register("chunk", arrays)
