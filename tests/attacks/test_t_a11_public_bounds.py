@@ -206,13 +206,14 @@ def test_what_everyone_knows_of_a_suppressed_cell_depends_on_the_file_alone(more
     assert all(float(low) >= 1 for low in least)
 
 
-def test_what_lies_on_the_disk_is_what_was_attacked(tmp_path, monkeypatch):
-    """A file that shows another cell than the audit attacked is not published."""
+@pytest.mark.parametrize(("text", "other"), [("*,", "1,"), (",,\n", ",0,99\n")])
+def test_what_lies_on_the_disk_is_what_was_attacked(text, other, tmp_path, monkeypatch):
+    """A file that shows another cell than the audit attacked, or marks one as suppressed that it shows, is refused."""
     done = sf.protect(pandas.DataFrame(CELLS), value="n", dimensions=ONE, primary=[{"rule": "frequency", "min": 3}])
     write = table_release.write_text
 
-    def careless(path, text):
-        write(path, text.replace("*,", "1,", 1) if path.name == "table-external.csv" else text)
+    def careless(path, content):
+        write(path, content.replace(text, other, 1) if path.name == "table-external.csv" else content)
 
     monkeypatch.setattr(table_release, "write_text", careless)
     with pytest.raises(InternalError) as caught:

@@ -103,6 +103,9 @@ DIMENSIONS = {"job": {"column": "job", "total": "Total"}, "died": {"column": "di
 DIED = {"rule": "group-disclosure", "dimension": "died"}
 
 
+ZEROS = {"name": "optimal", "zeros": True}
+
+
 def crew(*porters):
     """Porters of whom all, some, none died; and stokers."""
     rows = [("Total", "Total", "40"), ("Total", "yes", "*"), ("Total", "no", "*")]
@@ -125,6 +128,23 @@ def test_zeros_that_show_what_a_whole_group_has_in_common_are_found(porters, fou
     review = audited(crew(*porters), {"value": "n"}, DIED, dimensions=DIMENSIONS)
     assert review.unjudged == ()
     assert exposed(review) == found
+
+
+def test_a_group_that_may_be_empty_shows_nothing_of_anybody():
+    """Ranges from 0 say that empty cells are suppressed, too."""
+    table = crew("*", "*", "0")
+    assert not exposed(audited(table, {"value": "n"}, DIED, dimensions=DIMENSIONS, method=ZEROS))
+    printed = crew("0-20", "*", "0")
+    assert not exposed(audited(printed, {"value": "n"}, DIED, dimensions=DIMENSIONS))
+    least = crew("1-20", "*", "0")
+    assert exposed(audited(least, {"value": "n"}, DIED, dimensions=DIMENSIONS, method=ZEROS))
+
+
+def test_ranges_from_0_say_that_a_suppressed_cell_may_be_0():
+    """Of 4, at most 2 are in b: if b may be 0, a may be 4, which is not sensitive."""
+    few = {"rule": "frequency", "min": 4}
+    assert audited(areas(n=["24", "0-4", "0-2", "0", "20"]), {"value": "n"}, few).passed
+    assert audited(areas(n=["24", "1-4", "1-2", "0", "20"]), {"value": "n"}, few).too_narrow == 1
 
 
 def test_several_tables_are_judged_by_the_same():

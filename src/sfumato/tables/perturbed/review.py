@@ -62,7 +62,7 @@ def _without_values(part: Part, plan: TablePlan, columns: Columns, published: Nu
     ranges = _ranges(part, plan, own, published, center, None)
     one = ranges.high - ranges.low < part.knowledge.step * (1 - 1e-6)
     exact = np.where(one, ranges.low, np.nan)
-    judged = part_of(plan, own, exact, part.table.relations, part.table.names, {})
+    judged = part_of(plan, own, exact, part.table.relations, part.table.names)
     return _audit(part, ranges, judged.part.table.unsafe, one, part.knowledge.step)
 
 

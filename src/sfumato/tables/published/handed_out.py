@@ -25,6 +25,8 @@ def check_masked(table: MaskedTable, external: Columns) -> None:
     """
     reading = _read(table, external)
     places = _places(table, external)
+    if reading.marked.any():
+        raise _other("marks")
     for answer in table.parts:
         rows = places[answer.part.rows]
         if (rows < 0).any() or not _says(answer, reading, rows):

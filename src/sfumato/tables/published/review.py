@@ -54,12 +54,14 @@ def _by_values(columns: Columns, plan: TablePlan, reading: Reading) -> Audit:
 def _by_texts(columns: Columns, plan: TablePlan, reading: Reading) -> Audit:
     """What is published is judged by the rules, what is masked by whether it can be computed.
 
-    A reader assumes that nothing is negative, and no masked cell 0, until something published is, or nothing else adds
-    up.
+    A reader assumes that nothing is negative, and no masked cell 0, until something published is, a published range
+    has it for its end, or nothing else adds up.
     """
     ranges = reading.ranges
     if (np.fmin(ranges.low, ranges.high) < 0).any():
         plan = _below_zero(plan)
+    if (np.isnan(reading.exact) & (ranges.low == 0)).any():
+        plan = _with_zeros(plan)
     blank = bool((np.isnan(reading.exact) & np.isnan(ranges.low)).any()) and plan.attacker.lower is None
     plans = [plan] if plan.method.zeros else [plan, _with_zeros(plan)]
     answers: list[Audit] = []
@@ -103,7 +105,7 @@ def audit_values(part: Part, reading: Reading) -> Audit:
 
 
 def _audit_texts(columns: Columns, plan: TablePlan, reading: Reading) -> Audit:
-    published = published_parts(plan, columns, reading.exact)
+    published = published_parts(plan, columns, reading)
     unjudged = {name for one in published for name in one.unjudged}
     return joined([audit_part(one.part, one.shown, plan, reading) for one in published], tuple(sorted(unjudged)))
 

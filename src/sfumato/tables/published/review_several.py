@@ -60,7 +60,8 @@ def review_several(
     shown = published_relations(joint.relations, reading.exact)
     check(shown, np.nan_to_num(reading.exact), plan.table.tolerance, step)
     lines = joint_lines(joint, sheets)
-    published = part_of(plan, joint.columns, reading.exact, joint.relations, joint.names, lines)
+    low = reading.ranges.low
+    published = part_of(plan, joint.columns, reading.exact, joint.relations, joint.names, lines, low)
     part, unattacked = _crossed(published.part, joint, reading.exact == 0, False, presences)
     unattacked += _unlinked(joint, readings, step, recorded) + ((ODD_RECORDS,) if joint.loose else ())
     audit = audit_part(part, published.shown, plan, _padded(reading, part))
