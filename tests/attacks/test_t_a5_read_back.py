@@ -224,3 +224,17 @@ def test_whether_a_column_is_filled_may_tell() -> None:
     ]
     with pytest.raises(UnattainableError, match='"airbag" from "opened"'):
         sf.anonymize(rows.with_columns(pl.Series("opened", times)), plan())
+
+
+@pytest.mark.parametrize("told", ["one", "all"])
+def test_raw_rows_confirm_a_rule_that_few_published_rows_suggest(told) -> None:
+    """In a small file an attacker guesses from a row or two, and is right: one value, or a column coded otherwise."""
+    draw = random.Random(8)
+    rows = crashes(60)
+    codes = {"airbag": "yes", "none": "no"}
+    opened = [codes[there] if told == "all" or there == "airbag" else draw.choice("xyz") for there in rows["airbag"]]
+    rows = rows.with_columns(pl.Series("opened", opened))
+    with pytest.raises(UnattainableError, match='"airbag" from "opened"'):
+        sf.anonymize(rows, plan("cells"))
+    release = sf.anonymize(rows, plan("cells", on_inference="warn"))
+    assert 'An attacker infers "airbag" from "opened".' in sf.verify(release).faults

@@ -305,6 +305,7 @@ class _Run:
                 rows,
                 lambda counted, members: judge_plan(counted, self.plan, draft.promise_table.whole, members=members),
                 self.shared,
+                raw=lambda columns: self.shared.count(self.source, columns, published_reading(self.plan, self.source)),
             )
         refuse(checked, self.plan)
         return checked.figures

@@ -21,6 +21,7 @@ from sfumato.microdata.counts.persons import PersonCount, all_persons
 from sfumato.microdata.plan.methods import CellSuppression
 from sfumato.microdata.plan.model import Plan, hierarchy_of
 from sfumato.microdata.release_check.finer_labels import MOST_LABELS, finer_labels
+from sfumato.microdata.release_check.raw_rows import RawRows
 from sfumato.microdata.release_check.read_back import Inference, ReadBack, mixed_columns, read_back
 from sfumato.microdata.verdict import Promise, Verdict
 from sfumato.pipelines.stages.column_checks import ONE_SPELLING, SHAPES, CountBy, column_promises, unplanned
@@ -99,6 +100,7 @@ def release_check(
     judge: Judge,
     shared: SharedCounts | None = None,
     persons: bool = True,
+    raw: CountBy | None = None,
 ) -> ReleaseCheck:
     """Check published rows by themselves.
 
@@ -107,6 +109,7 @@ def release_check(
         judge: Judges the guarantees on rows as an attacker reads them.
         shared: What of the rows was counted before.
         persons: Whether the persons of the rows are at hand, where the plan counts persons.
+        raw: Counts the raw rows, where they are at hand.
     """
     counts = shared or SharedCounts(plan, published)
 
@@ -119,6 +122,7 @@ def release_check(
         columns=tuple(column_promises(published, plan, count_by)), unplanned=unplanned(published.columns, plan)
     )
     attacker = _Attacker(published, plan, rows, count_by, persons)
+    attacker.confirm_by(raw)
     if not (attacker.further or attacker.order):
         return checked
     found = attacker.inferring() if mixed_columns(attacker.finer(rows)) else ()
@@ -188,10 +192,24 @@ class _Attacker:
         self.order: tuple[str, ...] = ()
         if plan.output.order == "keep":
             self._add_order()
+        self.raw: RawRows | None = None
         self._hierarchies = {name: hierarchy_of(plan, name) for name in self.known}
         self._finer: dict[tuple[str, tuple[str | None, ...]], Any] = {}
         # Few rows are counted by all columns, and read once.
         self._together: tuple[TextCounts, ReadBack] | None = None
+
+    def confirm_by(self, raw: CountBy | None) -> None:
+        """Have few raw rows confirm rules; rows of one person agree by themselves, and confirm nothing."""
+        if raw is None or self.plan.person is not None or self.number > MOST_AT_ONCE:
+            return
+        planned = {name: self.plan.columns[name] for name in self.further}
+        unchanged = (
+            name
+            for name, column in planned.items()
+            if column.perturbation is None and column.operations is None and not column.blanks_codes
+        )
+        cells = isinstance(self.plan.method, CellSuppression)
+        self.raw = RawRows((*self.known, *unchanged), raw, self._hierarchies, cells)
 
     def _add_order(self) -> None:
         """Read the order of the rows, too, as a column that numbers them."""
@@ -275,7 +293,13 @@ class _Attacker:
 
     def _of(self, text_counts: TextCounts, further: Sequence[str], weights: Any = None) -> ReadBack:
         return read_back(
-            text_counts, self.finer(text_counts), further, self.k, weights=weights, missing=self.plan.data.missing
+            text_counts,
+            self.finer(text_counts),
+            further,
+            self.k,
+            weights=weights,
+            missing=self.plan.data.missing,
+            raw=self.raw,
         )
 
     def finer(self, text_counts: TextCounts) -> dict[str, Any]:

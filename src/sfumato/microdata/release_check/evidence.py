@@ -23,6 +23,30 @@ CELLS_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
+class Sides:
+    """The values of a source for each combination: those of one column, or the pairs of two.
+
+    Attributes:
+        few, many: How many values each of the two has.
+    """
+
+    first: Ints
+    few: int
+    second: Ints
+    many: int
+
+    @property
+    def size(self) -> int:
+        """How many values of the source there may be."""
+        return self.few * self.many
+
+    @property
+    def numbers(self) -> Ints:
+        """A number for each value."""
+        return self.first * self.many + self.second
+
+
+@dataclass(frozen=True, slots=True)
 class CoarseLabels:
     """Labels of a quasi-identifier that contain finer ones.
 
@@ -108,8 +132,8 @@ class Evidence:
             asked &= tried & (usual <= USUAL)
             if asked.any():
                 of_values = classes()[inner]
-                surprise = _surprise(of_values[place, np.arange(len(place))], of_values.sum(axis=0), usual)
-                asked &= surprise >= np.log(max(int(tried.sum()), 1) * self.trials / CHANCE)
+                hits = of_values[place, np.arange(len(place))]
+                asked &= surpasses(hits, of_values.sum(axis=0), usual, max(int(tried.sum()), 1) * self.trials)
         rules: Ints = np.where(asked, inner[place], -1)
         return rules
 
@@ -143,8 +167,13 @@ def hits_of(counts: Floats) -> tuple[float, float]:
 
 def is_beyond_chance(hits: float, guesses: float, usual: float, trials: int) -> bool:
     """Whether chance does not explain that so many guesses are right, in one of so many trials."""
-    surprise = _surprise(np.array([hits]), np.array([guesses]), np.array([usual]))[0]
-    return bool(surprise >= np.log(trials / CHANCE))
+    return bool(surpasses(np.array([hits]), np.array([guesses]), np.array([usual]), trials)[0])
+
+
+def surpasses(hits: Floats, guesses: Floats, usual: Floats, trials: int) -> Mask:
+    """Which numbers of right guesses chance does not explain, in so many trials."""
+    beyond: Mask = _surprise(hits, guesses, usual) >= np.log(trials / CHANCE)
+    return beyond
 
 
 def _surprise(right: Floats, total: Floats, chance: Floats) -> Floats:

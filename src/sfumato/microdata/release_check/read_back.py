@@ -25,6 +25,7 @@ from sfumato.microdata.counts.tallies import numbers_of
 from sfumato.microdata.release_check.evidence import (
     RIGHT,
     Evidence,
+    Sides,
     coarse_labels,
     hits_of,
     is_better,
@@ -32,6 +33,7 @@ from sfumato.microdata.release_check.evidence import (
 )
 from sfumato.microdata.release_check.guess_kernels import count_labels, count_values
 from sfumato.microdata.release_check.neighbors import between, guessed_between, orders_of
+from sfumato.microdata.release_check.raw_rows import RawRows, confirmed
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -95,6 +97,7 @@ def read_back(
     k: int,
     weights: Floats | None = None,
     missing: Sequence[str] = (),
+    raw: RawRows | None = None,
 ) -> ReadBack:
     """The rows as an attacker reads them who has nothing but them.
 
@@ -105,8 +108,10 @@ def read_back(
         k: A rule is drawn from so many rows at least.
         weights: How much each combination counts as evidence; its rows by default.
         missing: Texts that mean a missing value, besides an empty one.
+        raw: The raw rows, where they are at hand, which confirm rules of few published rows.
     """
     reader = _Reader(text_counts, finer, k, text_counts.counts.astype(np.float64) if weights is None else weights)
+    reader.raw = raw
     mixed = sorted(mixed_columns(finer), key=lambda name: len(finer[name]))
     alone, pairs = _single(further), _pairs(further, tuple(finer))
     filled = _single(reader.add_filled(further, {None, "", *missing}))
@@ -140,6 +145,7 @@ class _Reader:
         self.work, self.total = min(CELLS_EACH * len(weights), MOST_CELLS), float(weights.sum())
         self.steps = self.work
         self.named: dict[str, str] = {}
+        self.raw: RawRows | None = None
         self.unchecked: list[tuple[str, ...]] = []
         self.inferences: list[Inference] = []
         self.labels_read: dict[str, Ints] = {}
@@ -266,19 +272,23 @@ class _Reader:
                 place = int(part.labels[at])
                 rules[place] = evidence.rules(at, classes, partial(self._by_parts, name, source, place))
             if len(source) == 1 and source[0] not in self.finer:
-                for at, apart in self._apart(name, source[0], part.labels, evidence):
+                further = (
+                    *self._apart(name, source[0], part.labels, evidence),
+                    *self._confirmed(name, source[0], evidence),
+                )
+                for at, told in further:
                     place = int(part.labels[at])
-                    others = rules.get(place, np.full(size, -1, np.int64))
-                    rules[place] = np.where(apart & (others < 0), width + place, others)
+                    earlier = rules.get(place, np.full(size, -1, np.int64))
+                    rules[place] = np.where(earlier < 0, told, earlier)
         rules = {place: found for place, found in rules.items() if (found >= 0).any()}
         if not rules:
             return None
         found = np.full((width, size), -1, np.int64)
         found[[*rules]] = [*rules.values()]
-        told: Ints = found[labels, sides.numbers]
-        return told
+        read: Ints = found[labels, sides.numbers]
+        return read
 
-    def _table(self, sides: "_Sides", name: str) -> Floats:
+    def _table(self, sides: Sides, name: str) -> Floats:
         """How much each label of a quasi-identifier (row) occurs with each value of a source (column)."""
         rows = np.zeros((self.sizes[name], sides.size))
         count_labels(self.columns[name], sides.first, sides.second, sides.many, self.weights, rows)
@@ -293,7 +303,17 @@ class _Reader:
                 self._shares[part, name, coarse] = hits / max(guesses, 1.0)
         return max((self._shares[part, name, coarse] for part in source), default=0.0) if len(source) > 1 else 0.0
 
-    def _apart(self, name: str, source: str, coarse: Ints, evidence: "Evidence") -> Iterator[tuple[int, Mask]]:
+    def _confirmed(self, name: str, source: str, evidence: Evidence) -> Iterator[tuple[int, Ints]]:
+        """The labels of each value that few published rows suggest and the raw rows confirm."""
+        suggested = np.flatnonzero((evidence.right & (evidence.hidden > 0)).any(axis=1)).tolist()
+        if self.raw is None or source not in self.raw.columns or not suggested:
+            return
+        texts = dict(zip(self.text_counts.columns, self.text_counts.values, strict=True))
+        raw = self.raw.table(name, texts[name], source, texts[source])
+        for at in suggested if raw is not None else ():
+            yield at, confirmed(raw, at, evidence)
+
+    def _apart(self, name: str, source: str, coarse: Ints, evidence: Evidence) -> Iterator[tuple[int, Ints]]:
         """Which values of a column never stand with any of the finer labels, though many of their rows should.
 
         Their rows have none of these labels then. What another quasi-identifier explains is not counted: where it has
@@ -310,7 +330,7 @@ class _Reader:
                 rest = np.minimum(rest, self._expected(name, int(coarse[at]), source, other))
             apart = _is_apart(fine[at], hidden[at], rest)
             if apart.any():
-                yield at, apart
+                yield at, np.where(apart, len(self.finer[name]) + coarse[at], -1)
 
     def _expected(self, name: str, coarse: int, source: str, other: str) -> Floats:
         """For each value of a column how many of its rows would have a fine label, by another column alone."""
@@ -327,7 +347,7 @@ class _Reader:
         count_values(self.columns[name], labels, self.columns[source], others, share, self.weights, rows)
         return rows
 
-    def _classes(self, source: tuple[str, ...], sides: "_Sides", name: str) -> Floats:
+    def _classes(self, source: tuple[str, ...], sides: Sides, name: str) -> Floats:
         """For each value of a source and label the classes that show both: their rows have one label together."""
         further = tuple(column for column in source if column not in self.finer)
         if further not in self._first:
@@ -338,40 +358,16 @@ class _Reader:
         count_labels(*columns, sides.many, np.ones(len(first)), rows)
         return rows
 
-    def _sides(self, source: tuple[str, ...]) -> "_Sides":
+    def _sides(self, source: tuple[str, ...]) -> Sides:
         """The values of a column or two; many pairs are numbered by those that occur."""
         first, *second = source
-        sides = _Sides(self.columns[first], self.sizes[first], self._alone, 1)
+        sides = Sides(self.columns[first], self.sizes[first], self._alone, 1)
         if second:
             sides = replace(sides, second=self.columns[second[0]], many=self.sizes[second[0]])
         if len(source) > 1 and sides.size > FEW_GROUPS:
             values, numbers = np.unique(sides.numbers, return_inverse=True)
-            sides = _Sides(numbers.reshape(-1).astype(np.int64), len(values), self._alone, 1)
+            sides = Sides(numbers.reshape(-1).astype(np.int64), len(values), self._alone, 1)
         return sides
-
-
-@dataclass(frozen=True, slots=True)
-class _Sides:
-    """The values of a source for each combination: those of one column, or the pairs of two.
-
-    Attributes:
-        few, many: How many values each of the two has.
-    """
-
-    first: Ints
-    few: int
-    second: Ints
-    many: int
-
-    @property
-    def size(self) -> int:
-        """How many values of the source there may be."""
-        return self.few * self.many
-
-    @property
-    def numbers(self) -> Ints:
-        """A number for each value."""
-        return self.first * self.many + self.second
 
 
 def _columns_of(text_counts: TextCounts) -> Iterator[tuple[str, npt.NDArray[np.int32]]]:

@@ -118,7 +118,7 @@ def broken(folder: Path, plan: Plan | None, verdict: Verdict) -> tuple[str, ...]
     ]
     kept = recoding.get("reference") if recoding is not None else None
     figures = _figures(report, kept, verdict) if isinstance(kept, dict) else [NO_REFERENCE]
-    return (*changed, *figures, *(_asked(report, plan) if plan is not None else ()))
+    return (*changed, *figures, *(() if plan is None else (*_asked(report, plan), *_inferred(report, verdict))))
 
 
 def figures_of(report: Report) -> dict[str, Any]:
@@ -145,6 +145,14 @@ def _figures(report: Mapping[str, Any], reference: Mapping[str, Any], verdict: V
     if figures != {name: reference.get(name) for name in FIGURES}:
         faults.append(f"{REPORT} and recoding.json tell of different releases.")
     return faults
+
+
+def _inferred(report: Mapping[str, Any], verdict: Verdict) -> list[str]:
+    """What an attacker infers by rules that the raw rows confirmed, which are not at hand any more."""
+    check = report.get("release_check")
+    sentences = check.get("sentences") if isinstance(check, dict) else None
+    told = sentences if isinstance(sentences, list) else []
+    return [str(sentence) for sentence in told if sentence not in verdict.faults]
 
 
 def _asked(report: Mapping[str, Any], plan: Plan) -> list[str]:

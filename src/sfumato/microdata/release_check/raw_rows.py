@@ -1,0 +1,98 @@
+"""The raw rows behind a release: they confirm rules that few published rows suggest.
+
+An attacker may draw a rule from a single row. From the published rows alone that cannot be told from chance; the raw
+rows also show how often the rule is right where a coarse label is published.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from sfumato.hierarchies.ladder import Hierarchy
+from sfumato.microdata.counts.frequencies import TextCounts
+from sfumato.microdata.release_check.evidence import RIGHT, USUAL, Evidence, is_better, is_beyond_chance, surpasses
+from sfumato.microdata.release_check.finer_labels import MOST_LABELS, finer_labels
+from sfumato.microdata.release_check.guess_kernels import count_labels
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Texts = Sequence[str | None]
+# Larger tables of labels by raw values by values of a column are not made.
+MOST_PRODUCTS = 50_000_000
+
+
+class RawRows:
+    """Raw rows by the values that a release generalizes, and by those that it publishes unchanged.
+
+    Attributes:
+        columns: The quasi-identifiers, and the other columns that are published unchanged.
+        count: Counts the raw rows; they are counted when first asked for.
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[str],
+        count: Callable[[Sequence[str]], TextCounts],
+        hierarchies: Mapping[str, Hierarchy | None],
+        blank: bool,
+    ) -> None:
+        self.columns, self.count, self._hierarchies, self._blank = columns, count, hierarchies, blank
+        self._contained: dict[str, Floats] = {}
+
+    @cached_property
+    def _counted(self) -> tuple[dict[str, Texts], dict[str, Ints], Floats]:
+        """The texts and the codes of each column, and the rows of each combination."""
+        rows = self.count(self.columns)
+        codes = {name: column.astype(np.int64) for name, column in zip(rows.columns, rows.codes.T, strict=True)}
+        return dict(zip(rows.columns, rows.values, strict=True)), codes, rows.counts.astype(np.float64)
+
+    def table(self, name: str, labels: Texts, source: str, values: Texts) -> Floats | None:
+        """The raw rows that each label contains (row) with each value of another column; None where that is too much.
+
+        Args:
+            labels, values: The published texts of a quasi-identifier, and of another column.
+        """
+        raw_texts, raw_codes, counts = self._counted
+        texts = raw_texts[name]
+        if len(labels) + len(texts) > MOST_LABELS or len(labels) * len(texts) * len(values) > MOST_PRODUCTS:
+            return None
+        if name not in self._contained:
+            places = {text: place for place, text in enumerate(dict.fromkeys((*labels, *texts)))}
+            outer, inner = (np.array([places[text] for text in some], np.int64) for some in (labels, texts))
+            finer = finer_labels([*places], self._hierarchies[name], self._blank)
+            self._contained[name] = (finer[np.ix_(outer, inner)] | (outer[:, None] == inner)).astype(np.float64)
+        published = {text: place for place, text in enumerate(values)}
+        codes = np.array([published.get(text, len(values)) for text in raw_texts[source]], np.int64)
+        rows = np.zeros((len(texts), len(values) + 1))
+        of_values = codes[raw_codes[source]]
+        count_labels(raw_codes[name], of_values, np.zeros_like(of_values), 1, counts, rows)
+        found: Floats = self._contained[name] @ rows[:, :-1]
+        return found
+
+
+def confirmed(raw: Floats, at: int, evidence: Evidence) -> Ints:
+    """For each value the label that published rows suggest where they have a coarse one and the raw rows confirm it.
+
+    They do where the label is right for 95 % of at least k raw rows with that value, or of the rows with coarse labels
+    by all such rules together, and chance does not explain that; -1 elsewhere.
+
+    Args:
+        raw: The raw rows that each label (row) contains with each value (column); at: the place of the coarse label.
+    """
+    inner, coarse = evidence.coarse.of(at), evidence.coarse.labels[at]
+    suggested = inner[evidence.rows[inner].argmax(axis=0)]
+    of_values = suggested, np.arange(len(suggested))
+    asked = evidence.right[at] & (evidence.hidden[at] > 0)
+    hits, guesses = raw[of_values], raw[coarse]
+    shares = raw.sum(axis=1) / max(raw[coarse].sum(), 1.0)
+    usual, tried = shares[suggested], asked & (guesses >= evidence.k)
+    trials = evidence.trials * len(evidence.coarse.labels)
+    right = tried & (hits >= RIGHT * guesses) & (usual <= USUAL)
+    right &= surpasses(hits, guesses, usual, trials * max(int(tried.sum()), 1))
+    hidden_hits = float((hits - evidence.rows[of_values])[asked].sum())
+    hidden, most = float((guesses - evidence.total[at])[asked].sum()), float(shares[inner].max())
+    if hidden >= evidence.k and is_better(hidden_hits, hidden, most):
+        right |= asked & is_beyond_chance(hidden_hits, hidden, most, trials)
+    return np.where(right, suggested, -1)
