@@ -341,7 +341,8 @@ def value_of(text: str | None, missing: Sequence[str]) -> str | None:
 def meaning_of(text: str | None, column: str, plan: Plan) -> str | None:
     """What a text of a judged column means, whatever other texts there are: the same for spellings of one value."""
     value = value_of(text, plan.data.missing)
-    return value if value is None or column not in plan.spelled_columns else plain_text(value)
+    is_spelled = column in plan.spelled_columns and plan.columns[column].type == "text"
+    return plain_text(value) if is_spelled and value is not None else value
 
 
 def code_column(texts: Sequence[str | None], column: ColumnPlan, plan: Plan) -> tuple[Coding, tuple[str, ...]]:
