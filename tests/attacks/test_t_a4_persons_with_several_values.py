@@ -1,5 +1,9 @@
 """Persons who have several sensitive values: a value that all persons of a class have is one that everybody learns."""
 
+import json
+import math
+import random
+
 import polars as pl
 import pytest
 
@@ -97,3 +101,48 @@ def test_files_joined_by_keys_are_judged_by_the_same_definition(tmp_path) -> Non
     }
     release = anonymize_files(None, plan)
     assert set(pl.read_csv(release.data["persons"])["town"]) == {"B"}
+
+
+def shares(rows: list[tuple[str, str, str]]) -> dict[str, float]:
+    """The proportion of persons who have each value."""
+    persons = {who for _, who, _ in rows}
+    return {one: len({who for _, who, illness in rows if illness == one}) / len(persons) for _, _, one in rows}
+
+
+def closeness(own: dict[str, float], whole: dict[str, float]) -> float:
+    """What one distribution has more than the other, whichever way that is more."""
+    more = [own.get(value, 0) - share for value, share in whole.items()]
+    return max(sum(gap for gap in more if gap > 0), -sum(gap for gap in more if gap < 0))
+
+
+def disclosure(own: dict[str, float], whole: dict[str, float]) -> float:
+    return max(abs(math.log(own[value] / share)) if value in own else math.inf for value, share in whole.items())
+
+
+@pytest.mark.parametrize("against", ["raw", "both"])
+@pytest.mark.parametrize(
+    ("model", "distance"),
+    [({"model": "t-closeness", "t": 1}, closeness), ({"model": "delta-disclosure", "delta": 3}, disclosure)],
+)
+def test_classes_are_compared_with_the_persons_of_the_whole_file(tmp_path, model, distance, against: str) -> None:
+    """Search, verdict, report and verification reach what is computed by hand from the file and its persons."""
+    draw = random.Random(7)
+    rows = [
+        (draw.choice("AAABBBCCC"), f"p{draw.randrange(60)}", draw.choice(("flu", "hiv", "gout"))) for _ in range(300)
+    ]
+    rows += [("D", "q1", "flu"), ("D", "q2", "hiv")]  # a class that is suppressed
+    pl.DataFrame(rows, schema=["town", "who", "illness"], orient="row").write_csv(tmp_path / "rows.csv")
+    plan = plan_of("t", "")
+    plan["privacy"][1] = model | {"column": "illness", "against": against}
+    plan["method"]["suppression"] = 0.1
+    out = anonymize(tmp_path / "rows.csv", plan).save(tmp_path / "out")
+    persons = pl.read_parquet(out / "persons.parquet").to_series().cast(pl.String)
+    data = pl.read_csv(out / "data.csv")
+    published = list(zip(data["town"], persons, data["illness"], strict=True))
+    assert {town for town, _, _ in published} == {"A", "B", "C"}
+    wholes = [shares(rows), shares(published)] if against == "both" else [shares(rows)]
+    classes = [shares([row for row in published if row[0] == town]) for town in "ABC"]
+    expected = max(distance(own, whole) for own in classes for whole in wholes)
+    assert verify(out).promises[1].reached == pytest.approx(expected)
+    report = json.loads((out / "report.json").read_text(encoding="utf-8"))
+    assert report["models"][1]["reached"] == pytest.approx(expected)

@@ -63,6 +63,31 @@ def test_rows_as_they_were_read_may_break_it_and_a_plan_mends_it(tmp_path) -> No
     assert sf.anonymize(tmp_path / "rows.csv", {**plan(), "data": {"strip": True}}).report.holds
 
 
+# Two ways to write one value, and another value.
+WAYS = {
+    "integer": ("7", "007", "9"),
+    "decimal": ("1.5", "1.50", "2"),
+    "date": ("2020-01-02", "2020-01-02 00:00", "2021-01-01"),
+}
+
+
+@pytest.mark.parametrize("type_", WAYS)
+def test_two_ways_to_write_a_number_or_a_date_tell_nothing(type_) -> None:
+    one, another, other = WAYS[type_]
+    several = pl.Series([(one, another, other)[row % 3] for row in range(ROWS)])
+    once = pl.Series([(one, one, other)[row % 3] for row in range(ROWS)])
+    asked = plan()
+    asked["columns"]["ward"]["type"] = asked["columns"]["illness"]["type"] = type_
+    with pytest.raises(DataError, match=r'"ward".* written in several ways'):
+        sf.anonymize(rows().with_columns(ward=several, illness=once), asked)
+    data = sf.anonymize(rows().with_columns(ward=once, illness=several), asked).data
+    assert {*data["illness"]} == {one, other}
+    assert sf.verify(data, asked).holds
+    changed = pl.when(pl.int_range(pl.len()) % 2 == 1).then(pl.lit(another)).otherwise(pl.lit(one))
+    told = sf.verify(data.with_columns(ward=changed), asked)
+    assert [promise.column for promise in told.promises if not promise.holds] == ["ward"]
+
+
 def test_class_numbers_tell_nothing_but_the_class() -> None:
     published = sf.anonymize(rows(), plan(class_column="class")).data
     assert sf.verify(published, plan(class_column="class")).holds

@@ -310,7 +310,7 @@ def test_texts_that_mean_one_value_of_a_type_are_one_value(sfumato, tmp_path) ->
     different = pl.DataFrame({"a": ["1"] * 3, "s": ["7", "007", "8"]})
     release = anonymize(different, TYPED)
     assert release.report.models[0].reached == 2
-    assert release.data["s"].to_list() == ["7", "007", "8"]
+    assert release.data["s"].to_list() == ["7", "7", "8"]
     assert sfumato("verify", release.save(tmp_path / "out")).code == 0
     assert not verify(pl.DataFrame({"a": ["1", "1"], "s": ["7", "007"]}), TYPED).holds
 

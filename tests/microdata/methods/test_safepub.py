@@ -167,6 +167,7 @@ WRONG = {
     "a greatest level too high": {"columns": {**COLUMNS, "sex": {**COLUMNS["sex"], "max_level": 2}}},
     "levels of no price": {"method": {"name": "safepub"}},
     "a refusal because of one row": {"data": {"on_invalid": "error"}},
+    "no mapping": {"data": [1]},
     "a hierarchy by the data": {
         "columns": {**COLUMNS, "age": {**COLUMNS["age"], "hierarchy": {"type": "intervals", "widths": [10]}}}
     },

@@ -90,6 +90,11 @@ def test_yaml_and_json_files_read_alike(tmp_path) -> None:
         ({"seed": -1}, "seed", "at least 0"),
         ({"output__class_column": "zip"}, "output.class_column", "column of the data"),
         ({"data__on_missing": "any"}, "data.on_missing", "k-anonymity alone"),
+        (
+            {"columns__note": {"role": "person"}, "output": {"format": "parquet", "partition": ["sex"]}},
+            "output.partition",
+            "order of the rows",
+        ),
     ],
 )
 def test_faults_name_their_place_and_the_way_out(changes, place, words) -> None:

@@ -342,7 +342,8 @@ def value_of(text: str | None, missing: Sequence[str]) -> str | None:
 def meaning_of(text: str | None, column: str, plan: Plan) -> str | None:
     """Return the canonical value of a text of a column with a model: the same for all spelling variants."""
     value = value_of(text, plan.data.missing)
-    return value if value is None or column not in plan.spelled_columns else plain_text(value)
+    is_spelled = column in plan.spelled_columns and plan.columns[column].type == "text"
+    return plain_text(value) if is_spelled and value is not None else value
 
 
 def code_column(texts: Sequence[str | None], column: ColumnPlan, plan: Plan) -> tuple[Coding, tuple[str, ...]]:

@@ -378,18 +378,17 @@ class RequestedPlan:
 
     @property
     def spelled_columns(self) -> tuple[str, ...]:
-        """Columns of promises in which likely spellings of one value are one; not where a model names all values."""
+        """Columns of promises in which spellings of one value are one, by its type or, of texts, by what is likely.
+
+        Not where a model names all values.
+        """
         if self.data.spellings == "keep":
             return ()
         named = {
             model.column for model in self.privacy if getattr(model, "order", ()) or getattr(model, "hierarchy", 0)
         }
         kept = named | {None if self.subset is None else self.subset.column}
-        return tuple(
-            name
-            for name in self.promise_columns
-            if name not in kept and self.columns[name].type == "text" and self.columns[name].publish is None
-        )
+        return tuple(name for name in self.promise_columns if name not in kept and self.columns[name].publish is None)
 
     @property
     def checked_columns(self) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ from sfumato.microdata.plan.methods import (
 from sfumato.microdata.plan.model import Plan as ResolvedPlan
 from sfumato.microdata.plan.model import RequestedPlan, Role
 from sfumato.microdata.plan.relation_faults import relation_faults
-from sfumato.microdata.plan.sampling import sampling_faults
+from sfumato.microdata.plan.sampling import sampled_data, sampling_faults
 from sfumato.microdata.plan.shape import CHOSEN_BY_POLICY, PLAN
 from sfumato.microdata.publishing.perturbation import Microaggregate, SwapHouseholds
 from sfumato.shapes import files
@@ -75,8 +75,9 @@ def _checked(plan: RequestedPlan) -> Plan:
         raise PlanError(faults, code="faults")
     privacy = tuple(_in_one_text(model, plan) for model in plan.privacy)
     method = Microaggregation() if plan.microaggregated and not plan.text else plan.method
-    same = (privacy, method) == (plan.privacy, plan.method)
-    return Plan.of(plan if same else replace(plan, privacy=privacy, method=method))
+    data = sampled_data(plan)
+    same = (privacy, method, data) == (plan.privacy, plan.method, plan.data)
+    return Plan.of(plan if same else replace(plan, privacy=privacy, method=method, data=data))
 
 
 def _read(value: object, folder: Path) -> Plan:
@@ -99,7 +100,8 @@ def _read(value: object, folder: Path) -> Plan:
         raise PlanError(faults.entries, code="faults")
     privacy = tuple(_resolved(model, plan, folder) for model in plan.privacy)
     method = Microaggregation() if plan.microaggregated and "method" not in text else plan.method
-    return Plan.of(replace(plan, folder=folder, text=text, privacy=privacy, method=method))
+    data = sampled_data(plan)
+    return Plan.of(replace(plan, folder=folder, text=text, privacy=privacy, method=method, data=data))
 
 
 def _salvaged(value: object) -> RequestedPlan | None:
@@ -293,6 +295,9 @@ def _partition_faults(plan: RequestedPlan) -> list[Fault]:
         elif not FOLDER.fullmatch(name):
             what = f'folders cannot be named after "{name}".'
             faults.append(Fault("output.partition", what, "Rename the column: letters from a to z, digits, _ and -."))
+    if plan.output.partition and plan.person is not None:
+        what = "does not go with a person column: persons are recorded in the order of the rows."
+        faults.append(Fault("output.partition", what, "Leave one out."))
     if plan.output.partition and len(set(plan.output.partition)) == len(plan.columns):
         faults.append(Fault("output.partition", "no column is left for the files.", "Leave one out."))
     return faults

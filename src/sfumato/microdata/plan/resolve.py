@@ -7,7 +7,6 @@ from pathlib import Path
 from sfumato.errors import PlanError
 from sfumato.microdata.plan.model import ColumnPlan, Plan, RequestedPlan
 from sfumato.microdata.plan.read import faults_between, read_plan
-from sfumato.microdata.plan.sampling import with_sampling
 
 
 def resolve(plan: RequestedPlan, columns: Iterable[str] = ()) -> Plan:
@@ -22,7 +21,7 @@ def resolve(plan: RequestedPlan, columns: Iterable[str] = ()) -> Plan:
     Raises:
         PlanError: With all faults.
     """
-    resolved = _made(with_sampling(plan.with_others(columns)))
+    resolved = _made(plan.with_others(columns))
     if faults := faults_between(resolved):
         raise PlanError(faults, code="faults")
     return resolved if resolved.secret else resolved.with_secret()

@@ -1,22 +1,24 @@
 """Checks of plans for differential privacy: what the guarantee requires of the plan for the published file."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sfumato.errors import Fault, did_you_mean
+from sfumato.microdata.data_plan import DataPlan
 from sfumato.microdata.models.kinds import is_differential_privacy
 from sfumato.microdata.plan.methods import SafePub
-from sfumato.microdata.plan.model import AnyPlan, RequestedPlan
+from sfumato.microdata.plan.model import RequestedPlan
 
 if TYPE_CHECKING:
     from sfumato.microdata.models.differential_privacy import DifferentialPrivacy
 
 
-def with_sampling(plan: AnyPlan) -> AnyPlan:
-    """The plan with what sampled rows need: values that do not fit drop their rows, since a refusal reveals them."""
+def sampled_data(plan: RequestedPlan) -> DataPlan:
+    """How rows are read that may be sampled: values that do not fit drop theirs, since a refusal would reveal them."""
     if plan.data.on_invalid != "error" or not any(map(is_differential_privacy, plan.privacy)):
-        return plan
-    return replace(plan, data=replace(plan.data, on_invalid="drop"))
+        return plan.data
+    return replace(plan.data, on_invalid="drop")
 
 
 def sampling_faults(plan: RequestedPlan) -> list[Fault]:
@@ -42,7 +44,8 @@ def sampling_faults(plan: RequestedPlan) -> list[Fault]:
         faults.append(Fault("output.class_column", "is published and no quasi-identifier.", "Leave it out."))
     if plan.data.on_missing == "any":
         faults.append(Fault("data.on_missing", "any does not go with differential privacy.", "Use category or drop."))
-    if plan.text.get("data", {}).get("on_invalid") == "error":
+    data = plan.text.get("data")
+    if isinstance(data, Mapping) and data.get("on_invalid") == "error":
         what = "a refusal would reveal the row whose value does not fit."
         faults.append(Fault("data.on_invalid", what, "Use drop or missing; unless given it is drop."))
     return faults

@@ -8,6 +8,7 @@ import numpy as np
 from sfumato.engines.engine import Engine, Reading
 from sfumato.hierarchies.bounds import bounds_of
 from sfumato.hierarchies.spellings import surplus, visible_texts
+from sfumato.hierarchies.types import canonical
 from sfumato.microdata.column_codes import code_texts
 from sfumato.microdata.counts.frequencies import TextCounts, value_of
 from sfumato.microdata.plan.model import ColumnPlan, Plan, RequestedPlan
@@ -71,16 +72,25 @@ def _as_planned(name: str, column: ColumnPlan, plan: Plan, count: CountBy) -> It
 def _spelled_once(published: Engine, plan: Plan, count: CountBy) -> Iterator[Promise]:
     """That no column writes a value in several ways: which one a row has could tell anything of it.
 
-    Texts that differ in white space or in the form of their signs alone are one value. Likely spellings are, too, in
-    columns of guarantees, which are released in one spelling.
+    Texts that differ in white space or in the form of their signs alone are one value, and so are those of one value of
+    the column's type. Likely spellings are, too, in columns of guarantees, which are released in one spelling.
     """
     missing = {*plan.data.missing}
     for name in other_columns(plan):
         if name in published.columns and plan.columns[name].perturbation is None:
             texts = [text for text in count([name]).values[0] if text is not None and text not in missing]
-            several = surplus(texts) if name in plan.spelled_columns else len(texts) - len(visible_texts(texts))
-            if several:
+            if several := _surplus(texts, name, plan):
                 yield Promise(ONE_SPELLING, 0, several, False, name)
+
+
+def _surplus(texts: Sequence[str], name: str, plan: Plan) -> int:
+    """How many more texts a column has than values."""
+    column, promised = plan.columns[name], name in plan.promise_columns
+    one = name in plan.spelled_columns or (plan.data.spellings == "one" and not promised)
+    if one and column.type != "text" and column.publish is None:
+        forms, _ = canonical(texts, column.type)
+        return len(texts) - len({text if form is None else form for text, form in zip(texts, forms, strict=True)})
+    return surplus(texts) if one and promised else len(texts) - len(visible_texts(texts))
 
 
 def _shaped(count: CountBy, name: str, plan: Plan) -> Promise:

@@ -33,8 +33,9 @@ def _changed(plan: Plan, table: FrequencyTable) -> Iterator[tuple[str, dict[str 
 
 
 def changed_texts(plan: Plan, table: FrequencyTable, name: str) -> int:
-    """How many texts of a column are published in another spelling of their value."""
-    return sum(text != label and label is not None for text, label in _labels(plan, table, name).items())
+    """How many more texts a column has than values."""
+    labels = [label for label in _labels(plan, table, name).values() if label is not None]
+    return len(labels) - len({*labels})
 
 
 def handling_of(plan: Plan, table: FrequencyTable, recoding: Recoding) -> Handling:
